@@ -1,0 +1,5 @@
+// After the compiler: puts the files that it does not carry beside the code that reads them.
+import { cpSync } from 'node:fs';
+
+const assets = new URL('../src/sandbox/assets/', import.meta.url);
+cpSync(assets, new URL('../dist/sandbox/assets/', import.meta.url), { recursive: true });

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { kinds } from '../src/kinds/index.ts';
+import { composeManifest } from './compose-manifest.ts';
+import type { Schema } from './schema.ts';
+import { writeTypes } from './write-types.ts';
+import { writeValidator } from './write-validator.ts';
+
+/** One schema and what is made from it. Paths are relative to the root of the repository. */
+interface Entry {
+  /** Written by hand: rules, descriptions and `expected` sentences. */
+  base: string;
+  /** Committed, and published with the package. */
+  schema?: { out: string; compose: (base: Schema) => Schema };
+  types?: { out: string; name: string };
+  validator?: { out: string };
+}
+
+const entries: Entry[] = [
+  {
+    base: 'schemas/manifest.base.json',
+    schema: { out: 'schemas/manifest.schema.json', compose: (base) => composeManifest(base, kinds) },
+    types: { out: 'src/manifest/written.generated.ts', name: 'WrittenManifest' },
+    validator: { out: 'src/manifest/validate.generated.ts' },
+  },
+];
+
+for (const entry of entries) {
+  const base = readSchema(entry.base);
+  if (entry.schema !== undefined) writeSchema(entry.schema.out, entry.schema.compose(base));
+  if (entry.types !== undefined) write(entry.types.out, await writeTypes(base, entry.types.name));
+  if (entry.validator !== undefined) write(entry.validator.out, writeValidator(base, entry.base));
+}
+
+function readSchema(path: string): Schema {
+  return JSON.parse(readFileSync(absolute(path), 'utf8')) as Schema;
+}
+
+/** Left alone when it says the same already, so that a build does not touch a committed file. */
+function writeSchema(path: string, schema: Schema): void {
+  if (existsSync(absolute(path)) && isDeepStrictEqual(readSchema(path), JSON.parse(JSON.stringify(schema)))) return;
+  write(path, `${JSON.stringify(schema, null, 2)}\n`);
+  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
+  execFileSync(process.execPath, [biome, 'format', '--write', absolute(path)], { stdio: 'ignore' });
+}
+
+function write(path: string, text: string): void {
+  if (existsSync(absolute(path)) && readFileSync(absolute(path), 'utf8') === text) return;
+  writeFileSync(absolute(path), text);
+}
+
+function absolute(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+}

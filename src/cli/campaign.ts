@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import type { Diagnostic } from '../diagnostic.ts';
+import { readDataFile, readManifestText } from '../disk/inputs.ts';
+import { readLockBytes } from '../disk/lock-file.ts';
+import { buildGraph } from '../graph/build.ts';
+import type { Graph } from '../graph/graph.ts';
+import { readLock } from '../lock/read.ts';
+import type { Lock } from '../lock/record.ts';
+import { emptyLock } from '../lock/write.ts';
+import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
+import { diagnosticsText } from '../report/diagnostics-text.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where everything of a campaign lies. */
+export interface CampaignPaths {
+  /** As the person gave it: what messages show. */
+  manifest: string;
+  folder: string;
+  lock: string;
+  /** Output paths are relative to this. */
+  outputs: string;
+  /** Our own files that do not belong into git. */
+  state: string;
+}
+
+export function campaignPaths(file: string, options: { sandbox: boolean; lock?: string }): CampaignPaths {
+  const folder = dirname(resolve(file));
+  const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
+  const lockName = options.sandbox ? `${name}.sandbox.lock.jsonl` : `${name}.lock.jsonl`;
+  return {
+    manifest: file,
+    folder,
+    lock: options.lock === undefined ? join(folder, lockName) : resolve(options.lock),
+    outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
+    state: join(folder, '.mediabatch'),
+  };
+}
+
+export interface LoadedManifest {
+  graph?: Graph;
+  diagnostics: Diagnostic[];
+  /** Texts by file name, for excerpts. */
+  sources: Map<string, string>;
+}
+
+/** Text to graph, with the disk's answers to the questions that the pure stages ask. */
+export async function loadManifest(file: string, vars: Record<string, string>): Promise<LoadedManifest> {
+  const read = await readManifestText(file);
+  if ('problem' in read) throw manifestProblem(file, read);
+  const sources = new Map([[file, read.text]]);
+  const parsed = parseManifest({ file, text: read.text });
+  if (parsed.manifest === undefined) return { diagnostics: parsed.diagnostics, sources };
+  const data = new Map<string, DataFile>();
+  for (const { path } of dataFiles(parsed.manifest)) {
+    const answer = await readDataFile(dirname(resolve(file)), path);
+    data.set(path, answer);
+    // Places in data files are named like the manifest itself: as seen from the working folder.
+    if ('text' in answer) sources.set(posix.join(dirname(file), path), answer.text);
+  }
+  const built = buildGraph(parsed.manifest, { data, vars });
+  return { ...built, diagnostics: [...parsed.diagnostics, ...built.diagnostics], sources };
+}
+
+function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
+  const hint = 'give the path of a campaign.yaml; `mediabatch init` makes one to start from';
+  switch (problem) {
+    case 'missing':
+      return new CommandError(exitCodes.wrongInput, `there is no file ${file} (${resolve(file)})`, hint);
+    case 'folder':
+      return new CommandError(exitCodes.wrongInput, `${file} is a folder, not a manifest (${resolve(file)})`, hint);
+    default:
+      return new CommandError(exitCodes.wrongInput, `the manifest ${file} cannot be read: ${detail}`, hint);
+  }
+}
+
+/** The graph, or the end of the command with every mistake shown. Warnings are shown and go on. */
+export async function requireGraph(file: string, vars: Record<string, string>, terminal: Terminal): Promise<Graph> {
+  const { graph, diagnostics, sources } = await loadManifest(file, vars);
+  showDiagnostics(diagnostics, sources, terminal);
+  if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
+    throw new CommandError(exitCodes.wrongInput, '');
+  }
+  return graph;
+}
+
+export function showDiagnostics(diagnostics: Diagnostic[], sources: Map<string, string>, terminal: Terminal): void {
+  if (diagnostics.length > 0) terminal.err(diagnosticsText(diagnostics, sources, { style: terminal.style }));
+}
+
+export interface LoadedLock {
+  lock: Lock;
+  /** The file as it was read; absent when there is none. */
+  bytes?: Uint8Array;
+  tornTailAt?: number;
+  needsRewrite: boolean;
+}
+
+/**
+ * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
+ * undefined when nobody knows where the service is.
+ */
+export async function requireLock(
+  paths: CampaignPaths,
+  service: string | undefined,
+  terminal: Terminal,
+): Promise<LoadedLock> {
+  const shown = relative(process.cwd(), paths.lock) || paths.lock;
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = await readLockBytes(paths.lock);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
+  }
+  if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false };
+  const reading = readLock(shown, bytes);
+  showDiagnostics(reading.diagnostics, new Map(), terminal);
+  if (reading.diagnostics.some(({ severity }) => severity === 'error')) {
+    throw new CommandError(exitCodes.wrongInput, '');
+  }
+  if (service !== undefined && reading.lock.service !== undefined && reading.lock.service !== service) {
+    throw new CommandError(
+      exitCodes.wrongInput,
+      `the lock ${shown} was made against another service address, so its job ids mean nothing here`,
+      'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE',
+    );
+  }
+  const { lock, needsRewrite, tornTailAt } = reading;
+  return { lock, bytes, needsRewrite, ...(tornTailAt !== undefined && { tornTailAt }) };
+}
+
+/** Says of two runs whether they talk to the same service, without putting its address into git. */
+export function serviceDigest(baseUrl: string): string {
+  return createHash('sha256').update(new URL(baseUrl).href.replace(/\/+$/, '')).digest('hex').slice(0, 16);
+}
+
+/** Every embedded sandbox is the same service, whatever port it listens on. */
+export const sandboxDigest = 'sandbox';

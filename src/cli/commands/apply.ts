@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import type { Plan } from '../../plan/plan.ts';
+import { planJson } from '../../report/plan-json.ts';
+import { planText } from '../../report/plan-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { askToSpend } from '../ask.ts';
+import { campaignPaths, requireGraph, requireLock, sandboxDigest, serviceDigest } from '../campaign.ts';
+import { readEnvironment, requireAccess } from '../environment.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { holdGuard } from '../hold-guard.ts';
+import { planCampaign } from '../plan-campaign.ts';
+import { runPlan } from '../run-plan.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+import { type PlanCommandOptions, plan, replaysOf } from './plan.ts';
+import { type RunningSandbox, sandboxKey, startSandbox } from './sandbox.ts';
+
+export interface ApplyOptions extends PlanCommandOptions {
+  dryRun?: boolean;
+  yes?: boolean;
+  events?: string;
+  lockTimeout: number;
+  requestTimeout?: number;
+  patience?: number;
+  pollInterval: 'auto' | number;
+}
+
+/** Plan, ask, run, write the lock. */
+export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  if (options.dryRun) return plan(file, options, terminal);
+  if (options.events === '-' && options.json) {
+    throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
+  }
+  const sandbox = options.sandbox === true;
+  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const service = sandbox ? sandboxDigest : digestOf(environment.baseUrl);
+    const loaded = await requireLock(paths, service, terminal);
+    const made = await planCampaign(graph, loaded.lock, paths, {
+      terminal,
+      redo: options.redo ?? [],
+      replays: replaysOf(sandbox, environment),
+      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    });
+    if (!options.json && options.events !== '-') {
+      terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
+    }
+    const needsService = made.rows.some(({ order }) => order !== undefined);
+    if (needsService) await agreeToSpend(made, options, terminal);
+
+    const access = needsService && !sandbox ? requireAccess(environment) : undefined;
+    const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
+    try {
+      return await runPlan(made, {
+        graph,
+        loaded,
+        paths,
+        guard,
+        terminal,
+        access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+        service: service ?? digestOf(access?.baseUrl),
+        clock: systemClock,
+        json: options.json === true ? planJson(made) : undefined,
+        events: options.events,
+        pollInterval: options.pollInterval,
+        requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
+        createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
+        patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
+      });
+    } finally {
+      await embedded?.close();
+    }
+  } finally {
+    await guard.release();
+  }
+}
+
+function digestOf(baseUrl: string | undefined): string | undefined {
+  return baseUrl === undefined || !URL.canParse(baseUrl) ? undefined : serviceDigest(baseUrl);
+}
+
+/** Nothing is spent that nobody agreed to: a person here, `--yes`, or a budget that covers the whole plan. */
+async function agreeToSpend(made: Plan, options: ApplyOptions, terminal: Terminal): Promise<void> {
+  const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
+  if (options.yes || (toSpend === 0 && unknownPrices === 0)) return;
+  if (terminal.interactive) {
+    if (await askToSpend(made.totals, terminal)) return;
+    throw new CommandError(exitCodes.wrongUsage, 'nothing was spent', 'answer y to go on');
+  }
+  const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
+  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return;
+  const why =
+    unknownPrices > 0
+      ? `the price of ${unknownPrices} steps is not known yet`
+      : 'there is no budget that covers the plan';
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `there is no terminal to ask on, and ${why}`,
+    'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
+  );
+}
+
+async function embedSandbox(state: string): Promise<RunningSandbox> {
+  try {
+    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0 });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
+  }
+}

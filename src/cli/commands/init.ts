@@ -1,0 +1,52 @@
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+const examples = new URL('../../../examples/quickstart/', import.meta.url);
+
+const files: Record<string, string> = {
+  // Two branches that bought different things merge by keeping every line; the next run sorts them.
+  '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
+  '.gitignore': '.mediabatch/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n',
+  '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
+};
+
+/** Writes a campaign that runs as it is. Nothing that exists is changed. */
+export async function init(folder: string, terminal: Terminal): Promise<number> {
+  await mkdir(folder, { recursive: true });
+  const taken = (await readdir(folder)).includes('campaign.yaml');
+  if (taken) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${join(folder, 'campaign.yaml')} exists already`,
+      'give another folder: mediabatch init my-campaign',
+    );
+  }
+  const { style } = terminal;
+  const told = (name: string, what: string) => terminal.err(`  ${style.green(what)} ${join(folder, name)}\n`);
+  for (const name of ['campaign.yaml', 'products.csv']) {
+    await copyFile(fileURLToPath(new URL(name, examples)), join(folder, name), constants.COPYFILE_EXCL).then(
+      () => told(name, 'wrote'),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+        told(name, 'kept ');
+      },
+    );
+  }
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text, { flag: 'wx' }).then(
+      () => told(name, 'wrote'),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+        terminal.err(`  ${style.yellow('kept ')} ${join(folder, name)}; it should hold:\n`);
+        for (const line of text.trimEnd().split('\n')) terminal.err(`         ${line}\n`);
+      },
+    );
+  }
+  const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
+  terminal.err(`\nTry it with play money: mediabatch apply ${manifest} --sandbox\n`);
+  return exitCodes.done;
+}

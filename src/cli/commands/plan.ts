@@ -1,0 +1,67 @@
+import { planJson } from '../../report/plan-json.ts';
+import { planMarkdown } from '../../report/plan-markdown.ts';
+import { planText } from '../../report/plan-text.ts';
+import { safeJson } from '../../report/safe-text.ts';
+import { readCredential } from '../../service/secrets.ts';
+import { campaignPaths, requireGraph, requireLock, sandboxDigest, serviceDigest } from '../campaign.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import { exitCodes } from '../exit.ts';
+import { planCampaign } from '../plan-campaign.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+
+export interface PlanCommandOptions {
+  sandbox?: boolean;
+  maxCredits?: number;
+  concurrency?: number;
+  redo?: string[];
+  lock?: string;
+  json?: boolean;
+  all?: boolean;
+  var?: Record<string, string>;
+  format?: 'text' | 'json' | 'markdown';
+  detailedExitcode?: boolean;
+}
+
+/** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written. */
+export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+  const sandbox = options.sandbox === true;
+  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
+  const made = await planCampaign(graph, lock, paths, {
+    terminal,
+    redo: options.redo ?? [],
+    replays: replaysOf(sandbox, environment),
+    ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+  });
+  const format = options.json ? 'json' : (options.format ?? 'text');
+  switch (format) {
+    case 'json':
+      terminal.out(`${safeJson(planJson(made), 2)}\n`);
+      break;
+    case 'markdown':
+      terminal.out(planMarkdown(made));
+      break;
+    case 'text':
+      terminal.out(planText(made, { style: terminal.outStyle, width: terminal.outWidth, all: options.all === true }));
+      break;
+    default:
+      format satisfies never;
+  }
+  const pending = made.rows.some(({ order }) => order !== undefined);
+  return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
+}
+
+function knownService(sandbox: boolean, { baseUrl }: Environment): string | undefined {
+  if (sandbox) return sandboxDigest;
+  return baseUrl === undefined || !URL.canParse(baseUrl) ? undefined : serviceDigest(baseUrl);
+}
+
+export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
+  if (sandbox) return 'yes';
+  if (token === undefined) return 'unknown';
+  return readCredential(token).is === 'api-key' ? 'yes' : 'no';
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Fault } from '../../sandbox/index.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { listenForInterruption } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** What `apply --sandbox` and `mediabatch sandbox` sign in with. Worth nothing. */
+export const sandboxKey = 'sandbox_live_local';
+
+export interface SandboxCommandOptions {
+  port: number;
+  credits?: number;
+  speed: number;
+  failRate: number;
+  faults?: string;
+  data: string;
+}
+
+export interface RunningSandbox {
+  url: string;
+  balance(): number;
+  close(): Promise<void>;
+}
+
+/** The embedded service on loopback. The only place where the runner's side touches it. */
+export async function startSandbox(options: {
+  dataDir: string;
+  port: number;
+  credits?: number;
+  speed?: number;
+  failRate?: number;
+  faults?: Fault[];
+}): Promise<RunningSandbox> {
+  const { createSandbox } = await import('../../sandbox/index.ts');
+  const { port, ...rest } = options;
+  const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
+  const { url, close } = await sandbox.listen({ port });
+  return { url, balance: () => sandbox.balance(), close };
+}
+
+/** Serves until it is interrupted. */
+export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
+  const { style } = terminal;
+  const faults = options.faults === undefined ? undefined : await readFaults(options.faults);
+  const running = await start(options, faults);
+  terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
+  terminal.err(style.dim('  use it from another terminal:\n'));
+  terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
+  const interruption = listenForInterruption(() => {});
+  await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
+  interruption.stop();
+  await running.close();
+  return exitCodes.done;
+}
+
+async function start(options: SandboxCommandOptions, faults: Fault[] | undefined): Promise<RunningSandbox> {
+  try {
+    return await startSandbox({
+      dataDir: resolve(options.data),
+      port: options.port,
+      speed: options.speed,
+      failRate: options.failRate,
+      ...(options.credits !== undefined && { credits: options.credits }),
+      ...(faults !== undefined && { faults }),
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `port ${options.port} is taken`,
+        'give another one with --port, or 0 for any',
+      );
+    }
+    throw new CommandError(exitCodes.cannotWrite, `the sandbox cannot start: ${message}`);
+  }
+}
+
+async function readFaults(path: string): Promise<Fault[]> {
+  try {
+    const faults: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (!Array.isArray(faults)) throw new Error('it is not a list');
+    return faults as Fault[];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.wrongInput, `the faults in ${path} cannot be read: ${message}`);
+  }
+}

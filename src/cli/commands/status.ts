@@ -1,0 +1,27 @@
+import { checkOutputs } from '../../disk/outputs.ts';
+import { safeJson } from '../../report/safe-text.ts';
+import { makeStatus } from '../../report/status.ts';
+import { statusJson, statusText } from '../../report/status-text.ts';
+import { campaignPaths, requireGraph, requireLock } from '../campaign.ts';
+import { exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+
+export interface StatusOptions {
+  json?: boolean;
+  sandbox?: boolean;
+  lock?: string;
+  var?: Record<string, string>;
+}
+
+export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
+  const sandbox = options.sandbox === true;
+  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const { lock } = await requireLock(paths, undefined, terminal);
+  const outputs = [...lock.steps.values()].flatMap(({ purchases }) => purchases[0]?.outputs ?? []);
+  const view = makeStatus({ campaign: graph.name, graph, lock, present: await checkOutputs(paths.outputs, outputs) });
+  if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
+  else terminal.out(statusText(view, { style: terminal.outStyle }));
+  return exitCodes.done;
+}

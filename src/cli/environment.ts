@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { CommandError, exitCodes } from './exit.ts';
+
+/** Where the service is and how to sign in. Never from a manifest. */
+export interface Access {
+  baseUrl: string;
+  token: string;
+}
+
+export interface Environment {
+  baseUrl?: string;
+  token?: string;
+}
+
+/**
+ * `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY`; or both from a `.env` in the working folder, which is read only when
+ * neither is set: otherwise a file in somebody's branch could point a real key at another host.
+ */
+export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
+  const own = pick(env);
+  return own.baseUrl === undefined && own.token === undefined ? pick(readDotEnv(folder)) : own;
+}
+
+function pick(env: NodeJS.Dict<string>): Environment {
+  const baseUrl = env.MEDIABATCH_BASE_URL?.trim();
+  const token = env.MEDIABATCH_API_KEY?.trim();
+  return { ...(baseUrl && { baseUrl }), ...(token && { token }) };
+}
+
+function readDotEnv(folder: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** What a command that talks to the service needs, or the error that says how to get it. */
+export function requireAccess(environment: Environment): Access {
+  const { baseUrl, token } = environment;
+  if (token === undefined) {
+    throw new CommandError(
+      exitCodes.keyRefused,
+      'no API key: MEDIABATCH_API_KEY is not set',
+      'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new CommandError(
+      exitCodes.keyRefused,
+      'MEDIABATCH_API_KEY holds characters that a key cannot have (white space inside, or not ASCII)',
+      'copy the key again from the dashboard, without quotes or line ends',
+    );
+  }
+  if (baseUrl === undefined) {
+    throw new CommandError(
+      exitCodes.keyRefused,
+      'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
+      'set it to the address that ends in /api/v1, or use --sandbox',
+    );
+  }
+  return { baseUrl: checkBaseUrl(baseUrl), token };
+}
+
+export function checkBaseUrl(text: string): string {
+  const wrong = (message: string) =>
+    new CommandError(exitCodes.wrongUsage, `MEDIABATCH_BASE_URL ${message}`, 'it looks like https://host/api/v1');
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw wrong('is not a URL');
+  }
+  const loopback = ['localhost', '[::1]'].includes(url.hostname) || /^127\./.test(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
+    throw wrong('must be https (http only to this machine), because the key travels with every request');
+  }
+  if (url.username !== '' || url.password !== '') throw wrong('must not hold a login');
+  if (url.search !== '' || url.hash !== '') throw wrong('must not hold a ? or # part');
+  if (!/\/api\/v1\/?$/.test(url.pathname)) throw wrong(`ends in ${url.pathname}, not in /api/v1`);
+  return url.href.replace(/\/+$/, '');
+}

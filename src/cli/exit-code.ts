@@ -1,0 +1,29 @@
+import type { Plan } from '../plan/plan.ts';
+import type { StepOutcome, StopReason } from '../run/event.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+
+export interface RunFindings {
+  plan: Plan;
+  outcomes: Iterable<StepOutcome>;
+  stopped: StopReason | undefined;
+  overBudget: boolean;
+  interrupted: boolean;
+}
+
+/** What a run comes to. Of several reasons the one that most needs a person wins. */
+export function exitCodeOf({ plan, outcomes, stopped, overBudget, interrupted }: RunFindings): ExitCode {
+  const seen = new Set(outcomes);
+  const actions = new Set(plan.rows.map(({ action }) => action));
+  const unfunded = plan.rows.some(({ action, reason }) => action === 'blocked' && reason.startsWith('the credits'));
+  if (interrupted) return exitCodes.interrupted;
+  if (stopped === 'disk') return exitCodes.cannotWrite;
+  if (stopped === 'auth') return exitCodes.keyRefused;
+  if (seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;
+  if (stopped === 'balance' || overBudget || unfunded) return exitCodes.outOfCredits;
+  if (stopped === 'unreachable') return exitCodes.unreachable;
+  const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
+  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || actions.has('blocked')) {
+    return exitCodes.someFailed;
+  }
+  return exitCodes.done;
+}

@@ -1,0 +1,30 @@
+/** What the process ends with. Other people's scripts rely on these numbers. */
+export const exitCodes = {
+  done: 0,
+  internalError: 1,
+  changesPending: 2,
+  someFailed: 3,
+  outOfCredits: 4,
+  needsDecision: 6,
+  wrongUsage: 64,
+  wrongInput: 65,
+  unreachable: 69,
+  cannotWrite: 73,
+  lockHeld: 75,
+  keyRefused: 77,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Ends a command with a code and a message for people: what was seen, and what to do. */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode;
+  readonly hint?: string;
+  constructor(exitCode: ExitCode, message: string, hint?: string) {
+    super(message);
+    this.name = 'CommandError';
+    this.exitCode = exitCode;
+    if (hint !== undefined) this.hint = hint;
+  }
+}

@@ -1,0 +1,203 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Guard } from '../disk/guard.ts';
+import { createKeptBodies } from '../disk/kept-bodies.ts';
+import { openLockFile } from '../disk/lock-file.ts';
+import { createOutputs } from '../disk/outputs.ts';
+import { drive } from '../engine/drive.ts';
+import { LocalLedger } from '../engine/local-ledger.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Json } from '../json.ts';
+import { writeHeader } from '../lock/write.ts';
+import type { Plan } from '../plan/plan.ts';
+import { createLines } from '../report/run-lines.ts';
+import { createEventLines, type RunReporter } from '../report/run-reporter.ts';
+import { createScreen } from '../report/run-screen.ts';
+import { createRunView, foldEvent } from '../report/run-view.ts';
+import { safeJson } from '../report/safe-text.ts';
+import { summaryText } from '../report/summary-text.ts';
+import type { RunEvent, RunFact, StepOutcome } from '../run/event.ts';
+import type { Clock, Ports } from '../run/ports.ts';
+import { fixedPolicy, typicalPolicy } from '../service/polling.ts';
+import { createService, type ServiceClient } from '../service/service.ts';
+import type { CampaignPaths, LoadedLock } from './campaign.ts';
+import type { Access } from './environment.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { settleLock } from './settle-lock.ts';
+import { listenForInterruption } from './signals.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface RunPlanOptions {
+  graph: Graph;
+  loaded: LoadedLock;
+  paths: CampaignPaths;
+  guard: Guard;
+  terminal: Terminal;
+  /** Absent when nothing in the plan needs the service. */
+  access: Access | undefined;
+  /** Digest of the service's address, for the lock's header. */
+  service: string | undefined;
+  clock: Clock;
+  /** The plan as JSON when the result is wanted as one document on stdout. */
+  json: Json | undefined;
+  events: string | undefined;
+  pollInterval: 'auto' | number;
+  requestTimeoutMs: number;
+  createTimeoutMs: number;
+  patienceMs: number;
+}
+
+/** Carries the plan out in this process: ports, reporters and signals are put together here, and taken apart again. */
+export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<ExitCode> {
+  const { loaded, paths, clock, graph } = options;
+  const startedAt = clock.now();
+  const recorder = makeRecorder(plan, options);
+  const emit = (fact: RunFact) => recorder.on({ at: new Date(clock.now()).toISOString(), ...fact });
+  const interruption = listenForInterruption((name) => {
+    emit({ event: 'spending-stopped', because: 'signal', detail: name });
+  });
+  const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
+  const file = await openLockFile(paths.lock, {
+    header: writeHeader(lock),
+    read: loaded.bytes ?? null,
+    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+  });
+  const ledger = new LocalLedger({
+    lock,
+    file,
+    bodies: createKeptBodies(paths.state),
+    clock,
+    totals: plan.totals,
+    isAlone: () => options.guard.stillOurs(),
+    emit,
+  });
+  const service = options.access === undefined ? undefined : openService(options.access, options);
+  try {
+    emit({
+      event: 'run-started',
+      version: 1,
+      campaign: plan.campaign,
+      steps: plan.rows.length,
+      concurrency: plan.concurrency,
+      totals: plan.totals,
+      tasks: graph.tasks.map(({ id, kind, steps }) => ({ id, kind, steps })),
+    });
+    const ports: Ports = {
+      ledger,
+      service: service ?? noService,
+      outputs: createOutputs(paths.outputs),
+      clock,
+      emit,
+      signal: interruption.signal,
+    };
+    const work = drive(plan, ports, { concurrency: plan.concurrency, downloads: 8 });
+    const ends = await Promise.race([work, interruption.secondSignal.then(() => undefined)]);
+    if (ends === undefined) return exitCodes.interrupted;
+
+    await settleLock(file, { ledger, graph, loaded, emit });
+    const outcomes = [...ends.values()].map(({ outcome }) => outcome);
+    const exit = exitCodeOf({
+      plan,
+      outcomes,
+      stopped: ledger.stopped,
+      overBudget: ledger.overBudget,
+      interrupted: interruption.signal.aborted,
+    });
+    emit({
+      event: 'run-ended',
+      exit,
+      outcomes: count(outcomes),
+      kept: plan.rows.filter(({ action }) => action === 'keep').length,
+      spentNow: ledger.budget.spentNow,
+      spentEver: ledger.budget.spentEver,
+      held: ledger.budget.held + plan.totals.held,
+      balance: ledger.balance,
+      elapsedMs: clock.now() - startedAt,
+    });
+    return exit;
+  } finally {
+    await recorder.end();
+    await file.close();
+    await service?.close();
+    interruption.stop();
+  }
+}
+
+function openService(access: Access, options: RunPlanOptions): ServiceClient {
+  return createService({
+    ...access,
+    clock: options.clock,
+    policy: options.pollInterval === 'auto' ? typicalPolicy() : fixedPolicy(options.pollInterval),
+    requestTimeoutMs: options.requestTimeoutMs,
+    createTimeoutMs: options.createTimeoutMs,
+    patienceMs: options.patienceMs,
+  });
+}
+
+/** A plan without orders asks nothing of the service. */
+const noService: Ports['service'] = {
+  replays: () => false,
+  create: unasked,
+  watch: unasked,
+  open: unasked,
+};
+
+function unasked(): never {
+  throw new Error('internal error: the plan has no work for the service');
+}
+
+function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
+  const counts: { [outcome in StepOutcome]?: number } = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+/** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
+function makeRecorder(plan: Plan, options: RunPlanOptions): RunReporter {
+  const { terminal, json, events, clock, paths } = options;
+  const reporters: RunReporter[] = [];
+  const view = createRunView();
+  let last: RunEvent | undefined;
+  const hasWork = plan.rows.some(({ order }) => order !== undefined);
+  if (events === '-') reporters.push(createEventLines(terminal.out));
+  else if (events !== undefined) {
+    writeFileSync(events, '');
+    reporters.push(createEventLines((text) => appendFileSync(events, text)));
+  }
+  if (hasWork) {
+    reporters.push(
+      terminal.screen
+        ? createScreen({ stream: process.stderr, style: terminal.style, now: () => clock.now() })
+        : createLines(terminal.err, { style: terminal.style, now: () => clock.now(), every: everyMs }),
+    );
+  }
+  return {
+    on(event) {
+      foldEvent(view, event);
+      last = event;
+      for (const reporter of reporters) reporter.on(event);
+    },
+    async end() {
+      for (const reporter of reporters) await reporter.end();
+      if (hasWork)
+        terminal.err(
+          summaryText(view, {
+            style: terminal.style,
+            file: paths.manifest,
+            outputs: relative(process.cwd(), paths.outputs),
+          }),
+        );
+      if (json !== undefined && last?.event === 'run-ended') {
+        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);
+      }
+    },
+  };
+}
+
+/** An interval that never keeps the process alive by itself. */
+function everyMs(ms: number, call: () => void): () => void {
+  const timer = setInterval(call, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,43 @@
+import { LockChangedError, type LockFile, openLockFile, readLockBytes } from '../disk/lock-file.ts';
+import type { LocalLedger } from '../engine/local-ledger.ts';
+import type { Graph } from '../graph/graph.ts';
+import { joinLocks } from '../lock/join.ts';
+import { readLock } from '../lock/read.ts';
+import { writeHeader, writeLock } from '../lock/write.ts';
+import { withoutMovedAway } from '../plan/assemble.ts';
+import type { RunFact } from '../run/event.ts';
+import type { LoadedLock } from './campaign.ts';
+
+/** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
+export async function settleLock(
+  file: LockFile,
+  context: { ledger: LocalLedger; graph: Graph; loaded: LoadedLock; emit(fact: RunFact): void },
+): Promise<void> {
+  const { ledger, graph, loaded, emit } = context;
+  if (!ledger.recorded && !loaded.needsRewrite) return;
+  const own = withoutMovedAway(ledger.lock, graph);
+  try {
+    await file.replace(writeLock(own));
+  } catch (error) {
+    if (!(error instanceof LockChangedError)) throw error;
+    await joinWithChanged(file.path, { ledger, graph });
+    emit({
+      event: 'noticed',
+      message: 'the lock was changed by another program during the run; both versions were joined',
+    });
+  }
+}
+
+/** Somebody (git, an editor) wrote the lock meanwhile: what is there and what this run knows are joined, nothing is dropped. */
+async function joinWithChanged(path: string, { ledger, graph }: { ledger: LocalLedger; graph: Graph }): Promise<void> {
+  const bytes = await readLockBytes(path);
+  const reading = bytes === undefined ? undefined : readLock(path, bytes);
+  if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
+  const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
+  const file = await openLockFile(path, { header: writeHeader(joined), read: bytes ?? null });
+  try {
+    await file.replace(writeLock(withoutMovedAway(joined, graph)));
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { exitCodes } from './exit.ts';
+
+/** The wish of the outside world that a run ends. */
+export interface Interruption {
+  /** Aborted by the first signal: nothing new is paid for, what is on the wire is awaited, everything is recorded. */
+  signal: AbortSignal;
+  /** Resolves at the second signal: out at once. What is on the wire stays on record as an intent. A third one kills. */
+  secondSignal: Promise<void>;
+  /** Why, in words, once aborted. */
+  reason(): string | undefined;
+  /** No longer keeps the process. Signals are still met, so that what is being closed is closed. */
+  stop(): void;
+}
+
+/** How often to look whether the parent is gone: npm dies without passing SIGTERM on. */
+const orphanCheckMs = 1000;
+
+export function listenForInterruption(onFirst: (reason: string) => void): Interruption {
+  const controller = new AbortController();
+  const second = withResolvers();
+  let reason: string | undefined;
+  let presses = 0;
+  const interrupt = (name: string) => {
+    presses += 1;
+    if (presses > 2) process.exit(exitCodes.interrupted);
+    if (controller.signal.aborted) return second.resolve();
+    reason = name;
+    controller.abort();
+    onFirst(name);
+  };
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const name of signals) process.on(name, () => interrupt(name));
+  const parent = process.ppid;
+  const orphanCheck = setInterval(() => {
+    if (process.ppid !== parent && process.env.npm_lifecycle_event !== undefined && !controller.signal.aborted) {
+      interrupt('SIGTERM (the parent process is gone)');
+    }
+  }, orphanCheckMs);
+  orphanCheck.unref();
+  return {
+    signal: controller.signal,
+    secondSignal: second.promise,
+    reason: () => reason,
+    stop: () => clearInterval(orphanCheck),
+  };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve(): void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,48 @@
+import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
+
+/** Where a command's words go: data to `out`, everything for people to `err`. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** For `err`. */
+  style: Style;
+  /** For `out`, which may be a file while `err` is a terminal. */
+  outStyle: Style;
+  /** Columns to fill. */
+  width: number;
+  outWidth: number;
+  /** The screen can be redrawn. */
+  screen: boolean;
+  /** A person can be asked. */
+  interactive: boolean;
+}
+
+const defaultWidth = 100;
+
+/**
+ * The process's own streams. A reader that has gone away (`| head`) makes them quiet; the work goes on, because what it
+ * does is paid for.
+ */
+export function processTerminal(): Terminal {
+  const writer = (stream: NodeJS.WriteStream) => {
+    let open = true;
+    stream.on('error', () => {
+      open = false;
+    });
+    return (text: string) => {
+      if (open) stream.write(text);
+    };
+  };
+  const { stdout, stderr, stdin, env } = process;
+  const screen = wantsScreen(env, stderr.isTTY === true);
+  return {
+    out: writer(stdout),
+    err: writer(stderr),
+    style: makeStyle(wantsColor(env, stderr.isTTY === true)),
+    outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
+    width: stderr.columns ?? defaultWidth,
+    outWidth: stdout.columns ?? defaultWidth,
+    screen,
+    interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
+  };
+}

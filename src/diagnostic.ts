@@ -1,0 +1,94 @@
+/** A point in a text file. Line and column count from 1; offset counts UTF-16 units from 0. */
+export interface Position {
+  line: number;
+  column: number;
+  offset: number;
+}
+
+/** A piece of a text file; `end` is exclusive. `file` is the path as the person gave it. */
+export interface Place {
+  file: string;
+  start: Position;
+  end: Position;
+}
+
+/**
+ * One mistake a person made, as data: what was seen, where, and what to do.
+ * Mistakes are collected and shown together; only our own bugs are thrown.
+ */
+export interface Diagnostic {
+  /** Stable, for example `MB1203`; see `codes` in this file. */
+  code: DiagnosticCode;
+  severity: 'error' | 'warning';
+  /** One sentence: what was seen and which rule it breaks. No trailing full stop. */
+  message: string;
+  /** What to do about it, one sentence. */
+  hint?: string;
+  place?: Place;
+  /** The other ends: the first of two duplicates, every edge of a cycle. */
+  related?: { message: string; place: Place }[];
+  /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
+  trail?: string[];
+}
+
+/** Each code with the mistake it stands for. Codes are never reused. */
+export const codes = {
+  // The file as YAML
+  MB1001: 'the manifest cannot be read',
+  MB1002: 'the manifest is empty',
+  MB1003: 'the manifest is not valid YAML',
+  MB1004: 'a key stands twice',
+  MB1005: 'tabs are used for indentation',
+  MB1006: 'there is more than one YAML document',
+  MB1007: 'the manifest is too large or its aliases expand too far',
+  MB1008: 'a template is not quoted',
+  MB1009: 'a # cuts a plain text short',
+  // Its shape
+  MB1101: 'a key is not known',
+  MB1102: 'a required key is missing',
+  MB1103: 'a value has the wrong type or form',
+  MB1104: 'the manifest sets something that belongs into the environment',
+  MB1105: 'the manifest version is not supported',
+  // Templates
+  MB1201: 'a template cannot be parsed',
+  MB1202: 'a template uses something that is not allowed',
+  MB1203: 'a template names something that does not exist',
+  MB1204: 'a value cannot be printed into a text',
+  MB1205: 'a template is too large',
+  MB1206: 'vars need each other in a circle',
+  // Data files
+  MB1301: 'a data file cannot be read',
+  MB1302: 'a data file has the wrong form',
+  MB1303: 'a data file is outside the folder of the manifest',
+  // The graph
+  MB1401: 'a key is missing, empty or has characters that a key cannot have',
+  MB1402: 'two steps have the same address',
+  MB1403: 'a task is not known',
+  MB1404: 'tasks depend on each other in a circle',
+  MB1405: 'a reference does not name one step',
+  MB1406: 'the expansion is too large',
+  MB1407: 'a matrix is wrong',
+  MB1408: 'a task makes no steps',
+  // Requests
+  MB1501: 'a field of the request is not known',
+  MB1502: 'a required field of the request is missing',
+  MB1503: 'a field of the request has a value that is not allowed',
+  MB1504: 'a text is too long',
+  MB1505: 'a URL must be public and https',
+  // Output paths
+  MB1601: 'an output path leaves the folder of the manifest',
+  MB1602: 'an output name is not portable',
+  MB1603: 'two steps save to the same file',
+  MB1604: 'an output would replace a file that is not ours',
+  MB1605: 'an output path leads through a symbolic link',
+  // The lock
+  MB2001: 'the lock is damaged',
+  MB2002: 'the lock was made by a newer mediabatch',
+  MB2003: 'the lock was made against another service',
+  MB2004: 'the end of the lock was torn and has been cut off',
+  MB2005: 'the lock holds merge conflict markers',
+  MB2006: 'a step was paid for twice',
+  MB2007: 'the lock belongs to another campaign',
+} as const satisfies Record<string, string>;
+
+export type DiagnosticCode = keyof typeof codes;

@@ -1,0 +1,57 @@
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** Who has the right to run. */
+export interface GuardHolder {
+  host: string;
+  pid: number;
+  /** ISO 8601 UTC, by the holder's clock; for people only. */
+  since: string;
+  id: string;
+}
+
+/** What a guard says about the process that took it. */
+export interface HolderNote extends ProcessIdentity {
+  since: string;
+  id: string;
+}
+
+export function writeNote(note: HolderNote): Uint8Array {
+  const { id, host, pid, since, boot, machine, namespace, started } = note;
+  const fields = { mediabatch: 'guard', version: 1, id, host, pid, since, boot, machine, namespace, started };
+  return Buffer.from(`${JSON.stringify(fields)}\n`);
+}
+
+/** Undefined for anything that is not certainly a guard of ours. */
+export function parseNote(text: string): HolderNote | undefined {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
+  const { id, host, pid, since, boot, machine, namespace, started } = fields;
+  // The id becomes a part of a file's name.
+  if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id)) return undefined;
+  if (typeof host !== 'string' || typeof since !== 'string') return undefined;
+  // 0 and negative numbers mean groups of processes to the kernel.
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
+  return {
+    id,
+    host,
+    pid,
+    since,
+    ...(typeof boot === 'string' && { boot }),
+    ...(typeof machine === 'string' && { machine }),
+    ...(typeof namespace === 'string' && { namespace }),
+    ...(typeof started === 'string' && { started }),
+  };
+}
+
+export function holderOf({ host, pid, since, id }: HolderNote): GuardHolder {
+  return { host, pid, since, id };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { openPlainFile } from './plain-file.ts';
+
+/** SHA-256 (hex) and size of a plain file; undefined when there is none. Throws `UnsafeFileError` for anything else. */
+export async function hashFile(path: string): Promise<{ sha256: string; bytes: number } | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    return await hashHandle(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function hashHandle(handle: FileHandle): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(1 << 18);
+  let bytes = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
+    if (bytesRead === 0) return { sha256: hash.digest('hex'), bytes };
+    hash.update(buffer.subarray(0, bytesRead));
+    bytes += bytesRead;
+  }
+}

@@ -1,0 +1,110 @@
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isErrno } from './plain-file.ts';
+
+export type ManifestText =
+  | { text: string }
+  | { problem: 'missing' | 'folder' | 'unreadable' | 'too-large' | 'not-utf8'; detail: string };
+
+export type DataText =
+  | { text: string }
+  | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };
+
+const maxManifestBytes = 1024 ** 2;
+const maxDataBytes = 64 * 1024 ** 2;
+
+/** The text of a manifest, without a byte order mark. `detail` completes a sentence for people. */
+export async function readManifestText(path: string): Promise<ManifestText> {
+  const read = await readText(path, maxManifestBytes);
+  if ('text' in read) return read;
+  const { problem, detail } = read;
+  return problem === 'not-a-file' ? { problem: 'unreadable', detail } : { problem, detail };
+}
+
+/**
+ * The text of a data file that the manifest names, without a byte order mark. Only a plain file below the manifest's folder
+ * is read; symbolic links count by where they lead.
+ */
+export async function readDataFile(folder: string, path: string): Promise<DataText> {
+  const wanted = resolve(folder, path);
+  if (isOutside(resolve(folder), wanted)) return { problem: 'outside' };
+  let real: string;
+  try {
+    real = await realpath(wanted);
+    if (isOutside(await realpath(folder), real))
+      return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };
+    return { problem: 'unreadable', detail: messageOf(error) };
+  }
+  const read = await readText(real, maxDataBytes);
+  if ('text' in read) return read;
+  switch (read.problem) {
+    case 'folder':
+      return { problem: 'not-a-file', detail: 'it is a folder' };
+    case 'not-utf8':
+      return { problem: 'unreadable', detail: read.detail };
+    default:
+      return { problem: read.problem, detail: read.detail };
+  }
+}
+
+type Read =
+  | { text: string }
+  | { problem: 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'too-large' | 'not-utf8'; detail: string };
+
+async function readText(path: string, maxBytes: number): Promise<Read> {
+  let bytes: Uint8Array;
+  try {
+    // Not waiting for the other end of a pipe. Links are allowed here: a person may link a manifest.
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stats = await handle.stat();
+      if (stats.isDirectory()) return { problem: 'folder', detail: 'it is a folder' };
+      if (!stats.isFile()) return { problem: 'not-a-file', detail: 'it is a device or a pipe' };
+      if (stats.size > maxBytes) {
+        return { problem: 'too-large', detail: `it has ${stats.size} bytes, and at most ${maxBytes} are read` };
+      }
+      bytes = await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing', detail: 'there is no such file' };
+    if (isErrno(error, 'EISDIR')) return { problem: 'folder', detail: 'it is a folder' };
+    return { problem: 'unreadable', detail: messageOf(error) };
+  }
+  const text = decodeUtf8(bytes);
+  if (text !== undefined) return { text };
+  return { problem: 'not-utf8', detail: `line ${firstBadLine(bytes)} is not UTF-8 text; save the file as UTF-8` };
+}
+
+function isOutside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
+}
+
+/** The line, from 1, of the first bytes that are no UTF-8 text. */
+function firstBadLine(bytes: Uint8Array): number {
+  let line = 1;
+  let start = 0;
+  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
+    if (decodeUtf8(bytes.subarray(start, end)) === undefined) return line;
+    line++;
+    start = end + 1;
+  }
+  return line;
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

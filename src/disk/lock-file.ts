@@ -1,0 +1,214 @@
+import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder, writeAll } from './durable.ts';
+import { noFollow, openPlainFile, orAbsent } from './plain-file.ts';
+import { replaceFile } from './replace.ts';
+
+/** The lock as a file that one run holds. */
+export interface LockFile {
+  readonly path: string;
+  /**
+   * Adds one line (with its LF). Resolves when it is durable; lines that wait at the same time share one write and one
+   * fdatasync, in the order in which they came. After a failure every later call rejects with the same error.
+   * Rejects with `LockChangedError` when another program has put a file in place of ours.
+   */
+  append(line: string): Promise<void>;
+  /**
+   * Puts the whole text in place of the file. It may still work after a failed `append`, and then saves what that could not.
+   * Rejects with `LockChangedError` when someone else wrote the file: read it again, join it with what is known, open it anew.
+   */
+  replace(text: string): Promise<void>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** The file is not what this run last read or wrote: git, an editor or another program changed it. */
+export class LockChangedError extends Error {
+  readonly path: string;
+  constructor(path: string) {
+    super(`${path} was changed by another program while this run held it. Run again to take up the new content`);
+    this.name = 'LockChangedError';
+    this.path = path;
+  }
+}
+
+/** The bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
+export async function readLockBytes(path: string): Promise<Uint8Array | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; a file that does not exist
+ * is made by the first append, with `header` as its first line. `read`: the bytes the caller knows (`null`: it found no file);
+ * when the file is not the same any more, it is left alone and this rejects with `LockChangedError`.
+ */
+export async function openLockFile(
+  path: string,
+  options: { cutAt?: number; header: string; read?: Uint8Array | null },
+): Promise<LockFile> {
+  const header = options.header.endsWith('\n') ? options.header : `${options.header}\n`;
+  const file = new AppendedFile(path, header);
+  await file.open(options);
+  return file;
+}
+
+interface Waiting {
+  line: string;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+class AppendedFile implements LockFile {
+  readonly path: string;
+  readonly #header: string;
+  /** Undefined: no file yet, or closed. */
+  #handle: FileHandle | undefined;
+  /** Of the bytes of the file that are known to be written. */
+  #digest: Hash = createHash('sha256');
+  #size = 0;
+  /** What is being written after them; some of it may stand there after a failure. */
+  #unsure: Uint8Array = new Uint8Array();
+  #waiting: Waiting[] = [];
+  /** The one writer at a time; never rejects. */
+  #busy: Promise<void> | undefined;
+  /** The first failure. Nothing is appended after it: there may be half a line, and a second fsync is not to be trusted. */
+  #failure: { error: unknown } | undefined;
+
+  constructor(path: string, header: string) {
+    this.path = path;
+    this.#header = header;
+  }
+
+  async open({ cutAt, read }: { cutAt?: number; read?: Uint8Array | null }): Promise<void> {
+    const handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+    if (handle === undefined) {
+      if ((cutAt ?? 0) > 0 || (read ?? null) !== null) throw new LockChangedError(this.path);
+      return;
+    }
+    this.#handle = handle;
+    try {
+      const bytes = await handle.readFile();
+      const isOther = read === null || (read !== undefined && !bytes.equals(read));
+      if (isOther || bytes.length < (cutAt ?? 0)) throw new LockChangedError(this.path);
+      const kept = bytes.subarray(0, cutAt ?? bytes.length);
+      if (kept.length < bytes.length) await handle.truncate(kept.length);
+      this.#note(kept);
+      const isUnfinished = kept.length > 0 && kept.at(-1) !== 0x0a;
+      if (isUnfinished) await this.#write('\n');
+      if (isUnfinished || kept.length < bytes.length) await handle.sync();
+    } catch (error) {
+      await this.#closeHandle();
+      throw error;
+    }
+  }
+
+  append(line: string): Promise<void> {
+    if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ line, resolve, reject });
+      this.#busy ??= this.#writeWaiting();
+    });
+  }
+
+  async replace(text: string): Promise<void> {
+    while (this.#busy !== undefined) await this.#busy;
+    const work = this.#replaceNow(text);
+    this.#busy = work.then(
+      () => this.#writeWaiting(),
+      () => this.#writeWaiting(),
+    );
+    return work;
+  }
+
+  async close(): Promise<void> {
+    while (this.#busy !== undefined) await this.#busy;
+    this.#failure ??= { error: new Error(`internal error: ${this.path} is closed`) };
+    await this.#closeHandle();
+  }
+
+  /** Writes until nothing waits. Lines that are added in the same turn of the event loop go into one write. */
+  async #writeWaiting(): Promise<void> {
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        if (this.#failure !== undefined) throw this.#failure.error;
+        await this.#writeDurably(batch.map(({ line }) => line).join(''));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        this.#failure ??= { error };
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#busy = undefined;
+  }
+
+  async #writeDurably(text: string): Promise<void> {
+    if (this.#handle === undefined) return this.#create(text);
+    await this.#write(this.#size === 0 ? this.#header + text : text);
+    await this.#handle.datasync();
+    // A line in a file that no longer has this name is lost to the next run, however durable it is.
+    const named = await orAbsent(stat(this.path));
+    const ours = await this.#handle.stat();
+    const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
+    if (!isNamed || ours.size !== this.#size) throw new LockChangedError(this.path);
+  }
+
+  async #create(text: string): Promise<void> {
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | noFollow;
+    this.#handle = await open(this.path, flags, 0o666);
+    await this.#write(this.#header + text);
+    await this.#handle.sync();
+    await syncFolder(dirname(this.path));
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#handle === undefined) throw new Error(`internal error: ${this.path} is not open`);
+    const bytes = Buffer.from(text);
+    this.#unsure = bytes;
+    await writeAll(this.#handle, bytes);
+    this.#unsure = new Uint8Array();
+    this.#note(bytes);
+  }
+
+  async #replaceNow(text: string): Promise<void> {
+    if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
+    if (await this.#isChanged()) throw new LockChangedError(this.path);
+    await replaceFile(this.path, text);
+    await this.#closeHandle();
+    this.#digest = createHash('sha256');
+    this.#size = 0;
+    this.#unsure = new Uint8Array();
+    this.#note(Buffer.from(text));
+    this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+  }
+
+  async #isChanged(): Promise<boolean> {
+    const bytes = await readLockBytes(this.path);
+    if (bytes === undefined) return this.#size > 0;
+    const known = createHash('sha256').update(bytes.subarray(0, this.#size)).digest();
+    const rest = bytes.subarray(this.#size);
+    const isOurs = known.equals(this.#digest.copy().digest()) && bytes.length >= this.#size;
+    return !isOurs || Buffer.compare(rest, this.#unsure.subarray(0, rest.length)) !== 0;
+  }
+
+  #note(bytes: Uint8Array): void {
+    this.#digest.update(bytes);
+    this.#size += bytes.length;
+  }
+
+  async #closeHandle(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}

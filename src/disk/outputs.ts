@@ -1,0 +1,26 @@
+import type { Output } from '../lock/record.ts';
+import type { Incoming, OutputTarget } from './output-target.ts';
+import { relocateOutput } from './relocate-output.ts';
+import { saveOutput } from './save-output.ts';
+
+export { checkOutputs, type OutputState } from './check-outputs.ts';
+export { findStrangers, type Stranger } from './find-strangers.ts';
+
+/** More than any image or song; a body that never ends must not fill the disk. */
+const defaultMaxBytes = 4 * 1024 ** 3;
+
+/** The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind. */
+export function createOutputs(root: string, options: { maxBytes?: number } = {}) {
+  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  return {
+    /** Streams into a temporary file, checks it, and gives it its name. */
+    save: (target: OutputTarget, incoming: Incoming): Promise<Output> =>
+      saveOutput(root, { target, incoming, maxBytes }),
+    /**
+     * Puts a file that is already here (same bytes) under the target's name; undefined when it is gone or changed.
+     * `remove`: the old name goes.
+     */
+    relocate: (target: OutputTarget, from: Output, choices: { remove?: boolean } = {}): Promise<Output | undefined> =>
+      relocateOutput(root, { target, from, remove: choices.remove ?? false }),
+  };
+}

@@ -1,0 +1,52 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+
+/** A file of ours is a symbolic link, a folder or a device: it is neither read nor written. */
+export class UnsafeFileError extends Error {
+  readonly path: string;
+  constructor(path: string, what: string) {
+    super(`${path} is ${what}, not a plain file; it was not touched. Remove it, or name another file`);
+    this.name = 'UnsafeFileError';
+    this.path = path;
+  }
+}
+
+/** Never follows a link in the last part of a path, never waits for the other end of a pipe. 0 where a system has no such flag. */
+export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Undefined: there is no such file. Throws `UnsafeFileError` for anything but a plain file. */
+export async function statPlainFile(path: string): Promise<Stats | undefined> {
+  const stats = await orAbsent(lstat(path));
+  if (stats === undefined || stats.isFile()) return stats;
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/** Opens a plain file that exists; undefined when there is none. `flags` are those of open(2). */
+export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
+  if ((await statPlainFile(path)) === undefined) return undefined;
+  const handle = await orAbsent(open(path, flags | noFollow));
+  if (handle === undefined) return undefined;
+  const stats = await handle.stat();
+  if (stats.isFile()) return handle;
+  await handle.close();
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+export async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export function isErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+function nameOf(stats: Stats): string {
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isDirectory()) return 'a folder';
+  return 'a device or a pipe';
+}

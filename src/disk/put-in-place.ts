@@ -1,0 +1,49 @@
+import { link, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { renameFile, syncFolder } from './durable.ts';
+import { hashFile } from './hash-file.ts';
+import type { OutputTarget } from './output-target.ts';
+import { isErrno } from './plain-file.ts';
+
+/**
+ * Gives a finished temporary file its name. A file in the way is replaced only when it is one that the target may replace, or
+ * the same bytes; any other is put aside under a name that says so, and the target is told.
+ */
+export async function putInPlace(
+  temporary: string,
+  path: string,
+  { sha256, target }: { sha256: string; target: OutputTarget },
+): Promise<void> {
+  const old = await hashFile(path);
+  if (old !== undefined && old.sha256 !== sha256 && !target.replaces.includes(old.sha256)) {
+    const aside = await putAside(path, old.sha256);
+    target.notice(`${path} was not made by this step or was changed since; it is kept as ${basename(aside)}`);
+  }
+  await renameFile(temporary, path);
+  await syncFolder(dirname(path));
+}
+
+/** Never over another file: `link` fails where a name is taken, unlike `rename`. */
+async function putAside(path: string, sha256: string): Promise<string> {
+  const extension = extname(path);
+  const stem = join(dirname(path), basename(path, extension));
+  for (let number = 1; ; number++) {
+    const aside = `${stem}.changed-${sha256.slice(0, 8)}${number === 1 ? '' : `-${number}`}${extension}`;
+    if ((await hashFile(aside))?.sha256 === sha256) return aside;
+    if (await moveToFreeName(path, aside)) return aside;
+  }
+}
+
+async function moveToFreeName(path: string, aside: string): Promise<boolean> {
+  try {
+    await link(path, aside);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+    // No hard links on this file system: a plain rename, after the look whether the name is free.
+    await renameFile(path, aside);
+    return true;
+  }
+  await unlink(path);
+  return true;
+}

@@ -1,0 +1,85 @@
+import { constants } from 'node:fs';
+import { copyFile, link, open, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Output } from '../lock/record.ts';
+import { diskErrors } from './disk-errors.ts';
+import { syncFolder } from './durable.ts';
+import { hashFile } from './hash-file.ts';
+import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
+import type { OutputTarget } from './output-target.ts';
+import { isErrno, UnsafeFileError } from './plain-file.ts';
+import { putInPlace } from './put-in-place.ts';
+import { temporaryName } from './replace.ts';
+
+/**
+ * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, was changed or
+ * cannot be used. `remove`: its old name goes, once the new one is durable.
+ */
+export async function relocateOutput(
+  root: string,
+  { target, from, remove }: { target: OutputTarget; from: Output; remove: boolean },
+): Promise<Output | undefined> {
+  const path = `${target.save}${extname(from.path)}`;
+  checkOutputPath(path);
+  const source = await findIntact(root, from);
+  if (source === undefined) return undefined;
+  if (path === from.path) return from;
+  const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
+  const temporary = join(folder, temporaryName('part'));
+  try {
+    await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
+    // What was linked or copied is looked at again: the source may have changed since it was checked.
+    if ((await hashFile(temporary))?.sha256 !== from.sha256) {
+      await unlink(temporary);
+      return undefined;
+    }
+    await diskErrors(path, () => putInPlace(temporary, place, { sha256: from.sha256, target }));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  // `rename` does nothing when both names are the same file already, and leaves the temporary one behind.
+  await unlink(temporary).catch(() => undefined);
+  if (remove && source !== place) {
+    await diskErrors(from.path, async () => {
+      await unlink(source);
+      await syncFolder(dirname(source));
+    });
+  }
+  return { ...from, path };
+}
+
+async function findIntact(root: string, from: Output): Promise<string | undefined> {
+  const names = checkOutputPath(from.path);
+  const folder = await findOutputFolder(root, names.slice(0, -1));
+  if (folder === undefined) return undefined;
+  const source = join(folder, basename(from.path));
+  try {
+    const found = await hashFile(source);
+    return found?.sha256 === from.sha256 && found.bytes === from.bytes ? source : undefined;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return undefined;
+    throw error;
+  }
+}
+
+/** The old name goes, so both may be one file for a moment. */
+async function linkOrCopy(source: string, temporary: string): Promise<void> {
+  try {
+    await link(source, temporary);
+  } catch (error) {
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error;
+    await copyDurably(source, temporary);
+  }
+}
+
+/** Both names stay, so they must be two files: who edits one does not mean the other. */
+async function copyDurably(source: string, temporary: string): Promise<void> {
+  await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const handle = await open(temporary, constants.O_RDWR);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

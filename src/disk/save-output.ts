@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Output } from '../lock/record.ts';
+import { diskErrors } from './disk-errors.ts';
+import { writeAll } from './durable.ts';
+import { isSameFolder, prepareOutputFolder } from './output-path.ts';
+import { type Incoming, OutputError, type OutputTarget } from './output-target.ts';
+import { noFollow } from './plain-file.ts';
+import { putInPlace } from './put-in-place.ts';
+import { temporaryName } from './replace.ts';
+import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
+
+/** Streams a download into a temporary file beside its target, checks it, makes it durable and gives it its name. */
+export async function saveOutput(
+  root: string,
+  { target, incoming, maxBytes }: { target: OutputTarget; incoming: Incoming; maxBytes: number },
+): Promise<Output> {
+  const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
+  const temporary = join(folder, temporaryName('part'));
+  try {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+    const handle = await diskErrors(temporary, () => open(temporary, flags, 0o666));
+    let received: Received;
+    try {
+      if (!(await isSameFolder(folder)))
+        throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+      received = await receive(handle, { incoming, maxBytes, path: base });
+      await diskErrors(base, () => handle.sync());
+    } finally {
+      await handle.close();
+    }
+    const found = checkReceived(target, incoming, received);
+    const { sha256, bytes } = received;
+    await diskErrors(base, () => putInPlace(temporary, `${base}${found.extension}`, { sha256, target }));
+    return { path: `${target.save}${found.extension}`, sha256, bytes, type: found.type };
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+interface Received {
+  sha256: string;
+  bytes: number;
+  head: Uint8Array;
+  tail: Uint8Array;
+}
+
+async function receive(
+  handle: FileHandle,
+  { incoming, maxBytes, path }: { incoming: Incoming; maxBytes: number; path: string },
+): Promise<Received> {
+  const announced = incoming.bytes;
+  if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  for await (const chunk of readBody(incoming.body)) {
+    bytes += chunk.length;
+    if (announced !== undefined && bytes > announced) {
+      throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
+    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    hash.update(chunk);
+    if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
+    tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);
+    await diskErrors(path, () => writeAll(handle, chunk));
+  }
+  return { sha256: hash.digest('hex'), bytes, head, tail };
+}
+
+/** What goes wrong while bytes arrive is the download's fault, not the disk's. */
+async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  let isAtEnd = false;
+  try {
+    for (;;) {
+      const next = await iterator.next().catch((error: unknown) => {
+        isAtEnd = true;
+        const why = error instanceof Error ? error.message : String(error);
+        throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
+      });
+      if (next.done === true) {
+        isAtEnd = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    if (!isAtEnd) await iterator.return?.();
+  }
+}
+
+function checkReceived(target: OutputTarget, incoming: Incoming, received: Received): SniffedMedia {
+  const { bytes, head, tail } = received;
+  if (incoming.bytes !== undefined && bytes !== incoming.bytes) {
+    throw new OutputError('bad-bytes', `the download ended after ${bytes} of ${incoming.bytes} bytes`);
+  }
+  const found = sniffMedia(head);
+  if (found === undefined) {
+    throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not an ${target.media} file`);
+  }
+  if (found.media !== target.media) {
+    throw new OutputError('bad-bytes', `the download is ${found.type}, not an ${target.media} file`);
+  }
+  if (incoming.bytes === undefined && isCutShort(found.type, { head, tail, bytes })) {
+    throw new OutputError(
+      'bad-bytes',
+      `the download ended after ${bytes} bytes, before the end of the ${found.type} file`,
+    );
+  }
+  return found;
+}
+
+function tooLarge(maxBytes: number): OutputError {
+  return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the most that is taken`);
+}

@@ -1,0 +1,162 @@
+import PQueue from 'p-queue';
+import type { Plan, PlanRow, StepOrder } from '../plan/plan.ts';
+import type { StepOutcome } from '../run/event.ts';
+import type { Ports } from '../run/ports.ts';
+import { runStep } from '../run/step.ts';
+import type { StepEnd } from '../run/step-end.ts';
+
+export interface DriveOptions {
+  /** Jobs that may run at once, attached ones included. */
+  concurrency: number;
+  /** Outputs fetched at once. */
+  downloads: number;
+}
+
+/** How every step of the plan that was acted on has ended. */
+export type DriveResult = Map<string, StepEnd>;
+
+/**
+ * Carries a plan out in this process: starts what is ready as far as there are slots, and when something ends, starts
+ * what it was holding up. A slot is held from before the create until the job has ended, not until its file is saved.
+ */
+export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Promise<DriveResult> {
+  const orders = new Map(plan.rows.flatMap((row) => (row.order ? [[row.address, row.order] as const] : [])));
+  for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
+
+  const ends: DriveResult = new Map();
+  const jobs = new PQueue({ concurrency: options.concurrency });
+  const downloads = new PQueue({ concurrency: options.downloads });
+  const stepPorts: Ports = {
+    ...ports,
+    outputs: {
+      save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
+      relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
+    },
+  };
+  const waiting = countNeeds(orders);
+  const dependents = invertNeeds(orders);
+  const heights = measureHeights(orders, dependents);
+  const failure: { error?: unknown } = {};
+  const running: Promise<void>[] = [];
+
+  const start = (order: StepOrder) => {
+    const work = new Promise<void>((finished) => {
+      const slot = () =>
+        new Promise<void>((free) => {
+          runStep(order, stepPorts, { free })
+            .then(
+              (end) => settle(order, end),
+              (error: unknown) => {
+                failure.error ??= error;
+                ports.ledger.stopSpending('disk', error instanceof Error ? error.message : String(error));
+                settle(order, { outcome: 'left', credits: null, error: String(error) });
+              },
+            )
+            .finally(() => {
+              free();
+              finished();
+            });
+        });
+      void jobs.add(slot, { priority: priorityOf(order, heights) });
+    });
+    running.push(work);
+  };
+
+  const settle = (order: StepOrder, end: StepEnd) => {
+    ends.set(order.address, end);
+    for (const address of dependents.get(order.address) ?? []) {
+      const dependent = orders.get(address);
+      if (dependent === undefined || ends.has(address)) continue;
+      if (end.outcome !== 'done') {
+        blockStep(dependent, order.address, end.outcome);
+        continue;
+      }
+      const left = (waiting.get(address) ?? 0) - 1;
+      waiting.set(address, left);
+      if (left === 0) start(dependent);
+    }
+  };
+
+  /** Not a failure of its own: it only could not begin. */
+  const blockStep = (order: StepOrder, by: string, outcome: StepOutcome) => {
+    const { address, task, kind, action } = order;
+    const own: StepOutcome = outcome === 'left' || outcome === 'running' ? 'left' : 'blocked';
+    ports.emit({ event: 'step-started', address, task, kind, action });
+    ports.emit({
+      event: 'step-finished',
+      address,
+      task,
+      outcome: own,
+      credits: 0,
+      error: `needs ${by}, which is ${outcome}`,
+    });
+    settle(order, { outcome: own, credits: 0 });
+  };
+
+  for (const order of orders.values()) if (waiting.get(order.address) === 0) start(order);
+  for (let done = 0; done < running.length; done += 1) await running[done];
+  if (failure.error !== undefined) throw failure.error;
+  return ends;
+}
+
+function leave(row: PlanRow, ports: Ports): void {
+  const { address, task, kind, action, reason } = row;
+  ports.emit({ event: 'step-left', address, task, kind, action, reason });
+}
+
+/** What a step waits for in this run. One whose job is known waits for nobody: it is only collected. */
+function needsInRun(order: StepOrder, orders: ReadonlyMap<string, StepOrder>): string[] {
+  if (order.jobId !== undefined) return [];
+  return order.needs.filter((address) => orders.has(address));
+}
+
+function countNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, number> {
+  return new Map([...orders].map(([address, order]) => [address, needsInRun(order, orders).length]));
+}
+
+function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, string[]> {
+  const dependents = new Map<string, string[]>();
+  for (const order of orders.values()) {
+    for (const need of needsInRun(order, orders)) {
+      const list = dependents.get(need);
+      if (list === undefined) dependents.set(need, [order.address]);
+      else list.push(order.address);
+    }
+  }
+  return dependents;
+}
+
+/** For each step the length of the longest chain that waits for it: longer chains start first. */
+function measureHeights(
+  orders: ReadonlyMap<string, StepOrder>,
+  dependents: ReadonlyMap<string, string[]>,
+): Map<string, number> {
+  const heights = new Map<string, number>();
+  // Orders stand in topological order, so from the back every dependent is known before what it waits for.
+  for (const address of [...orders.keys()].reverse()) {
+    const above = (dependents.get(address) ?? []).map((dependent) => heights.get(dependent) ?? 0);
+    heights.set(
+      address,
+      above.reduce((most, height) => Math.max(most, height + 1), 0),
+    );
+  }
+  return heights;
+}
+
+/** What is paid for already comes first: attach, then download, and only then new creates. */
+function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
+  const height = heights.get(order.address) ?? 0;
+  switch (order.action) {
+    case 'attach':
+      return 3_000_000 + height;
+    case 'download':
+    case 'move':
+      return 2_000_000 + height;
+    case 'create':
+    case 'redo':
+    case 'retry':
+      return height;
+    default:
+      return order.action satisfies never;
+  }
+}

@@ -1,0 +1,283 @@
+import type { KeptBodies } from '../disk/kept-bodies.ts';
+import type { LockFile } from '../disk/lock-file.ts';
+import { findReferences } from '../graph/fingerprint.ts';
+import { joinRecords, recordOf } from '../lock/join.ts';
+import type { Lock, LockLine, Purchase } from '../lock/record.ts';
+import { writeLine } from '../lock/write.ts';
+import type { PlanTotals, StepOrder } from '../plan/plan.ts';
+import type { RunFact, StopReason } from '../run/event.ts';
+import type { Begin, Clock, Ledger, StepResult } from '../run/ports.ts';
+import type { CreatedJob } from '../service/answer.ts';
+import { Budget } from './budget.ts';
+
+/** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
+export class GuardLostError extends Error {
+  constructor() {
+    super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
+    this.name = 'GuardLostError';
+  }
+}
+
+/** The ledger as one process keeps it: the lock file is its journal, and nothing is true that is not in it. */
+export class LocalLedger implements Ledger {
+  readonly budget: Budget;
+  readonly #lock: Lock;
+  readonly #file: LockFile;
+  readonly #bodies: KeptBodies;
+  readonly #clock: Clock;
+  readonly #emit: (fact: RunFact) => void;
+  readonly #totals: PlanTotals;
+  readonly #isAlone: () => Promise<boolean>;
+  #stopped: StopReason | undefined;
+  /** Whether anything was recorded in this run. */
+  recorded = false;
+  #balance: number | null = null;
+  #pausedUntil = 0;
+
+  constructor(options: {
+    lock: Lock;
+    file: LockFile;
+    bodies: KeptBodies;
+    clock: Clock;
+    totals: PlanTotals;
+    /** Whether this run still is the only one on this lock; asked before each create. */
+    isAlone(): Promise<boolean>;
+    emit(fact: RunFact): void;
+  }) {
+    this.#isAlone = options.isAlone;
+    this.#lock = options.lock;
+    this.#file = options.file;
+    this.#bodies = options.bodies;
+    this.#clock = options.clock;
+    this.#emit = options.emit;
+    this.#totals = options.totals;
+    this.budget = new Budget({
+      spentEver: options.totals.alreadyPaid,
+      heldBefore: options.totals.held,
+      ...(options.totals.budget !== undefined && { total: options.totals.budget }),
+      ...(options.totals.maxCredits !== undefined && { run: options.totals.maxCredits }),
+    });
+  }
+
+  /** The fold of everything recorded so far. */
+  get lock(): Lock {
+    return this.#lock;
+  }
+
+  get stopped(): StopReason | undefined {
+    return this.#stopped;
+  }
+
+  get balance(): number | null {
+    return this.#balance;
+  }
+
+  async begin(order: StepOrder): Promise<Begin> {
+    const known = this.#purchases(order);
+    const job = known.find(({ jobId }) => jobId !== undefined);
+    if (job?.jobId !== undefined) return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    for (;;) {
+      if (this.#stopped !== undefined) return { do: 'stop', because: this.#stopped };
+      const answer = this.budget.reserve(order.address, order.price);
+      if (answer.is === 'later') {
+        await this.budget.changed();
+        continue;
+      }
+      if (answer.is === 'over-budget') {
+        this.#announceStop('budget', `${order.address} does not fit into what is left`);
+        return { do: 'stop', because: 'budget' };
+      }
+      this.#announceCredits();
+      const intent = known.find(({ state }) => state === 'intent');
+      if (intent?.since === undefined) return { do: 'go', reserved: answer.credits };
+      const body = await this.#bodies.read(order.key);
+      return {
+        do: 'go',
+        reserved: answer.credits,
+        intent: { since: intent.since, ...(body !== undefined && { body }) },
+      };
+    }
+  }
+
+  async intent(order: StepOrder, request: { body: string; replays: boolean }): Promise<void> {
+    if (!(await this.#isAlone())) throw new GuardLostError();
+    if (findReferences(order.request).length > 0) await this.#bodies.keep(order.key, request.body);
+    await this.#record(order, {
+      state: request.replays ? 'intent' : 'unresolved',
+      since: new Date(this.#clock.now()).toISOString(),
+      ...what(order),
+    });
+  }
+
+  async created(order: StepOrder, job: CreatedJob): Promise<void> {
+    if (job.balance !== null) this.#balance = job.balance;
+    this.budget.settle(order.address, job.credits);
+    this.#announceCredits();
+    await this.#record(order, {
+      state: 'running',
+      jobId: job.jobId,
+      ...(job.credits !== null && { credits: job.credits }),
+      ...what(order),
+    });
+    await this.#bodies.drop(order.key);
+  }
+
+  async finish(order: StepOrder, result: StepResult): Promise<void> {
+    switch (result.state) {
+      case 'refused':
+        this.budget.settle(order.address, 0);
+        this.#announceCredits();
+        await this.#record(order, { state: 'refused', error: result.error, ...what(order) });
+        await this.#bodies.drop(order.key);
+        return;
+      case 'done': {
+        const before = this.#purchases(order).find(({ jobId }) => jobId === result.jobId);
+        const revision = nextRevision(before, result.output);
+        const isHere = this.#lock.steps.get(order.address)?.purchases.some(({ jobId }) => jobId === result.jobId);
+        if (revision === undefined && isHere) return;
+        const counted = revision ?? before?.revision ?? 0;
+        await this.#record(order, {
+          state: 'done',
+          jobId: result.jobId,
+          ...creditsOf(order, before),
+          outputs: [result.output],
+          ...(counted > 0 && { revision: counted }),
+          ...what(order),
+        });
+        return;
+      }
+      case 'failed':
+      case 'lost': {
+        const before = this.#purchases(order).find(({ jobId }) => jobId === result.jobId);
+        await this.#record(order, {
+          state: result.state,
+          jobId: result.jobId,
+          ...creditsOf(order, before),
+          error: result.error,
+          ...what(order),
+        });
+        return;
+      }
+      default:
+        result satisfies never;
+    }
+  }
+
+  release(order: StepOrder): void {
+    this.budget.release(order.address);
+    this.#announceCredits();
+  }
+
+  doubt(order: StepOrder): void {
+    this.budget.doubt(order.address);
+    this.#announceCredits();
+  }
+
+  stopSpending(because: StopReason, detail: string): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = because;
+    this.#emit({ event: 'spending-stopped', because, detail });
+    this.budget.nudge();
+  }
+
+  async pace(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const waitMs = this.#pausedUntil - this.#clock.now();
+      if (waitMs <= 0 || signal.aborted) return;
+      await this.#clock.sleep(waitMs, signal);
+    }
+  }
+
+  penalize(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + ms);
+  }
+
+  jobOf(address: string): { kind: string; jobId: string } | undefined {
+    const record = this.#lock.steps.get(address);
+    const done = record?.purchases.find(({ state, jobId }) => state === 'done' && jobId !== undefined);
+    return record === undefined || done?.jobId === undefined ? undefined : { kind: record.kind, jobId: done.jobId };
+  }
+
+  /** Told once: a step did not fit. Cheaper ones may still. */
+  #overBudget = false;
+  #announceStop(because: StopReason, detail: string): void {
+    if (this.#overBudget) return;
+    this.#overBudget = true;
+    this.#emit({ event: 'spending-stopped', because, detail });
+  }
+
+  get overBudget(): boolean {
+    return this.#overBudget;
+  }
+
+  /** What is on record of this order's purchase, here or where it was bought. */
+  #purchases(order: StepOrder): Purchase[] {
+    const addresses = [order.address, ...(order.movedFrom === undefined ? [] : [order.movedFrom])];
+    return addresses
+      .flatMap((address) => this.#lock.steps.get(address)?.purchases ?? [])
+      .filter(
+        ({ fingerprint, generation, attempt }) =>
+          fingerprint === order.fingerprint && generation === order.generation && attempt === order.attempt,
+      );
+  }
+
+  /** Durable first, then part of the fold. */
+  async #record(order: StepOrder, facts: Partial<Purchase> & Pick<Purchase, 'state'>): Promise<void> {
+    const line: LockLine = {
+      address: order.address,
+      kind: order.kind,
+      fingerprint: order.fingerprint,
+      generation: order.generation,
+      attempt: order.attempt,
+      key: order.key,
+      ...facts,
+      ...this.#historyOf(order),
+    };
+    this.recorded = true;
+    try {
+      await this.#file.append(writeLine(line));
+    } catch (error) {
+      this.stopSpending('disk', error instanceof Error ? error.message : String(error));
+      throw error;
+    } finally {
+      const before = this.#lock.steps.get(order.address);
+      const record = recordOf(line);
+      this.#lock.steps.set(order.address, before === undefined ? record : joinRecords(before, record));
+    }
+  }
+
+  /** A step that was bought under another name takes everything on record there along. */
+  #historyOf(order: StepOrder): { earlier?: Purchase[] } {
+    const old = order.movedFrom === undefined ? undefined : this.#lock.steps.get(order.movedFrom);
+    return old === undefined ? {} : { earlier: old.purchases };
+  }
+
+  #announceCredits(): void {
+    const { spentNow, spentEver, held } = this.budget;
+    this.#emit({
+      event: 'credits-changed',
+      spentNow,
+      spentEver,
+      held: held + this.#totals.held,
+      budget: this.#totals.budget ?? null,
+      balance: this.#balance,
+    });
+  }
+}
+
+function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
+  return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
+}
+
+function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
+  const credits = before?.credits ?? order.credits;
+  return credits === undefined ? {} : { credits };
+}
+
+/** Undefined when the lock already says exactly this. */
+function nextRevision(before: Purchase | undefined, output: { path: string; sha256: string }): number | undefined {
+  const recorded = before?.outputs?.[0];
+  if (recorded === undefined) return before?.revision ?? 0;
+  if (recorded.path === output.path && recorded.sha256 === output.sha256) return undefined;
+  return (before?.revision ?? 0) + 1;
+}

@@ -1,0 +1,47 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Task } from '../manifest/manifest.ts';
+import type { Row } from '../manifest/rows.ts';
+import type { JsonMap } from '../manifest/values.ts';
+import type { Cell } from './expand-matrix.ts';
+
+/** A step before its request is rendered: its address, and what its templates can see. */
+export interface Draft {
+  address: string;
+  task: Task;
+  key?: string;
+  /** The values of its cell as texts, by axis. */
+  matrix: { [axis: string]: string };
+  cell: Cell;
+  take?: number;
+  row?: Row;
+  /** How expansion led here, outermost first. */
+  trail: string[];
+}
+
+/** All steps of one task. `complete` is false when some are missing because of mistakes that have been reported. */
+export interface ExpandedTask {
+  task: Task;
+  axes: string[];
+  hasKey: boolean;
+  drafts: Draft[];
+  complete: boolean;
+}
+
+/** What the names in the templates of a step stand for. */
+export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
+  const names = Object.create(null) as JsonMap;
+  names.vars = vars;
+  if (draft.row !== undefined) names.row = draft.row.value;
+  if (draft.task.matrix !== undefined) names.matrix = draft.cell;
+  if (draft.key !== undefined) names.key = draft.key;
+  if (draft.task.takes !== undefined) names.take = draft.take ?? 1;
+  return names;
+}
+
+/** A mistake together with the way to the step that has it, and the row that it comes from. */
+export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
+  const { row, trail } = draft;
+  const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];
+  const all = [...(diagnostic.related ?? []), ...related];
+  return { ...diagnostic, trail, ...(all.length === 0 ? {} : { related: all }) };
+}

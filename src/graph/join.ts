@@ -1,0 +1,100 @@
+import type { Draft, ExpandedTask } from './draft.ts';
+
+/** What a step of another task must be like: an axis, `key` or `take`, and its value as a text. */
+export interface Condition {
+  name: string;
+  value: string;
+}
+
+/** Finds steps of a task by their key, matrix values and take, without looking at each of them every time. */
+export interface JoinIndex {
+  find(conditions: readonly Condition[]): readonly Draft[];
+}
+
+export function indexSteps(expanded: ExpandedTask): JoinIndex {
+  const indexes = new Map<string, Map<string, Draft[]>>();
+  return {
+    find(conditions) {
+      if (conditions.length === 0) return expanded.drafts;
+      const names = conditions.map((condition) => condition.name);
+      const id = JSON.stringify(names);
+      let index = indexes.get(id);
+      if (index === undefined) {
+        index = new Map();
+        for (const draft of expanded.drafts) {
+          const values = JSON.stringify(names.map((name) => attributeOf(draft, name)));
+          const bucket = index.get(values);
+          if (bucket === undefined) index.set(values, [draft]);
+          else bucket.push(draft);
+        }
+        indexes.set(id, index);
+      }
+      return index.get(JSON.stringify(conditions.map((condition) => condition.value))) ?? [];
+    },
+  };
+}
+
+/** Equal keys and equal matrix values join by themselves; what `from` picks goes before that. */
+export function joinConditions(
+  consumer: Draft,
+  producer: ExpandedTask,
+  picks: readonly Condition[],
+): { conditions: Condition[]; automatic: number } {
+  const picked = new Set(picks.map((pick) => pick.name));
+  const automatic: Condition[] = [];
+  if (producer.hasKey && consumer.key !== undefined && !picked.has('key')) {
+    automatic.push({ name: 'key', value: consumer.key });
+  }
+  for (const axis of producer.axes) {
+    const value = consumer.matrix[axis];
+    if (value !== undefined && !picked.has(axis)) automatic.push({ name: axis, value });
+  }
+  return { conditions: [...picks, ...automatic], automatic: automatic.length };
+}
+
+/** What `from` can name of a task's steps. */
+export function attributeNames(producer: ExpandedTask): string[] {
+  return [...(producer.hasKey ? ['key'] : []), ...producer.axes, ...((producer.task.takes ?? 1) > 1 ? ['take'] : [])];
+}
+
+export function attributeOf(draft: Draft, name: string): string {
+  if (name === 'key') return draft.key ?? '';
+  if (name === 'take') return draft.take === undefined ? '' : String(draft.take);
+  return draft.matrix[name] ?? '';
+}
+
+/** Why a reference does not name one step, and how to write it so that it does. */
+export function explainJoin(
+  path: { written: string; task: string; output: string },
+  found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
+): { message: string; hint: string } {
+  const { candidates, producer, conditions } = found;
+  const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
+  const pool = candidates.length > 0 ? candidates : producer.drafts;
+  const telling = attributeNames(producer).filter(
+    (name) => new Set(pool.map((draft) => attributeOf(draft, name))).size > 1 || candidates.length === 0,
+  );
+  const example = pool[0];
+  const picks = telling.map((name) => `${name}: ${example === undefined ? '…' : quoted(attributeOf(example, name))}`);
+  const way =
+    picks.length === 0
+      ? 'the task makes one step only when it has no rows, matrix and takes'
+      : `write \`from: { ${path.task}: { ${picks.join(', ')} } }\` to say which one`;
+  const list = `{{tasks.${path.task}.${path.output}s}} is the list of all`;
+  if (candidates.length === 0) {
+    const message = `\`${path.written}\` names no step: \`${path.task}\` has none with ${asked}`;
+    return { message, hint: `it has ${listAddresses(producer.drafts)}; ${way}` };
+  }
+  const message = `\`${path.written}\` names ${candidates.length} steps of \`${path.task}\`, and must name one`;
+  return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
+}
+
+function listAddresses(drafts: readonly Draft[]): string {
+  const shown = drafts.slice(0, 4).map((draft) => draft.address);
+  const more = drafts.length - shown.length;
+  return more > 0 ? `${shown.join('  ')} and ${more} more` : shown.join('  ');
+}
+
+function quoted(value: string): string {
+  return /^[A-Za-z][\w-]*$|^[0-9]$/.test(value) ? value : JSON.stringify(value);
+}

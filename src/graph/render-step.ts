@@ -1,0 +1,209 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Json } from '../json.ts';
+import { kinds } from '../kinds/index.ts';
+import { type Manifest, taskPath } from '../manifest/manifest.ts';
+import type { Scope } from '../manifest/render-template.ts';
+import { suggestName } from '../manifest/suggest.ts';
+import type { NamePath, TemplateFault } from '../manifest/template.ts';
+import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } from '../manifest/values.ts';
+import { checkRequest } from './check-request.ts';
+import { placeRequestFault, savesByTake } from './check-task.ts';
+import { type Draft, type ExpandedTask, namesOf, withTrail } from './draft.ts';
+import { attributeNames, type Condition, explainJoin, type JoinIndex, joinConditions } from './join.ts';
+import { renderValue } from './render-value.ts';
+import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
+import { placeFault, type TemplateCache, textId } from './templates.ts';
+
+/** All steps of all tasks, and how to find them. */
+export interface Steps {
+  manifest: Manifest;
+  vars: JsonMap;
+  templates: TemplateCache;
+  expanded: ReadonlyMap<string, ExpandedTask>;
+  indexes: ReadonlyMap<string, JoinIndex>;
+  wrongTexts: ReadonlySet<string>;
+}
+
+/** A step with its request, before fingerprints. `unknownValue` is in it where something was wrong. */
+export interface RenderedStep {
+  draft: Draft;
+  request: JsonMap;
+  save: string;
+  needs: string[];
+}
+
+interface Site {
+  text: string;
+  path: Path;
+}
+
+/** Renders one step: its request, where it saves, and the steps that it waits for. */
+export function renderStep(draft: Draft, steps: Steps): { step: RenderedStep; diagnostics: Diagnostic[] } {
+  const rendering = new StepRendering(draft, steps);
+  const step = { draft, request: rendering.request(), save: rendering.save(), needs: rendering.needs() };
+  return { step, diagnostics: rendering.diagnostics };
+}
+
+class StepRendering {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #draft: Draft;
+  readonly #steps: Steps;
+  readonly #names: JsonMap;
+  readonly #isWrong = (path: Path): boolean =>
+    this.#steps.wrongTexts.size > 0 && this.#steps.wrongTexts.has(textId(path));
+  readonly #picks = new Map<string, Condition[] | 'unknown'>();
+
+  constructor(draft: Draft, steps: Steps) {
+    this.#draft = draft;
+    this.#steps = steps;
+    this.#names = namesOf(draft, steps.vars);
+  }
+
+  request(): JsonMap {
+    const { task } = this.#draft;
+    const request = emptyMap();
+    for (const { field, value, path } of task.with) {
+      request[field] = renderValue(value, path, {
+        templates: this.#steps.templates,
+        isWrong: this.#isWrong,
+        scopeAt: (site) => this.#scope((output) => this.#output(output, site)),
+        onFault: (fault, site) => this.#reportFault(fault, site),
+      });
+    }
+    const kind = task.kind === undefined ? undefined : kinds[task.kind];
+    if (kind !== undefined) {
+      for (const fault of checkRequest(kind, request)) {
+        this.#report(placeRequestFault(fault, task, this.#steps.manifest));
+      }
+    }
+    return request;
+  }
+
+  save(): string {
+    const { task, take } = this.#draft;
+    const path = taskPath(task.id, 'save');
+    const { places } = this.#steps.manifest;
+    const written = task.save === undefined ? defaultSave(this.#draft) : this.#render(task.save, path);
+    if (written === unknownValue) return '';
+    const place = task.save === undefined ? places.key(taskPath(task.id)) : places.value(path);
+    if (!isScalar(written)) {
+      const message = 'the output path is not a text';
+      this.#report({ code: 'MB1602', severity: 'error', message, hint: 'write a path, as in images/{{key}}', place });
+      return '';
+    }
+    const plain = String(written).normalize('NFC');
+    const extension = writtenExtension(plain);
+    if (extension !== undefined) {
+      const message = `the output path ends in ${extension}, and the extension is added by itself`;
+      const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
+      this.#report({ code: 'MB1602', severity: 'warning', message, hint, place });
+    }
+    const full = take === undefined || savesByTake(task, this.#steps.templates) ? plain : `${plain}-${take}`;
+    const problem = checkSavePath(full);
+    if (problem === undefined) return full;
+    const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
+    this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place });
+    return '';
+  }
+
+  /** Steps of the tasks in `needs`: those that join, all of them where none does. */
+  needs(): string[] {
+    const { task } = this.#draft;
+    return task.needs.flatMap((id) => {
+      const producer = this.#steps.expanded.get(id);
+      const index = this.#steps.indexes.get(id);
+      const picks = producer === undefined ? 'unknown' : this.#picksFor(producer);
+      if (producer === undefined || index === undefined || picks === 'unknown') return [];
+      const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
+      const joined = index.find(conditions);
+      const all = joined.length === 0 && automatic > 0 ? index.find(picks) : joined;
+      if (all.length === 0 && producer.complete) {
+        const place = this.#steps.manifest.places.key(taskPath(task.id, 'from', id));
+        const message = `\`from\` picks no step of \`${id}\``;
+        this.#report({
+          code: 'MB1405',
+          severity: 'error',
+          message,
+          hint: `it has ${attributeNames(producer).join(', ')}`,
+          place,
+        });
+      }
+      return all.map((draft) => draft.address);
+    });
+  }
+
+  /** The steps that a reference names; `unknownValue` when that is wrong and has been reported. */
+  #output(path: NamePath, site: Site): Json {
+    const [, task = '', output = ''] = path.parts;
+    const producer = this.#steps.expanded.get(task);
+    const index = this.#steps.indexes.get(task);
+    const kind = producer?.task.kind === undefined ? undefined : kinds[producer.task.kind];
+    if (producer === undefined || index === undefined || kind === undefined) return unknownValue;
+    const picks = this.#picksFor(producer);
+    if (picks === 'unknown' || !producer.complete) return unknownValue;
+    const single = kind.outputs.includes(output);
+    const field = single ? output : output.slice(0, -1);
+    if (!kind.outputs.includes(field)) return unknownValue;
+    if (!single) return index.find(picks).map((draft) => ({ $ref: draft.address, field }));
+    const { conditions } = joinConditions(this.#draft, producer, picks);
+    const candidates = index.find(conditions);
+    const [only, another] = candidates;
+    if (only !== undefined && another === undefined) return { $ref: only.address, field };
+    const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
+    const fault = { code: 'MB1405', ...words, start: path.start, end: path.end } as const;
+    this.#reportFault(fault, site);
+    return unknownValue;
+  }
+
+  /** What `from` says about a task, with its templates rendered. Each is told once per step. */
+  #picksFor(producer: ExpandedTask): Condition[] | 'unknown' {
+    const { id } = producer.task;
+    const known = this.#picks.get(id);
+    if (known !== undefined) return known;
+    const { task } = this.#draft;
+    const written = task.from.find((one) => one.task === id)?.picks ?? [];
+    const names = attributeNames(producer);
+    const picks: Condition[] = [];
+    let wrong = false;
+    for (const { name, value } of written) {
+      const path = taskPath(task.id, 'from', id, name);
+      if (!names.includes(name)) {
+        wrong = true;
+        if (!producer.complete) continue;
+        const message = `the steps of \`${id}\` have no \`${shorten(name)}\``;
+        const hint = suggestName(name, names, { what: 'they have' });
+        const place = this.#steps.manifest.places.key(path);
+        this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
+        continue;
+      }
+      const rendered = typeof value === 'string' ? this.#render(value, path) : value;
+      if (isScalar(rendered)) picks.push({ name, value: String(rendered) });
+      else wrong = true;
+    }
+    const result = wrong ? 'unknown' : picks;
+    this.#picks.set(id, result);
+    return result;
+  }
+
+  #render(text: string, path: Path): Json {
+    return renderValue(text, path, {
+      templates: this.#steps.templates,
+      isWrong: this.#isWrong,
+      scopeAt: () => this.#scope(() => unknownValue),
+      onFault: (fault, site) => this.#reportFault(fault, site),
+    });
+  }
+
+  #scope(output: (path: NamePath) => Json): Scope {
+    const { row } = this.#draft;
+    return { names: this.#names, output, ...(row === undefined ? {} : { rowLabel: row.label }) };
+  }
+
+  #reportFault(fault: TemplateFault, site: Site): void {
+    this.#report(placeFault(fault, { ...site, places: this.#steps.manifest.places }));
+  }
+
+  #report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(withTrail(diagnostic, this.#draft));
+  }
+}

@@ -1,0 +1,133 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Json } from '../json.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { renderTemplate } from '../manifest/render-template.ts';
+import { suggestName } from '../manifest/suggest.ts';
+import { isTemplate, type Template } from '../manifest/template.ts';
+import {
+  describeValue,
+  emptyMap,
+  freshCopy,
+  isMap,
+  type JsonMap,
+  type Path,
+  shorten,
+  unknownValue,
+} from '../manifest/values.ts';
+import { checkPaths } from './check-paths.ts';
+import { placeFault, type TemplateCache } from './templates.ts';
+
+/**
+ * The values of all vars: as declared, or as set from outside. Values may be templates of other vars; values from
+ * outside never are. A var that is wrong is `unknownValue`.
+ */
+export function resolveVars(
+  manifest: Manifest,
+  options: { overrides: Readonly<Record<string, string>>; templates: TemplateCache },
+): { vars: JsonMap; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const declared = manifest.vars;
+  const vars = emptyMap();
+  const open: string[] = [];
+
+  function resolve(name: string): void {
+    if (Object.hasOwn(vars, name)) return;
+    open.push(name);
+    const value = resolveValue(declared[name] ?? null, ['vars', name]);
+    open.pop();
+    if (!Object.hasOwn(vars, name)) vars[name] = value;
+  }
+
+  function resolveValue(value: Json, path: Path): Json {
+    if (value === unknownValue) return value;
+    if (typeof value === 'string') return isTemplate(value) ? resolveTemplate(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => resolveValue(item, [...path, index]));
+    if (!isMap(value)) return value;
+    const copy = emptyMap();
+    for (const [key, item] of Object.entries(value)) copy[key] = resolveValue(item, [...path, key]);
+    return copy;
+  }
+
+  function resolveTemplate(text: string, path: Path): Json {
+    const site = { text, path, places: manifest.places };
+    const template = options.templates.get(text);
+    if (template === undefined) {
+      for (const fault of options.templates.parse(text).faults) diagnostics.push(placeFault(fault, site));
+      return unknownValue;
+    }
+    if (!resolveNames(template, site)) return unknownValue;
+    const known = { what: 'a var', roots: ['vars'], vars } as const;
+    const { value, faults } = renderTemplate(template, { names: { vars } });
+    const wrong = checkPaths(template.paths, known);
+    for (const fault of wrong.length > 0 ? wrong : faults) diagnostics.push(placeFault(fault, site));
+    return wrong.length > 0 || value === undefined ? unknownValue : value;
+  }
+
+  /** False when a var needs itself. */
+  function resolveNames(template: Template, site: { text: string; path: Path }): boolean {
+    for (const used of template.paths) {
+      const name = used.parts[0] === 'vars' ? used.parts[1] : undefined;
+      if (name === undefined || !Object.hasOwn(declared, name)) continue;
+      const from = open.indexOf(name);
+      if (from === -1 || Object.hasOwn(vars, name)) {
+        resolve(name);
+        continue;
+      }
+      const circle = [...open.slice(from), name].map((part) => `vars.${part}`).join(' → ');
+      const message = `vars need each other in a circle: ${circle}`;
+      const fault = {
+        code: 'MB1206',
+        message,
+        hint: 'give one of them a fixed value',
+        start: used.start,
+        end: used.end,
+      } as const;
+      diagnostics.push(placeFault(fault, { ...site, places: manifest.places }));
+      for (const part of open.slice(from)) vars[part] = unknownValue;
+      return false;
+    }
+    return true;
+  }
+
+  for (const [name, text] of Object.entries(options.overrides)) {
+    const result = Object.hasOwn(declared, name) ? readOverride(declared[name] ?? null, text) : undefined;
+    if (result !== undefined && 'value' in result) {
+      vars[name] = result.value;
+      continue;
+    }
+    const place = manifest.places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
+    const error = { severity: 'error', place } as const;
+    if (result === undefined) {
+      const known = suggestName(name, Object.keys(declared), { what: 'declared vars' });
+      const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
+      diagnostics.push({ code: 'MB1101', ...error, message, hint: `declare it under \`vars:\`, or ${known}` });
+    } else {
+      vars[name] = unknownValue;
+      const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
+      diagnostics.push({ code: 'MB1103', ...error, message, hint: `its declared value is ${result.wanted}` });
+    }
+  }
+  for (const name of Object.keys(declared)) resolve(name);
+  return { vars, diagnostics };
+}
+
+/** Outside values are texts; what is declared says what they have to become. */
+function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } {
+  if (declared === null || typeof declared === 'string') return { value: text };
+  if (typeof declared === 'number') {
+    const number = Number(text);
+    return text.trim() !== '' && Number.isFinite(number) ? { value: number } : { wanted: 'a number' };
+  }
+  if (typeof declared === 'boolean') {
+    return text === 'true' || text === 'false' ? { value: text === 'true' } : { wanted: '`true` or `false`' };
+  }
+  const wanted = `${describeValue(declared)} written as JSON`;
+  try {
+    const value = freshCopy(JSON.parse(text) as Json);
+    return Array.isArray(value) === Array.isArray(declared) && typeof value === 'object' && value !== null
+      ? { value }
+      : { wanted };
+  } catch {
+    return { wanted };
+  }
+}

@@ -1,0 +1,166 @@
+import type { Json } from '../json.ts';
+import type { LockLine, Output, Purchase, PurchaseState } from './record.ts';
+
+/** What is wrong with a line, in words that follow "the line ". */
+export class LineProblem extends Error {}
+
+type Fields = { readonly [field: string]: Json };
+
+/** How deep a request may be nested. Deeper ones are not ours and would exhaust the stack. */
+const maxDepth = 64;
+
+/** States of a purchase whose job id is not known, and of one whose job id is. */
+const joblessStates: readonly string[] = ['intent', 'refused', 'unresolved'] satisfies PurchaseState[];
+const jobStates: readonly string[] = ['running', 'lost', 'failed', 'done'] satisfies PurchaseState[];
+
+/** A fresh value that holds only what a line may hold. Fields that are not known are left out. Throws `LineProblem`. */
+export function checkLine(fields: Fields): LockLine {
+  const address = text(fields, 'address', { max: 4096 });
+  if (hasControlCharacter(address)) throw new LineProblem('has an address with control characters');
+  const kind = text(fields, 'kind', { max: 64, pattern: /^[a-z][a-z0-9_-]*$/, form: 'a kind of generation' });
+  const newest = checkPurchase(fields);
+  const earlier = fields.earlier;
+  if (earlier === undefined) return { address, kind, ...newest };
+  if (!Array.isArray(earlier)) throw new LineProblem('has an "earlier" that is not a list');
+  return { address, kind, ...newest, earlier: earlier.map((item) => checkPurchase(fieldsOf(item, 'earlier'))) };
+}
+
+function checkPurchase(fields: Fields): Purchase {
+  const jobId = fields.jobId === undefined ? undefined : checkJobId(fields);
+  const state = checkState(fields, jobId !== undefined);
+  const { outputs, request } = fields;
+  return {
+    fingerprint: text(fields, 'fingerprint', { max: 256, pattern: /^[!-~]+$/, form: 'a digest' }),
+    generation: count(fields, 'generation', 1),
+    attempt: count(fields, 'attempt', 1),
+    state,
+    key: text(fields, 'key', { max: 128, pattern: /^[ -~]+$/, form: 'printable ASCII' }),
+    ...(fields.since !== undefined && { since: checkTime(fields) }),
+    ...(jobId !== undefined && { jobId }),
+    ...(fields.credits !== undefined && { credits: checkCredits(fields) }),
+    ...(fields.error !== undefined && { error: text(fields, 'error', { max: 4096 }) }),
+    ...(outputs !== undefined && { outputs: checkOutputs(outputs) }),
+    ...(fields.revision !== undefined && { revision: count(fields, 'revision', 0) }),
+    ...(fields.take !== undefined && { take: count(fields, 'take', 1) }),
+    ...(request !== undefined && { request: checkRequest(request) }),
+  };
+}
+
+function checkState(fields: Fields, hasJob: boolean): PurchaseState {
+  const state = text(fields, 'state', { max: 16 });
+  if (!joblessStates.includes(state) && !jobStates.includes(state)) {
+    throw new LineProblem(`has a "state" that is not known: ${shown(state)}`);
+  }
+  if (hasJob !== jobStates.includes(state)) {
+    throw new LineProblem(`has the state "${state}" ${hasJob ? 'and yet a' : 'but no'} "jobId"`);
+  }
+  return state as PurchaseState;
+}
+
+/** An id becomes a part of a URL: nothing but printable ASCII, and no name that means a folder. */
+export function isJobId(id: string): boolean {
+  return /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
+}
+
+function checkJobId(fields: Fields): string {
+  const id = text(fields, 'jobId', { max: 256 });
+  if (!isJobId(id))
+    throw new LineProblem(`has a "jobId" that is not 1 to 256 printable ASCII characters: ${shown(id)}`);
+  return id;
+}
+
+function checkTime(fields: Fields): string {
+  const form = 'a time like 2030-01-31T08:00:00.000Z';
+  const time = text(fields, 'since', { max: 40, pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/, form });
+  if (Number.isNaN(Date.parse(time))) throw new LineProblem(`has a "since" that is not ${form}: ${shown(time)}`);
+  return time;
+}
+
+function checkCredits(fields: Fields): number {
+  const { credits } = fields;
+  if (typeof credits !== 'number' || !(credits >= 0 && credits <= Number.MAX_SAFE_INTEGER)) {
+    throw new LineProblem(`has "credits" that are not a number from 0 up: ${shown(credits)}`);
+  }
+  return credits;
+}
+
+function checkOutputs(outputs: Json): Output[] {
+  if (!Array.isArray(outputs)) throw new LineProblem('has "outputs" that are not a list');
+  return outputs.map((item) => {
+    const fields = fieldsOf(item, 'outputs');
+    const path = text(fields, 'path', { max: 4096 });
+    if (!isOutputPath(path))
+      throw new LineProblem(`has an output path that is not a plain relative path: ${shown(path)}`);
+    return {
+      path,
+      sha256: text(fields, 'sha256', { max: 64, pattern: /^[0-9a-f]{64}$/, form: '64 hexadecimal digits' }),
+      bytes: count(fields, 'bytes', 0),
+      type: text(fields, 'type', { max: 128, pattern: /^[!-~]+$/, form: 'a media type' }),
+    };
+  });
+}
+
+/** Relative, `/` between names, none of them empty, `.` or `..`; no backslash, drive letter or control character. */
+export function isOutputPath(path: string): boolean {
+  if (hasControlCharacter(path) || path.includes('\\') || /^[A-Za-z]:/.test(path)) return false;
+  return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+}
+
+function checkRequest(request: Json): { [field: string]: Json } {
+  if (request === null || typeof request !== 'object' || Array.isArray(request)) {
+    throw new LineProblem('has a "request" that is not an object');
+  }
+  checkDepth(request, maxDepth);
+  return request;
+}
+
+function checkDepth(value: Json, left: number): void {
+  if (value === null || typeof value !== 'object') return;
+  if (left === 0) throw new LineProblem(`has a "request" that is nested deeper than ${maxDepth} levels`);
+  for (const item of Object.values(value)) checkDepth(item, left - 1);
+}
+
+function fieldsOf(value: Json, field: string): Fields {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new LineProblem(`has something in "${field}" that is not an object`);
+  }
+  return value;
+}
+
+function text(fields: Fields, field: string, rule: { max: number; pattern?: RegExp; form?: string }): string {
+  const value = fields[field];
+  if (value === undefined) throw new LineProblem(`has no "${field}"`);
+  if (typeof value !== 'string' || value === '')
+    throw new LineProblem(`has a "${field}" that is not a text: ${shown(value)}`);
+  if (value.length > rule.max) throw new LineProblem(`has a "${field}" of more than ${rule.max} characters`);
+  if (rule.pattern !== undefined && !rule.pattern.test(value)) {
+    throw new LineProblem(`has a "${field}" that is not ${rule.form ?? 'of the right form'}: ${shown(value)}`);
+  }
+  return value;
+}
+
+function count(fields: Fields, field: string, least: number): number {
+  const value = fields[field];
+  if (value === undefined) throw new LineProblem(`has no "${field}"`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw new LineProblem(`has a "${field}" that is not a whole number from ${least} up: ${shown(value)}`);
+  }
+  return value;
+}
+
+function hasControlCharacter(value: string): boolean {
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
+}
+
+/** A value from the file for a message: short, and with every character that is not plain ASCII made visible. */
+export function shown(value: Json | undefined): string {
+  const json = (JSON.stringify(value) ?? 'nothing').replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return json.length > 80 ? `${json.slice(0, 79)}…` : json;
+}

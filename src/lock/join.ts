@@ -1,0 +1,222 @@
+import { canonicalJson } from '../json.ts';
+import type { Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
+
+/** How far a state is. Within one purchase a state only ever moves up. */
+const ranks: Readonly<Record<PurchaseState, number>> = {
+  intent: 0,
+  unresolved: 1,
+  refused: 2,
+  running: 3,
+  lost: 4,
+  failed: 5,
+  done: 6,
+};
+
+/** Purchases of one address as one source knew them, with the kind it gave. */
+export interface Part {
+  kind: string;
+  purchases: readonly Purchase[];
+}
+
+/** The union of what two sources know about one step: commutative, associative, idempotent; no job id is ever dropped. */
+export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
+  if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
+  return joinParts(a.address, [a, b]);
+}
+
+/** Like `joinRecords` for each address. Of two services the smaller digest stays; who reads a file refuses two. */
+export function joinLocks(a: Lock, b: Lock): Lock {
+  const steps = new Map<string, StepRecord>();
+  for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
+  for (const [address, record] of b.steps) {
+    const known = steps.get(address);
+    steps.set(address, joinParts(address, known === undefined ? [record] : [known, record]));
+  }
+  const service = smaller(a.service, b.service);
+  return { version: 1, ...(service !== undefined && { service }), steps };
+}
+
+export function recordOf(line: LockLine): StepRecord {
+  return joinParts(line.address, [partOf(line)]);
+}
+
+export function partOf(line: LockLine): Part {
+  const { address: _address, kind, earlier, ...newest } = line;
+  return { kind, purchases: [newest, ...(earlier ?? [])] };
+}
+
+/** The line of a record as it is kept: what only explains the newest purchase is left out of the earlier ones. */
+export function lineOf(record: StepRecord): LockLine {
+  const [newest, ...others] = record.purchases;
+  if (newest === undefined) throw new Error(`internal error: the record of ${record.address} has no purchase`);
+  const earlier = others.map(withoutExplanation);
+  return { address: record.address, kind: record.kind, ...newest, ...(earlier.length > 0 && { earlier }) };
+}
+
+/** Joins any number of parts in one pass, so that a long journal of one step stays cheap. */
+export function joinParts(address: string, parts: readonly Part[]): StepRecord {
+  const facts = new Map<string, Purchase>();
+  const shared = new Map<string, Shared>();
+  for (const part of parts) {
+    for (const purchase of part.purchases) {
+      const group = groupOf(purchase);
+      const fact = `${group} ${purchase.jobId ?? ''}`;
+      const known = facts.get(fact);
+      facts.set(fact, known === undefined ? purchase : joinPurchases(known, purchase));
+      shared.set(group, joinShared(shared.get(group), purchase));
+    }
+  }
+  const purchases: Purchase[] = [];
+  for (const purchase of facts.values()) {
+    const common = shared.get(groupOf(purchase));
+    if (common === undefined) throw new Error('internal error: a purchase without its group');
+    // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
+    const answered = common.hasJob && (purchase.state === 'intent' || purchase.state === 'unresolved');
+    if (!answered) purchases.push(normalPurchase(purchase, common));
+  }
+  purchases.sort(compareNewestFirst);
+  return { address, kind: kindOf(parts), purchases };
+}
+
+/** What all facts about one (generation, attempt, fingerprint) have in common, whoever of them brought it. */
+interface Shared {
+  hasJob: boolean;
+  key: string;
+  take?: number | undefined;
+  request?: Purchase['request'];
+}
+
+function joinShared(known: Shared | undefined, purchase: Purchase): Shared {
+  const { key, take, request } = purchase;
+  const hasJob = purchase.jobId !== undefined;
+  if (known === undefined) return { hasJob, key, take, ...(request && { request }) };
+  const joined = known.request && request ? largerJson(known.request, request) : (known.request ?? request);
+  return {
+    hasJob: known.hasJob || hasJob,
+    key: smaller(known.key, key) ?? key,
+    take: larger(known.take, take),
+    ...(joined && { request: joined }),
+  };
+}
+
+/** Joins two reports of the same purchase (same generation, attempt, fingerprint and job id). */
+function joinPurchases(a: Purchase, b: Purchase): Purchase {
+  if (a === b) return a;
+  const further = ranks[a.state] >= ranks[b.state] ? a : b;
+  const since = earliest(a.since, b.since);
+  const credits = larger(a.credits, b.credits);
+  const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
+  const files = compareFiles(a, b) >= 0 ? a : b;
+  return {
+    fingerprint: a.fingerprint,
+    generation: a.generation,
+    attempt: a.attempt,
+    state: further.state,
+    key: a.key,
+    ...(since !== undefined && { since }),
+    ...(a.jobId !== undefined && { jobId: a.jobId }),
+    ...(credits !== undefined && { credits }),
+    ...(error !== undefined && { error }),
+    ...(files.outputs !== undefined && { outputs: files.outputs }),
+    ...(files.revision !== undefined && { revision: files.revision }),
+  };
+}
+
+/**
+ * The one form of a purchase. What is left out here is never needed by a later
+ * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
+ */
+function normalPurchase(purchase: Purchase, common: Shared): Purchase {
+  const { state, since, jobId, error } = purchase;
+  const open = state === 'intent' || state === 'unresolved' || state === 'running';
+  return {
+    fingerprint: purchase.fingerprint,
+    generation: purchase.generation,
+    attempt: purchase.attempt,
+    state,
+    key: common.key,
+    ...(open && since !== undefined && { since }),
+    ...(jobId !== undefined && { jobId, ...whatTheJobGave(purchase) }),
+    ...(state !== 'done' && error !== undefined && { error }),
+    ...(common.take !== undefined && { take: common.take }),
+    ...(common.request !== undefined && { request: common.request }),
+  };
+}
+
+/** Only a job is charged for and gives files. */
+function whatTheJobGave({ credits, outputs, revision }: Purchase): Pick<Purchase, 'credits' | 'outputs' | 'revision'> {
+  return {
+    ...(credits !== undefined && { credits }),
+    ...(outputs !== undefined && { outputs }),
+    ...(revision !== undefined && revision > 0 && { revision }),
+  };
+}
+
+function withoutExplanation(purchase: Purchase): Purchase {
+  const { request: _request, ...rest } = purchase;
+  if (rest.state !== 'refused') return rest;
+  const { error: _error, ...proof } = rest;
+  return proof;
+}
+
+export function compareNewestFirst(a: Purchase, b: Purchase): number {
+  return (
+    b.generation - a.generation ||
+    b.attempt - a.attempt ||
+    ranks[b.state] - ranks[a.state] ||
+    compareText(a.jobId ?? '', b.jobId ?? '') ||
+    compareText(a.fingerprint, b.fingerprint)
+  );
+}
+
+/** The kind that came with the newest purchase. An address whose task was rewritten may have had another one before. */
+function kindOf(parts: readonly Part[]): string {
+  let best: { kind: string; face: Purchase } | undefined;
+  for (const { kind, purchases } of parts) {
+    const face = purchases.reduce((newest, purchase) => (compareNewestFirst(purchase, newest) < 0 ? purchase : newest));
+    const order = best === undefined ? -1 : compareNewestFirst(face, best.face);
+    if (best === undefined || order < 0 || (order === 0 && kind < best.kind)) best = { kind, face };
+  }
+  if (best === undefined) throw new Error('internal error: a record of no parts');
+  return best.kind;
+}
+
+export function groupOf(purchase: Purchase): string {
+  return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
+}
+
+function compareFiles(a: Purchase, b: Purchase): number {
+  const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
+  if (byRevision !== 0 || a.outputs === b.outputs) return byRevision;
+  return compareText(textOf(a.outputs), textOf(b.outputs));
+}
+
+function textOf(outputs: Purchase['outputs']): string {
+  return outputs === undefined ? '' : canonicalJson(outputs.map((output) => ({ ...output })));
+}
+
+function largerJson<T extends NonNullable<Purchase['request']>>(a: T, b: T): T {
+  return a === b || canonicalJson(a) >= canonicalJson(b) ? a : b;
+}
+
+function earliest(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const order = Date.parse(a) - Date.parse(b) || compareText(a, b);
+  return order <= 0 ? a : b;
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+function largerText(a: string | undefined, b: string | undefined): string | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
+}
+
+function smaller(a: string | undefined, b: string | undefined): string | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

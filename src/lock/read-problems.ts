@@ -1,0 +1,86 @@
+import type { Diagnostic, Place } from '../diagnostic.ts';
+import type { FileLine } from './split-lines.ts';
+
+/** A lock file as it was read; `file` is the path as the person gave it. */
+export interface Source {
+  file: string;
+  bytes: Uint8Array;
+}
+
+export function damagedLine(source: Source, damage: { line: FileLine; problem: string }): Diagnostic {
+  return {
+    code: 'MB2001',
+    severity: 'error',
+    message: `${source.file}:${damage.line.number}: the line ${damage.problem}`,
+    hint: wayBack(source.file, 'or repair this line by hand'),
+    place: placeOf(source, damage.line),
+  };
+}
+
+export function missingHeader(source: Source): Diagnostic {
+  return {
+    code: 'MB2001',
+    severity: 'error',
+    message: `${source.file}:1: the file has records but no header line, so its version is not known`,
+    hint: wayBack(source.file, 'or put {"mediabatch":"lock","version":1} back as its first line'),
+    place: placeOf(source, { text: '', start: 0, number: 1 }),
+  };
+}
+
+/** `lines`: the number of a header line of each service. */
+export function twoServices(source: Source, lines: number[]): Diagnostic {
+  const numbers = lines.sort((a, b) => a - b).join(' and ');
+  return {
+    code: 'MB2003',
+    severity: 'error',
+    message: `${source.file} mixes records of different services (header lines ${numbers})`,
+    hint: wayBack(source.file, 'and use --lock FILE to keep a lock of its own for the other service'),
+    place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
+  };
+}
+
+export function newerVersion(source: Source, { version, line }: { version: number; line: FileLine }): Diagnostic {
+  return {
+    code: 'MB2002',
+    severity: 'error',
+    message: `${source.file} was made by a newer mediabatch: its version is ${version}, and this one reads version 1`,
+    hint: 'Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it',
+    place: placeOf(source, line),
+  };
+}
+
+export function tornTail(source: Source, torn: { start: number; number: number }): Diagnostic {
+  const bytes = source.bytes.length - torn.start;
+  return {
+    code: 'MB2004',
+    severity: 'warning',
+    message: `the end of ${source.file} was torn: line ${torn.number} was written only in part, and its last ${bytes} bytes are cut off`,
+    hint: 'A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost',
+    place: placeOf(source, { text: '', ...torn }),
+  };
+}
+
+export function conflictMarkers(source: Source, { first, count }: { first: FileLine; count: number }): Diagnostic {
+  const others = count === 1 ? '' : ` and ${count - 1} more`;
+  return {
+    code: 'MB2005',
+    severity: 'warning',
+    message: `${source.file} holds merge conflict markers (line ${first.number}${others}); the records of both sides are taken`,
+    hint: 'No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them',
+    place: placeOf(source, first),
+  };
+}
+
+function wayBack(file: string, otherwise: string): string {
+  return `Nothing was sent. Restore the file with "git restore ${file}" (or "git checkout -- ${file}"), ${otherwise}`;
+}
+
+function placeOf({ file, bytes }: Source, line: FileLine): Place {
+  const offset = new TextDecoder().decode(bytes.subarray(0, line.start)).length;
+  const length = line.text?.length ?? 1;
+  return {
+    file,
+    start: { line: line.number, column: 1, offset },
+    end: { line: line.number, column: 1 + length, offset: offset + length },
+  };
+}

@@ -1,0 +1,146 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Json } from '../json.ts';
+import { checkLine, LineProblem, shown } from './check-line.ts';
+import { findDoublePayments } from './double-payment.ts';
+import { joinParts, type Part, partOf } from './join.ts';
+import {
+  conflictMarkers,
+  damagedLine,
+  missingHeader,
+  newerVersion,
+  type Source,
+  tornTail,
+  twoServices,
+} from './read-problems.ts';
+import type { Lock, StepRecord } from './record.ts';
+import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
+import { emptyLock, writeLines } from './write.ts';
+
+/** What a lock file says, and what is wrong with it. */
+export interface LockReading {
+  /** With errors in `diagnostics`: as far as it could be read, for looking at only. */
+  lock: Lock;
+  /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
+  diagnostics: Diagnostic[];
+  /** Byte offset: the file must be cut there before anything is appended. */
+  tornTailAt?: number;
+  /** The file is not byte for byte what `writeLock` makes of `lock`. */
+  needsRewrite: boolean;
+}
+
+/** After so many damaged lines more of them say nothing new. */
+const maxDamages = 20;
+
+interface Findings {
+  parts: Map<string, Part[]>;
+  /** Each service with the number of the first header line that names it. */
+  services: Map<string, number>;
+  headers: number;
+  newer?: { version: number; line: FileLine };
+  damages: { line: FileLine; problem: string }[];
+  markers: FileLine[];
+}
+
+/**
+ * Reads a lock in any order of lines, with duplicates, CRLF, a byte order mark or merge conflict markers.
+ * `file` is the path as the person gave it, for messages.
+ */
+export function readLock(file: string, bytes: Uint8Array): LockReading {
+  const source: Source = { file, bytes };
+  const findings: Findings = { parts: new Map(), services: new Map(), headers: 0, damages: [], markers: [] };
+  const { lines, torn } = splitLines(bytes);
+  for (const line of lines) {
+    try {
+      readLine(findings, line);
+    } catch (error) {
+      if (!(error instanceof LineProblem)) throw error;
+      if (findings.damages.length < maxDamages) findings.damages.push({ line, problem: error.message });
+    }
+  }
+  const { newer, damages, headers, parts, services, markers } = findings;
+  if (newer !== undefined) {
+    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], needsRewrite: false };
+  }
+  const lock = foldFindings(findings);
+  const diagnostics = damages.map((damage) => damagedLine(source, damage));
+  if (headers === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
+  if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
+  if (torn !== undefined) diagnostics.push(tornTail(source, torn));
+  if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));
+  diagnostics.push(...findDoublePayments(file, lock));
+  return {
+    lock,
+    diagnostics,
+    ...(torn !== undefined && { tornTailAt: torn.start }),
+    needsRewrite: torn !== undefined || bytes.at(-1) !== 0x0a || !isNormalForm(lines, lock),
+  };
+}
+
+function readLine(findings: Findings, line: FileLine): void {
+  if (line.text === undefined) throw new LineProblem('is not UTF-8 text');
+  // A byte order mark may stand in the middle where files were put together.
+  const text = line.text.startsWith('\ufeff') ? line.text.slice(1) : line.text;
+  if (text.trim() === '') return;
+  if (isConflictMarker(text)) {
+    findings.markers.push(line);
+    return;
+  }
+  const value = parseLine(text);
+  if (Object.hasOwn(value, 'mediabatch')) readHeader(findings, line, value);
+  else readRecord(findings, value);
+}
+
+function readRecord(findings: Findings, value: { [field: string]: Json }): void {
+  const record = checkLine(value);
+  const known = findings.parts.get(record.address);
+  if (known === undefined) findings.parts.set(record.address, [partOf(record)]);
+  else known.push(partOf(record));
+}
+
+function parseLine(text: string): { [field: string]: Json } {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    throw new LineProblem(`is not JSON: ${shown(text)}`);
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new LineProblem(`is not an object: ${shown(value)}`);
+  }
+  return value;
+}
+
+function readHeader(findings: Findings, line: FileLine, header: { [field: string]: Json }): void {
+  const { mediabatch, version, service } = header;
+  if (mediabatch !== 'lock') throw new LineProblem(`says that it belongs to ${shown(mediabatch)}, not to a lock`);
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
+    throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
+  }
+  findings.headers++;
+  if (version > 1) {
+    findings.newer ??= { version, line };
+    return;
+  }
+  if (service === undefined) return;
+  if (typeof service !== 'string' || !/^[!-~]{1,256}$/.test(service)) {
+    throw new LineProblem(`has a "service" that is not a digest: ${shown(service)}`);
+  }
+  if (!findings.services.has(service)) findings.services.set(service, line.number);
+}
+
+function foldFindings(findings: Findings): Lock {
+  const steps = new Map<string, StepRecord>();
+  for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
+  const service = [...findings.services.keys()].sort()[0];
+  return { version: 1, ...(service !== undefined && { service }), steps };
+}
+
+/** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */
+function isNormalForm(lines: readonly FileLine[], lock: Lock): boolean {
+  let index = 0;
+  for (const expected of writeLines(lock)) {
+    const text = lines[index++]?.text;
+    if (text === undefined || text.length + 1 !== expected.length || !expected.startsWith(text)) return false;
+  }
+  return index === lines.length;
+}

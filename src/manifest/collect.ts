@@ -1,0 +1,45 @@
+import type { Diagnostic, Place } from '../diagnostic.ts';
+
+const maxDiagnostics = 100;
+/** Mistakes of one kind at one place that are told one by one; the rest is counted. */
+const maxAlike = 5;
+
+/**
+ * What is told of all mistakes that were found: each once, in the order of the files, at most 100. Errors come before
+ * warnings when there are too many. Steps of one task make the same mistake at the same place: five of them are told.
+ */
+export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  const groups = new Map<string, { shown: Diagnostic[]; more: number }>();
+  for (const diagnostic of found) {
+    const spot = `${diagnostic.code} ${spotOf(diagnostic.place)}`;
+    const id = `${spot} ${diagnostic.message}`;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const group = groups.get(spot) ?? { shown: [], more: 0 };
+    groups.set(spot, group);
+    if (group.shown.length < maxAlike) group.shown.push(diagnostic);
+    else group.more += 1;
+  }
+  const told = [...groups.values()].flatMap(({ shown, more }) =>
+    shown.map((diagnostic, index) =>
+      more > 0 && index === shown.length - 1
+        ? { ...diagnostic, message: `${diagnostic.message} (and ${more} more like this)` }
+        : diagnostic,
+    ),
+  );
+  const errors = told.filter((diagnostic) => diagnostic.severity === 'error');
+  const warnings = told.filter((diagnostic) => diagnostic.severity === 'warning');
+  return [...errors, ...warnings].slice(0, maxDiagnostics).sort(byPlace);
+}
+
+function spotOf(place: Place | undefined): string {
+  return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
+}
+
+/** By file and position; files in the order of their names, mistakes without a place first. */
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
+  if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
+  return a.place.start.offset - b.place.start.offset;
+}

@@ -1,0 +1,34 @@
+import Handlebars from 'handlebars';
+import { reduceTemplate } from './reduce-template.ts';
+import { maxTemplateBytes, type ParsedTemplate } from './template.ts';
+import { explainSyntax } from './template-syntax.ts';
+
+const parser = Handlebars.create();
+
+/**
+ * Parses a text as Handlebars and keeps only what is allowed: paths, the closed list of helpers, `if`, `unless`, `each`
+ * and comments. Nothing is ever compiled or run by Handlebars itself.
+ */
+export function parseTemplate(text: string): ParsedTemplate {
+  if (new TextEncoder().encode(text).length > maxTemplateBytes) {
+    const message = `a template of ${Math.ceil(text.length / 1024)} KiB is too long`;
+    const hint = `a template may have ${maxTemplateBytes / 1024} KiB; put long texts into a data file`;
+    return { faults: [{ code: 'MB1205', message, hint, start: 0, end: 1 }], paths: [] };
+  }
+  let program: hbs.AST.Program;
+  try {
+    program = parser.parse(text);
+  } catch {
+    return { faults: [explainSyntax(text, parses)], paths: [] };
+  }
+  return reduceTemplate(text, program);
+}
+
+function parses(text: string): boolean {
+  try {
+    parser.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

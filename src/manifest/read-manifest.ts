@@ -1,0 +1,111 @@
+import type { Json } from '../json.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Matrix, RowSource, Task } from './manifest.ts';
+import { isTemplate } from './template.ts';
+import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from './values.ts';
+
+/**
+ * Reads a task as far as it is right; what is wrong is left out, for the shape has been checked and told. `defaults`
+ * are merged under `with`, field by field.
+ */
+export function readTask(id: string, written: Json, defaults: { [kind: string]: JsonMap }): Task {
+  const kind = textOf(ownValue(written, 'kind'));
+  const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
+  const key = textOf(ownValue(written, 'key'));
+  const takes = ownValue(written, 'takes');
+  const save = textOf(ownValue(written, 'save'));
+  const description = textOf(ownValue(written, 'description'));
+  const matrix = readMatrix(ownValue(written, 'matrix'));
+  return {
+    id,
+    ...(known === undefined ? {} : { kind: known }),
+    with: readRequest(id, {
+      own: ownValue(written, 'with'),
+      defaults: known === undefined ? undefined : defaults[known],
+      kind: known,
+    }),
+    rows: readRowSource(ownValue(written, 'foreach')),
+    ...(key === undefined ? {} : { key }),
+    ...(matrix === undefined ? {} : { matrix }),
+    ...(typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? { takes } : {}),
+    needs: textsOf(ownValue(written, 'needs')),
+    from: readFrom(ownValue(written, 'from')),
+    ...(save === undefined ? {} : { save }),
+    tags: textsOf(ownValue(written, 'tags')),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** The map at a key, or an empty one. */
+export function mapOf(value: Json | undefined): JsonMap {
+  return isMap(value) ? value : {};
+}
+
+function readRequest(
+  id: string,
+  from: { own: Json | undefined; defaults: JsonMap | undefined; kind: string | undefined },
+): Task['with'] {
+  const own = mapOf(from.own);
+  const fields: { field: string; value: Json; path: Path }[] = [];
+  for (const [field, value] of Object.entries(from.defaults ?? {})) {
+    if (!Object.hasOwn(own, field)) fields.push({ field, value, path: ['defaults', from.kind ?? '', field] });
+  }
+  for (const [field, value] of Object.entries(own)) fields.push({ field, value, path: ['tasks', id, 'with', field] });
+  return fields;
+}
+
+function readRowSource(value: Json | undefined): RowSource {
+  if (value === undefined) return { from: 'nowhere' };
+  if (Array.isArray(value)) {
+    const right = value.every((row) => row !== unknownValue && (isScalar(row) || isMap(row)));
+    return right ? { from: 'list', rows: value } : { from: 'unknown' };
+  }
+  if (typeof value !== 'string') return { from: 'unknown' };
+  return isTemplate(value) ? { from: 'var', text: value } : { from: 'file', path: value };
+}
+
+function readMatrix(value: Json | undefined): Matrix | undefined {
+  if (value === undefined) return undefined;
+  const matrix: Matrix = { axes: [], include: [], exclude: [], broken: !isMap(value) || value === unknownValue };
+  for (const [name, item] of Object.entries(mapOf(value))) {
+    if (name === 'include' || name === 'exclude') {
+      const cells = Array.isArray(item) ? item.map(readCell) : [undefined];
+      for (const cell of cells) {
+        if (cell === undefined) matrix.broken = true;
+        else matrix[name].push(cell);
+      }
+    } else if (typeof item === 'string') {
+      matrix.axes.push({ name, values: { text: item } });
+    } else if (Array.isArray(item) && item.every(isScalar)) {
+      matrix.axes.push({ name, values: item });
+    } else {
+      matrix.broken = true;
+    }
+  }
+  return matrix;
+}
+
+function readCell(value: Json): { [axis: string]: Scalar } | undefined {
+  if (!isMap(value) || value === unknownValue) return undefined;
+  const cell = Object.create(null) as { [axis: string]: Scalar };
+  for (const [axis, item] of Object.entries(value)) {
+    if (!isScalar(item)) return undefined;
+    cell[axis] = item;
+  }
+  return cell;
+}
+
+function readFrom(value: Json | undefined): Task['from'] {
+  return Object.entries(mapOf(value)).map(([task, picks]) => ({
+    task,
+    picks: Object.entries(mapOf(picks)).flatMap(([name, item]) => (isScalar(item) ? [{ name, value: item }] : [])),
+  }));
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function textsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,25 @@
+import type { Place } from '../diagnostic.ts';
+import type { Json } from '../json.ts';
+
+/** One row of data: a scalar, or a map of columns. */
+export interface Row {
+  value: Json;
+  /** `row 14 of products.csv`, counted from 1. */
+  label: string;
+  /** Where it is written; looked up only when somebody has to be told. */
+  place(): Place;
+}
+
+/** The rows of one task. */
+export interface Rows {
+  rows: Row[];
+  /** What they are called in a message: `products.csv`. */
+  label: string;
+  /** Every column that some row has, in the order of their first appearance. Absent when the rows are scalars. */
+  columns?: string[];
+}
+
+/** What the reader of data files answered. */
+export type DataFile =
+  | { text: string }
+  | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };

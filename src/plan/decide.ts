@@ -1,0 +1,150 @@
+import type { Output, Purchase } from '../lock/record.ts';
+import { describeDifference } from './difference.ts';
+import type { Match } from './match.ts';
+import type { Action } from './plan.ts';
+
+/** What is on disk where the lock says an output is. */
+export type FileState = 'intact' | 'missing' | 'changed';
+
+export interface DecisionFacts {
+  /** State of a recorded output. */
+  fileState(output: Output): FileState;
+  /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
+  replays: 'yes' | 'no' | 'unknown';
+  /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
+  now: number;
+  /** The person asked to buy this step again. */
+  redo: boolean;
+}
+
+/** One step's action before money and other steps are looked at. */
+export interface Decision {
+  action: Exclude<Action, 'orphan'>;
+  reason: string;
+  /** For spending actions: which purchase is made. */
+  purchase?: { generation: number; repeat: number; attempt: number; key?: string };
+}
+
+/** The service replays for 24 h from the first send; an hour is kept back for clocks that disagree. */
+export const replayWindowMs = 23 * 3_600_000;
+
+export function decide(match: Match, facts: DecisionFacts): Decision {
+  const { purchase } = match;
+  if (purchase === undefined) return decideUnbought(match, facts);
+  if (facts.redo && purchase.state !== 'intent' && purchase.state !== 'unresolved') return buyAgain(match, purchase);
+  switch (purchase.state) {
+    case 'intent':
+      return decideLostAnswer(purchase, facts);
+    case 'unresolved':
+      return { action: 'unresolved', reason: `it is not known whether the create was charged${because(purchase)}` };
+    case 'refused':
+      return {
+        action: 'create',
+        reason: `refused before${because(purchase)}`,
+        purchase: { ...next(match), generation: purchase.generation, attempt: purchase.attempt + 1 },
+      };
+    case 'running':
+      return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` };
+    case 'failed':
+      return { action: 'failed', reason: `job ${purchase.jobId} failed${because(purchase)}; --redo buys it again` };
+    case 'lost':
+      return {
+        action: 'failed',
+        reason: `the service no longer knows job ${purchase.jobId}; --redo buys it again`,
+      };
+    case 'done':
+      return decideDone(match, purchase, facts);
+    default:
+      return purchase.state satisfies never;
+  }
+}
+
+function decideUnbought(match: Match, facts: DecisionFacts): Decision {
+  if (match.sharesJobOf !== undefined) {
+    return { action: 'download', reason: `same request as ${match.sharesJobOf}: one job, shared` };
+  }
+  const bought = match.record?.purchases.find((purchase) => purchase.jobId !== undefined);
+  if (bought === undefined) {
+    return { action: 'create', reason: 'not bought yet', purchase: next(match) };
+  }
+  const difference =
+    bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);
+  const reason = facts.redo ? `${difference} (and --redo asks)` : difference;
+  return { action: 'redo', reason, purchase: next(match) };
+}
+
+function buyAgain(match: Match, purchase: Purchase): Decision {
+  const failed = purchase.state === 'failed' || purchase.state === 'lost';
+  if (purchase.state === 'refused') {
+    return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
+  }
+  return {
+    action: failed ? 'retry' : 'redo',
+    reason: failed
+      ? `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`
+      : '--redo asks for another',
+    purchase: next(match),
+  };
+}
+
+function decideLostAnswer(purchase: Purchase, facts: DecisionFacts): Decision {
+  const sentAt = purchase.since === undefined ? Number.NaN : Date.parse(purchase.since);
+  const inWindow = Math.abs(facts.now - sentAt) < replayWindowMs;
+  if (facts.replays === 'no') {
+    return {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    };
+  }
+  if (!inWindow) {
+    return {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+    };
+  }
+  return {
+    action: 'create',
+    reason: 'the answer to its create was lost; the same key is sent again, which pays once',
+    purchase: { generation: purchase.generation, repeat: 0, attempt: purchase.attempt, key: purchase.key },
+  };
+}
+
+function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Decision {
+  const output = purchase.outputs?.[0];
+  if (output === undefined) return { action: 'download', reason: `paid, and not saved yet${movedFrom(match)}` };
+  const state = facts.fileState(output);
+  if (state !== 'intact') {
+    const seen = state === 'missing' ? 'is missing' : 'is not the file that was saved';
+    return { action: 'download', reason: `paid; ${output.path} ${seen}${movedFrom(match)}` };
+  }
+  if (match.movedFrom !== undefined) return { action: 'move', reason: `same request as ${match.movedFrom} before` };
+  if (withoutExtension(output.path) !== match.step.save) {
+    return { action: 'move', reason: `saved under a new name; was ${output.path}` };
+  }
+  return { action: 'keep', reason: 'up to date' };
+}
+
+/** The next purchase of this step's request. */
+function next(match: Match): { generation: number; repeat: number; attempt: number } {
+  const all = match.record?.purchases ?? [];
+  const generations = new Set(
+    all.filter(({ fingerprint }) => fingerprint === match.step.fingerprint).map(({ generation }) => generation),
+  );
+  return {
+    generation: 1 + Math.max(0, ...all.map(({ generation }) => generation)),
+    repeat: generations.size + 1,
+    attempt: 1,
+  };
+}
+
+function because(purchase: Purchase): string {
+  return purchase.error === undefined ? '' : `: ${purchase.error}`;
+}
+
+function movedFrom(match: Match): string {
+  return match.movedFrom === undefined ? '' : ` (bought as ${match.movedFrom})`;
+}
+
+export function withoutExtension(path: string): string {
+  return path.replace(/\.[A-Za-z0-9]+$/, '');
+}

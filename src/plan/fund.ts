@@ -1,0 +1,54 @@
+import type { PlanRow } from './plan.ts';
+
+/**
+ * Which of the rows that spend fit into `cap` credits. Whole chains first: an output that people want, together with
+ * everything it still needs, before another chain is started; then single rows in order. Rows of unknown price are
+ * let through – the ledger holds them to the budget when their price is known.
+ *
+ * @param needsOf the addresses that a row waits for
+ * @returns the addresses of the rows that do not fit
+ */
+export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRow) => readonly string[]): Set<string> {
+  const spending = new Map(rows.filter((row) => row.credits !== 0).map((row) => [row.address, row]));
+  const funded = new Set<string>();
+  let left = cap;
+  const fund = (chain: PlanRow[]) => {
+    const cost = chain.reduce((sum, row) => sum + (row.credits ?? 0), 0);
+    if (cost > left) return;
+    left -= cost;
+    for (const row of chain) funded.add(row.address);
+  };
+  for (const row of ends(spending, needsOf)) fund(chainOf(row, spending, funded, needsOf));
+  for (const row of spending.values()) {
+    const ready = needsOf(row).every((address) => !spending.has(address) || funded.has(address));
+    if (!funded.has(row.address) && ready) fund([row]);
+  }
+  return new Set([...spending.keys()].filter((address) => !funded.has(address)));
+}
+
+/** Rows that no other spending row waits for. */
+function ends(spending: Map<string, PlanRow>, needsOf: (row: PlanRow) => readonly string[]): PlanRow[] {
+  const needed = new Set<string>();
+  for (const row of spending.values()) for (const address of needsOf(row)) needed.add(address);
+  return [...spending.values()].filter((row) => !needed.has(row.address));
+}
+
+/** A row and all spending rows it waits for that are not funded yet. */
+function chainOf(
+  end: PlanRow,
+  spending: Map<string, PlanRow>,
+  funded: ReadonlySet<string>,
+  needsOf: (row: PlanRow) => readonly string[],
+): PlanRow[] {
+  const chain = new Map<string, PlanRow>();
+  const open = [end];
+  for (let row = open.pop(); row !== undefined; row = open.pop()) {
+    if (chain.has(row.address) || funded.has(row.address)) continue;
+    chain.set(row.address, row);
+    for (const address of needsOf(row)) {
+      const need = spending.get(address);
+      if (need !== undefined) open.push(need);
+    }
+  }
+  return [...chain.values()];
+}

@@ -1,0 +1,77 @@
+import type { Graph, Step } from '../graph/graph.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+
+/** What the lock knows about one step. */
+export interface Match {
+  step: Step;
+  /** Everything bought under this address, whatever it was. */
+  record?: StepRecord;
+  /** The purchase of exactly this step's request, if there is one. */
+  purchase?: Purchase;
+  /** The address under which `purchase` stands in the lock, when it is not this step's own. */
+  movedFrom?: string;
+  /** Another step of the manifest with the same fingerprint, whose job serves this one too. */
+  sharesJobOf?: string;
+}
+
+/**
+ * Finds each step's purchase: by address, then by a purchase with the same fingerprint that no step of the manifest
+ * claims at its own address. So a renamed task, a changed key or two exchanged names cost nothing. Steps with equal
+ * fingerprints are one job: the first of them (one that is bought, if any) owns it.
+ */
+export function matchSteps(graph: Graph, lock: Lock): Match[] {
+  const matches = graph.steps.map((step): Match => {
+    const record = lock.steps.get(step.address);
+    const purchase = record && purchaseOf(record, step.fingerprint);
+    return { step, ...(record && { record }), ...(purchase && { purchase }) };
+  });
+  claimUnclaimed(matches, lock);
+  shareJobs(matches);
+  return matches;
+}
+
+/**
+ * The purchase of this request that counts: the newest one that is not a plain failure; within one generation and
+ * attempt the one that got furthest (`purchases` is sorted that way).
+ */
+export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
+  const same = record.purchases.filter((purchase) => purchase.fingerprint === fingerprint);
+  return same.find((purchase) => !['failed', 'lost', 'refused'].includes(purchase.state)) ?? same[0];
+}
+
+function claimUnclaimed(matches: Match[], lock: Lock): void {
+  const claimed = new Map(matches.map((match) => [match.step.address, match.purchase?.fingerprint]));
+  const free = new Map<string, string[]>();
+  for (const address of [...lock.steps.keys()].sort()) {
+    for (const purchase of lock.steps.get(address)?.purchases ?? []) {
+      if (claimed.get(address) === purchase.fingerprint || purchase.state === 'refused') continue;
+      const addresses = free.get(purchase.fingerprint) ?? [];
+      if (!addresses.includes(address)) free.set(purchase.fingerprint, [...addresses, address]);
+    }
+  }
+  for (const match of matches) {
+    if (match.purchase !== undefined) continue;
+    const from = free.get(match.step.fingerprint)?.shift();
+    const record = from === undefined ? undefined : lock.steps.get(from);
+    const purchase = record && purchaseOf(record, match.step.fingerprint);
+    if (from === undefined || purchase === undefined) continue;
+    match.purchase = purchase;
+    match.movedFrom = from;
+  }
+}
+
+function shareJobs(matches: Match[]): void {
+  const owners = new Map<string, Match>();
+  for (const match of matches) {
+    const owner = owners.get(match.step.fingerprint);
+    if (owner === undefined || (owner.purchase === undefined && match.purchase !== undefined)) {
+      owners.set(match.step.fingerprint, match);
+    }
+  }
+  for (const match of matches) {
+    const owner = owners.get(match.step.fingerprint);
+    if (owner !== undefined && owner !== match && match.purchase === undefined) {
+      match.sharesJobOf = owner.step.address;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import type { Output } from '../lock/record.ts';
+
+/**
+ * What a run does with a step.
+ * Spending: `create` (not bought yet), `redo` (its inputs changed), `retry` (its job failed and another purchase is asked for).
+ * Free work: `attach` (its job is running), `download` (paid, file missing or damaged), `move` (same request under a new address or path).
+ * Nothing: `keep`, `failed` (its job failed; left alone), `blocked`, `orphan` (in the lock, not in the manifest),
+ * `unresolved` (a create whose answer was lost and that only a person can decide).
+ */
+export type Action =
+  | 'create'
+  | 'redo'
+  | 'retry'
+  | 'attach'
+  | 'download'
+  | 'move'
+  | 'keep'
+  | 'failed'
+  | 'blocked'
+  | 'orphan'
+  | 'unresolved';
+
+/** The actions for which a run sends a create, and pays. */
+export type SpendingAction = 'create' | 'redo' | 'retry';
+
+/** What a step's next purchase costs. Requests of one class cost the same. */
+export interface Price {
+  class: string;
+  /** `null`: unknown until the first job of the class has been charged. Never 0 for unknown. */
+  credits: number | null;
+}
+
+/** Everything that carrying out one step takes. Plain JSON: it may travel to another machine. */
+export interface StepOrder {
+  campaign: string;
+  address: string;
+  task: string;
+  kind: string;
+  action: SpendingAction | 'attach' | 'download' | 'move';
+  fingerprint: string;
+  generation: number;
+  attempt: number;
+  key: string;
+  take?: number;
+  /** References by address. */
+  request: OpenRequest;
+  /** References by fingerprint: what the lock keeps. */
+  paidRequest: OpenRequest;
+  /** Output path without extension, relative to the folder of outputs. */
+  save: string;
+  /** Steps that must be done first. */
+  needs: string[];
+  price: Price;
+  /** The job is known: nothing is created. */
+  jobId?: string;
+  credits?: number;
+  /** The job of this step (same request) is this step's job too. */
+  sharesJobOf?: string;
+  /** The file as the lock knows it: what `download` restores and `move` renames. */
+  output?: Output;
+  /** `move`: the address under which the lock knew this step, if it is another. */
+  movedFrom?: string;
+  /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
+  replaces: string[];
+}
+
+export interface PlanRow {
+  address: string;
+  task: string;
+  kind: string;
+  action: Action;
+  /** One sentence without full stop, for people. */
+  reason: string;
+  /** What this row spends: a number, or `null` for unknown. 0 for everything that does not spend. */
+  credits: number | null;
+  /** Credits of paid work that this row gives up (redo). */
+  discards?: number;
+  jobId?: string;
+  output?: string;
+  order?: StepOrder;
+}
+
+export interface PlanTotals {
+  /** Sum of the known credits of the rows that spend. */
+  toSpend: number;
+  /** Rows that spend and whose price is unknown. */
+  unknownPrices: number;
+  /** Charged for the jobs in the lock, each job once. */
+  alreadyPaid: number;
+  /** Held for creates whose outcome is not known. */
+  held: number;
+  discarded: number;
+  /** The manifest's budget over all runs, and what is left of it before this run. */
+  budget?: number;
+  budgetLeft?: number;
+  /** `--max-credits`: the cap of this run alone. */
+  maxCredits?: number;
+  /** The service's balance, where a run has just heard it. */
+  balance?: number;
+}
+
+/** For every step an action, a reason and a price. `apply` does what is written here and nothing else. */
+export interface Plan {
+  mediabatch: 'plan';
+  version: 1;
+  campaign: string;
+  concurrency: number;
+  /** In the graph's order; orphans last. */
+  rows: PlanRow[];
+  totals: PlanTotals;
+}

@@ -1,0 +1,37 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { documentedCredits, priceClass } from '../kinds/price.ts';
+import type { Lock } from '../lock/record.ts';
+import type { Price } from './plan.ts';
+
+/** What a request costs, as far as anybody knows. */
+export type PriceOf = (kind: string, request: OpenRequest) => Price;
+
+/**
+ * Prices from what was charged before, else from the service's documentation. Of several charges for one class the
+ * highest counts: a reservation must be an upper bound.
+ */
+export function pricesFrom(lock: Lock): PriceOf {
+  const charged = new Map<string, number>();
+  for (const record of lock.steps.values()) {
+    const kind = kinds[record.kind];
+    if (kind === undefined) continue;
+    for (const { request, credits, jobId } of record.purchases) {
+      if (request === undefined || credits === undefined || jobId === undefined) continue;
+      const name = priceClass(kind, request);
+      charged.set(name, Math.max(charged.get(name) ?? 0, credits));
+    }
+  }
+  return (kindName, request) => {
+    const kind = knownKind(kindName);
+    const name = priceClass(kind, request);
+    return { class: name, credits: charged.get(name) ?? documentedCredits(kind, request) ?? null };
+  };
+}
+
+function knownKind(name: string): Kind {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
+  return kind;
+}

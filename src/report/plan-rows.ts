@@ -1,0 +1,146 @@
+import type { Action, Plan, PlanRow } from '../plan/plan.ts';
+import { countOf } from './numbers.ts';
+
+/** The order in which people read a plan: what costs most attention first. */
+export const actionOrder: readonly Action[] = [
+  'create',
+  'redo',
+  'retry',
+  'attach',
+  'download',
+  'move',
+  'unresolved',
+  'failed',
+  'blocked',
+  'orphan',
+  'keep',
+];
+
+/** A line of a shown plan: one step, the kept steps of a task, or what a long list leaves out. */
+export type PlanItem =
+  | { is: 'row'; row: PlanRow }
+  | { is: 'kept'; task: string; kind: string; steps: number }
+  | { is: 'more'; task: string; steps: number; credits: number; unknownPrices: number };
+
+export interface PlanGroup {
+  action: Action;
+  /** All rows of the action, shown or not. */
+  rows: PlanRow[];
+  items: PlanItem[];
+}
+
+const longList = 40;
+const shownOfLongList = 12;
+
+/**
+ * The rows by action. Unless `all` is given, kept steps are one item per task, and more than 40 rows of one task and
+ * action are cut to the first 12.
+ */
+export function groupPlanRows(plan: Plan, options: { all: boolean }): PlanGroup[] {
+  const byAction = groupBy(plan.rows, ({ action }) => action);
+  return actionOrder.flatMap((action) => {
+    const rows = byAction.get(action);
+    if (rows === undefined) return [];
+    return [{ action, rows, items: options.all ? rows.map(itemOf) : foldRows(action, rows) }];
+  });
+}
+
+function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
+  const items: PlanItem[] = [];
+  for (const [task, ofTask] of groupBy(rows, ({ task }) => task)) {
+    const kind = ofTask[0]?.kind ?? '';
+    if (action === 'keep') items.push({ is: 'kept', task, kind, steps: ofTask.length });
+    else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
+    else {
+      const rest = ofTask.slice(shownOfLongList);
+      items.push(...ofTask.slice(0, shownOfLongList).map(itemOf), {
+        is: 'more',
+        task,
+        steps: rest.length,
+        credits: rest.reduce((sum, { credits }) => sum + (credits ?? 0), 0),
+        unknownPrices: rest.filter(({ credits }) => credits === null).length,
+      });
+    }
+  }
+  return items;
+}
+
+function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
+  const groups = new Map<Key, PlanRow[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function itemOf(row: PlanRow): PlanItem {
+  return { is: 'row', row };
+}
+
+/** Whether a run would do anything at all. */
+export function hasWork(plan: Plan): boolean {
+  return plan.rows.some(({ action }) => isWork(action));
+}
+
+function isWork(action: Action): boolean {
+  switch (action) {
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+    case 'download':
+    case 'move':
+      return true;
+    case 'keep':
+    case 'failed':
+    case 'blocked':
+    case 'orphan':
+    case 'unresolved':
+      return false;
+    default:
+      return action satisfies never;
+  }
+}
+
+/** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
+export function planHeadline(plan: Plan): string {
+  const counts = new Map<Action, number>();
+  for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
+  const steps = plan.rows.length - (counts.get('orphan') ?? 0);
+  const kept = counts.get('keep') ?? 0;
+  if (!hasWork(plan)) {
+    const upToDate =
+      kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+    const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
+    return `Nothing to do: ${[upToDate, ...others].join(', ')}`;
+  }
+  return countWords(counts, actionOrder).join(', ');
+}
+
+function keptAll(steps: number): string {
+  if (steps === 0) return 'there are no steps';
+  return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
+}
+
+const words: Readonly<Record<Action, string>> = {
+  create: 'to create',
+  redo: 'to redo',
+  retry: 'to retry',
+  attach: 'to collect',
+  download: 'to download',
+  move: 'to move',
+  unresolved: 'unresolved',
+  failed: 'failed',
+  blocked: 'blocked',
+  orphan: 'no longer in the manifest',
+  keep: 'up to date',
+};
+
+function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
+  return actions.flatMap((action) => {
+    const count = counts.get(action) ?? 0;
+    return count === 0 ? [] : [`${count} ${words[action]}`];
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * Characters that a terminal, a log viewer or a reader's eye obeys instead of showing: control characters, direction
+ * marks, line separators, everything that takes no room, and halves of surrogate pairs. The two variation selectors
+ * that choose between a plain and a coloured emoji stay: they can do no harm.
+ */
+const unsafe =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
+
+/** What build systems take for an order, wherever in a line it stands: `##[`, `##vso[`, `##teamcity[`. */
+const order = /##(?=[a-z]*\[)/gi;
+
+const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * Makes a text from elsewhere (manifest, data, service, file names) fit for one line on a terminal or in a log:
+ * unsafe characters become visible escapes such as `\x1b` and `\u202e`, a text that is too long ends with `…`.
+ *
+ * @param maxLength in UTF-16 units of the result, the `…` included
+ */
+export function safeText(text: string, maxLength = 500): string {
+  let safe = '';
+  let lengthWithRoom = 0;
+  for (const character of text.slice(0, maxLength + 1).replace(order, '#\\x23')) {
+    const shown = safeCharacter(character);
+    if (safe.length + shown.length <= maxLength - 1) lengthWithRoom = safe.length + shown.length;
+    safe += shown;
+    if (safe.length > maxLength) return maxLength < 1 ? '' : `${safe.slice(0, lengthWithRoom)}…`;
+  }
+  return safe;
+}
+
+function safeCharacter(character: string): string {
+  if (!unsafe.test(character)) return character;
+  const name = names[character];
+  if (name !== undefined) return name;
+  const code = character.codePointAt(0) ?? 0;
+  const digits = code.toString(16);
+  if (code <= 0xff) return `\\x${digits.padStart(2, '0')}`;
+  return code <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
+}
+
+const unsafeInJson = new RegExp(unsafe.source, 'gu');
+
+/**
+ * JSON text in which the same characters stand as `\u` escapes: it parses to exactly the same value, and showing it on a
+ * terminal does nothing.
+ */
+export function safeJson(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, undefined, indent);
+  return text.replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)));
+}
+
+/** JSON has escapes for UTF-16 units only. */
+function escapeUnits(text: string): string {
+  let escaped = '';
+  for (let index = 0; index < text.length; index += 1) {
+    escaped += `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return escaped;
+}

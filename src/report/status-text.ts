@@ -1,0 +1,100 @@
+import type { Json } from '../json.ts';
+import { countOf, creditsText } from './numbers.ts';
+import { safeText } from './safe-text.ts';
+import type { StatusView, StepState, TaskStatus } from './status.ts';
+import type { Style } from './style.ts';
+import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
+
+const shownOrphans = 10;
+
+/** Where a campaign stands, for people. Ends with a line feed. */
+export function statusText(view: StatusView, options: { style: Style }): string {
+  const { style } = options;
+  const done = sum(view.tasks, ({ states }) => states.done);
+  const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
+  const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done${scope}`, ''];
+  if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
+  lines.push(`credits  ${creditsLine(view)}`);
+  const missing = sum(view.tasks, ({ filesMissing }) => filesMissing);
+  if (missing > 0) {
+    lines.push(
+      `files    ${style.yellow(`${countOf(missing, 'paid file')} missing or changed`)}; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
+    );
+  }
+  if (view.orphans.length > 0) lines.push(`orphans  ${orphansLine(view.orphans)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The same for programs: the view itself, with its name and version. */
+export function statusJson(view: StatusView): Json {
+  const { campaign, from, steps, tasks, credits, orphans } = view;
+  return {
+    mediabatch: 'status',
+    version: 1,
+    campaign,
+    from,
+    steps,
+    tasks: tasks.map(({ id, kind, steps: ofTask, states, filesMissing }) => ({
+      id,
+      kind,
+      steps: ofTask,
+      states: { ...states },
+      filesMissing,
+    })),
+    credits: { ...credits },
+    orphans,
+  };
+}
+
+function taskLines(tasks: TaskStatus[], style: Style): string[] {
+  const id = Math.min(40, widest(tasks.map((task) => safeText(task.id, 100))));
+  const kind = Math.min(12, widest(tasks.map((task) => safeText(task.kind, 40))));
+  const done = widest(tasks.map(({ states }) => creditsText(states.done)));
+  const all = widest(tasks.map(({ steps }) => creditsText(steps)));
+  return tasks.map((task) => {
+    const name = padRight(cutMiddle(safeText(task.id, 100), id), id);
+    const count = `${padLeft(creditsText(task.states.done), done)} of ${padLeft(creditsText(task.steps), all)}`;
+    const rest = restWords(task, style);
+    const kindText = style.dim(padRight(cutMiddle(safeText(task.kind, 40), kind), kind));
+    return `  ${name}  ${kindText}  ${[count, ...rest].join(' · ')}`;
+  });
+}
+
+function restWords(task: TaskStatus, style: Style): string[] {
+  const words: string[] = [];
+  const add = (state: Exclude<StepState, 'done'>, word: string, paint: (text: string) => string) => {
+    if (task.states[state] > 0) words.push(paint(`${creditsText(task.states[state])} ${word}`));
+  };
+  add('running', 'running', style.cyan);
+  add('failed', 'failed', style.red);
+  add('lost', 'lost', style.red);
+  add('unresolved', 'unresolved', style.yellow);
+  add('not-bought', 'not bought', style.dim);
+  if (task.filesMissing > 0) words.push(style.yellow(`${countOf(task.filesMissing, 'file')} missing`));
+  return words;
+}
+
+function creditsLine({ credits }: StatusView): string {
+  const { spent, held, heldUnknown, budget, left } = credits;
+  const parts = [`${creditsText(spent)} spent`];
+  const unknown = heldUnknown > 0 ? `${countOf(heldUnknown, 'create')} of unknown price and outcome` : '';
+  if (held > 0) parts.push(`${creditsText(held)} held${unknown === '' ? '' : ` + ${unknown}`}`);
+  else if (unknown !== '') parts.push(unknown);
+  if (budget !== undefined) parts.push(`${creditsText(left ?? 0)} of ${creditsText(budget)} left`);
+  return parts.join(' · ');
+}
+
+function orphansLine(orphans: string[]): string {
+  const shown = orphans.slice(0, shownOrphans).map((address) => safeText(address, 100));
+  const hidden = orphans.length - shown.length;
+  const more = hidden > 0 ? `, … and ${hidden} more` : '';
+  return `${countOf(orphans.length, 'step')} in the lock, not in the manifest: ${shown.join(', ')}${more}`;
+}
+
+function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
+  return tasks.reduce((total, task) => total + pick(task), 0);
+}
+
+function widest(texts: string[]): number {
+  return texts.reduce((width, text) => Math.max(width, displayWidth(text)), 0);
+}

@@ -1,0 +1,165 @@
+import type { Graph } from '../graph/graph.ts';
+import type { Lock, Output, Purchase } from '../lock/record.ts';
+import { spentCredits } from '../lock/spent.ts';
+import { withoutMovedAway } from '../plan/assemble.ts';
+import { type Match, matchSteps } from '../plan/match.ts';
+import { pricesFrom } from '../plan/prices.ts';
+
+/** How far the purchase of a step's present request has got. `not-bought` includes what was refused. */
+export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'not-bought';
+
+export interface TaskStatus {
+  id: string;
+  kind: string;
+  steps: number;
+  states: { [state in StepState]: number };
+  /** Steps that are paid and done whose file is missing, changed or was never saved. */
+  filesMissing: number;
+}
+
+/** Where a campaign stands. Made from what is on record, without asking the service. */
+export interface StatusView {
+  campaign: string;
+  /** `lock`: there is no manifest to compare with, so these are the steps that were ever bought. */
+  from: 'manifest' | 'lock';
+  steps: number;
+  tasks: TaskStatus[];
+  credits: {
+    /** Charged for all jobs on record. */
+    spent: number;
+    /** Price of creates whose outcome is not known, as far as the price is known. */
+    held: number;
+    /** How many of those creates have an unknown price. */
+    heldUnknown: number;
+    budget?: number;
+    left?: number;
+  };
+  /** Addresses in the lock that the manifest no longer has. Sorted. */
+  orphans: string[];
+}
+
+/** What is on disk for the outputs of the lock, by path. */
+export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
+
+export interface StatusFacts {
+  /** From the lock's file name or the manifest, for the headline. */
+  campaign: string;
+  /** Absent when there is no manifest, or it is wrong. */
+  graph?: Graph;
+  lock: Lock;
+  /** A path that is not in it counts as missing. */
+  present: PresentFiles;
+}
+
+/** Pure: the same facts always give the same view. */
+export function makeStatus(facts: StatusFacts): StatusView {
+  return facts.graph === undefined ? statusOfLock(facts) : statusOfGraph(facts, facts.graph);
+}
+
+function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
+  const { lock, present } = facts;
+  const matches = matchSteps(graph, lock);
+  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
+  const priceOf = pricesFrom(lock);
+  let held = 0;
+  let heldUnknown = 0;
+  for (const match of matches) {
+    const { step, purchase } = match;
+    const state = countStep(taskOf(tasks, step.task, step.kind), purchaseInEffect(match, byAddress), present);
+    if (state !== 'unresolved' || purchase === undefined) continue;
+    const { credits } = priceOf(step.kind, step.request);
+    held += credits ?? 0;
+    heldUnknown += credits === null ? 1 : 0;
+  }
+  const spent = spentCredits(lock);
+  const { budget } = graph;
+  return {
+    campaign: graph.name,
+    from: 'manifest',
+    steps: graph.steps.length,
+    tasks: [...tasks.values()],
+    credits: {
+      spent,
+      held,
+      heldUnknown,
+      ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held) }),
+    },
+    orphans: findOrphans(matches, graph, lock),
+  };
+}
+
+function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
+  const tasks = new Map<string, TaskStatus>();
+  let heldUnknown = 0;
+  for (const record of lock.steps.values()) {
+    const id = record.address.split('@')[0] ?? record.address;
+    const state = countStep(taskOf(tasks, id, record.kind), record.purchases[0], present);
+    heldUnknown += state === 'unresolved' ? 1 : 0;
+  }
+  return {
+    campaign,
+    from: 'lock',
+    steps: lock.steps.size,
+    tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    credits: { spent: spentCredits(lock), held: 0, heldUnknown },
+    orphans: [],
+  };
+}
+
+function emptyTask(id: string, kind: string): TaskStatus {
+  const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, 'not-bought': 0 };
+  return { id, kind, steps: 0, states, filesMissing: 0 };
+}
+
+function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskStatus {
+  const known = tasks.get(id);
+  if (known !== undefined) return known;
+  const task = emptyTask(id, kind);
+  tasks.set(id, task);
+  return task;
+}
+
+/** A step that shares another step's job stands where that job stands. */
+function purchaseInEffect(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
+  if (match.purchase !== undefined || match.sharesJobOf === undefined) return match.purchase;
+  const owner = byAddress.get(match.sharesJobOf)?.purchase;
+  if (owner === undefined) return undefined;
+  const { outputs: _outputs, ...withoutFile } = owner;
+  return withoutFile;
+}
+
+function countStep(task: TaskStatus, purchase: Purchase | undefined, present: PresentFiles): StepState {
+  const state = purchase === undefined ? 'not-bought' : stateOf(purchase);
+  task.steps += 1;
+  task.states[state] += 1;
+  if (state === 'done' && !isSaved(purchase?.outputs ?? [], present)) task.filesMissing += 1;
+  return state;
+}
+
+function isSaved(outputs: Output[], present: PresentFiles): boolean {
+  return outputs.length > 0 && outputs.every(({ path }) => present.get(path) === 'intact');
+}
+
+function stateOf({ state }: Purchase): StepState {
+  switch (state) {
+    case 'done':
+    case 'running':
+    case 'failed':
+    case 'lost':
+    case 'unresolved':
+      return state;
+    case 'intent':
+      return 'unresolved';
+    case 'refused':
+      return 'not-bought';
+    default:
+      return state satisfies never;
+  }
+}
+
+/** Not those whose purchases a rename has brought, or will bring, to another address. */
+function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
+  const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
+  return [...withoutMovedAway(lock, graph).steps.keys()].filter((address) => !known.has(address)).sort();
+}

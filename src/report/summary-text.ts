@@ -1,0 +1,164 @@
+import { countOf, creditsText } from './numbers.ts';
+import type { RunView, Stage, StepView } from './run-view.ts';
+import { stopText } from './run-words.ts';
+import { safeText } from './safe-text.ts';
+import { shellWord } from './shell-word.ts';
+import type { Style } from './style.ts';
+
+export interface SummaryOptions {
+  style: Style;
+  /** The manifest as the person named it: for the commands that the hints show. */
+  file: string;
+  /** The folder that output paths are relative to, as a person here would write it; empty for the working folder. */
+  outputs?: string;
+}
+
+const shownSteps = 20;
+const shownNotices = 10;
+
+/**
+ * What a run has done, from the fold of its events: what is done, what failed and how to go on, what is left, where the
+ * files are, and the money. Also of a run that was broken off. Ends with a line feed.
+ */
+export function summaryText(view: RunView, options: SummaryOptions): string {
+  const steps = [...view.stepsByAddress.values()];
+  const blocks = [
+    [headline(view, steps, options.style)],
+    failedBlock(steps, options),
+    refusedBlock(steps, options),
+    unresolvedBlock(steps, options),
+    blockedBlock(steps, options),
+    openBlock(view, steps),
+    noticeBlock(view, options.style),
+    [...fileLines(steps, options.outputs ?? ''), ...moneyLines(view)],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+function headline(view: RunView, steps: StepView[], style: Style): string {
+  const done = steps.filter(({ stage }) => stage === 'done').length;
+  const kept = steps.filter(({ stage }) => stage === 'kept').length;
+  const name = style.bold(safeText(view.campaign));
+  const before = kept > 0 ? ` (${kept} of them from before)` : '';
+  if (done + kept === view.steps) return `${name}: ${style.green(`all ${countOf(view.steps, 'step')} done`)}${before}`;
+  return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
+}
+
+function inStage(steps: StepView[], ...stages: Stage[]): StepView[] {
+  return steps.filter(({ stage }) => stages.includes(stage));
+}
+
+function listBlock(title: string, steps: StepView[], linesOf: (step: StepView) => string[]): string[] {
+  if (steps.length === 0) return [];
+  const hidden = steps.length - shownSteps;
+  return [
+    title,
+    ...steps.slice(0, shownSteps).flatMap(linesOf),
+    ...(hidden > 0 ? [`  … and ${countOf(hidden, 'more step')}`] : []),
+  ];
+}
+
+/** A failed job is bought anew only on request; a finished one whose file could not be fetched is only fetched. */
+function failedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
+  const apply = `mediabatch apply ${shellWord(file)}`;
+  return listBlock(style.red('failed'), inStage(steps, 'failed', 'lost'), (step) => [
+    errorLine(step),
+    step.hasCompletedJob
+      ? `    it is paid; to fetch it again: ${apply}`
+      : `    to buy it again: ${apply} --redo ${shellWord(step.address)}`,
+  ]);
+}
+
+function refusedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
+  const title = `${style.red('refused')}, nothing was charged; run again when the cause is mended`;
+  return listBlock(title, inStage(steps, 'refused'), (step) => [errorLine(step)]);
+}
+
+function unresolvedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
+  const title = `${style.yellow('unresolved')}, it is not known whether these were charged`;
+  return listBlock(title, inStage(steps, 'unresolved'), (step) => [
+    errorLine(step),
+    `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent | --spend-again`,
+  ]);
+}
+
+function blockedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
+  return listBlock(style.yellow('blocked'), inStage(steps, 'blocked'), (step) => [errorLine(step)]);
+}
+
+function errorLine(step: StepView): string {
+  return `  ${safeText(step.address, 300)}${step.error === undefined ? '' : `  ${safeText(step.error)}`}`;
+}
+
+/** What goes on without us, and what was never begun. */
+function openBlock(view: RunView, steps: StepView[]): string[] {
+  const lines: string[] = [];
+  const goingOn = inStage(steps, 'running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
+  const unsaved = inStage(steps, 'saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
+  const unsure = inStage(steps, 'working').length;
+  const unstarted = inStage(steps, 'left').length + view.steps - steps.length;
+  if (goingOn > 0) {
+    lines.push(
+      `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
+    );
+  }
+  if (unsaved > 0) {
+    lines.push(`${countOf(unsaved, 'job')} ${are(unsaved)} finished and paid, not saved yet; run again to fetch`);
+  }
+  if (unsure > 0) lines.push(`${countOf(unsure, 'step')} had begun and ${are(unsure)} on record; run again to go on`);
+  if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
+  if (view.stopped !== undefined) lines.push(stopText(view.stopped));
+  return lines;
+}
+
+function noticeBlock(view: RunView, style: Style): string[] {
+  const notices = [...view.notices];
+  if (notices.length === 0) return [];
+  const hidden = notices.length - shownNotices;
+  return [
+    style.yellow('noticed'),
+    ...notices.slice(0, shownNotices).map((notice) => `  ${safeText(notice)}`),
+    ...(hidden > 0 ? [`  … and ${countOf(hidden, 'more notice')}`] : []),
+  ];
+}
+
+function fileLines(steps: StepView[], folder: string): string[] {
+  const within = folder === '' ? '' : `${folder.replace(/\/+$/, '')}/`;
+  const paths = steps.flatMap(({ output }) => (output === undefined ? [] : [`${within}${output.path}`]));
+  const [only] = paths;
+  if (only === undefined) return [];
+  if (paths.length === 1) return [`saved    ${safeText(only)}`];
+  return [`saved    ${countOf(paths.length, 'file')} in ${safeText(commonFolder(paths))}`];
+}
+
+/** The deepest folder that holds all files, with a slash at its end; `./` when they share none. */
+function commonFolder(paths: string[]): string {
+  let common = (paths[0] ?? '').split('/').slice(0, -1);
+  for (const path of paths) {
+    const parts = path.split('/').slice(0, -1);
+    const differs = common.findIndex((part, index) => parts[index] !== part);
+    if (differs !== -1) common = common.slice(0, differs);
+  }
+  return common.length === 0 ? './' : `${common.join('/')}/`;
+}
+
+function moneyLines(view: RunView): string[] {
+  const { spentNow, spentEver, held, budget, balance } = view.money;
+  const parts = [`${creditsText(spentNow)} spent now`, `${creditsText(spentEver)} over all runs`];
+  if (held > 0) parts.push(`${creditsText(held)} held for creates whose outcome is not known`);
+  if (budget !== null)
+    parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
+  if (balance !== null) parts.push(`balance ${creditsText(balance)}`);
+  return [`credits  ${parts.join(' · ')}`];
+}
+
+function are(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}
+
+function were(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}

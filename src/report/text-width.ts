@@ -1,0 +1,76 @@
+/** Characters of East Asian scripts that take two columns in every terminal. */
+const wide =
+  /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18df2}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
+const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
+const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
+const plain = /^[\x20-\x7e]*$/;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** What a reader sees as single characters. */
+export function splitGraphemes(text: string): string[] {
+  return plain.test(text) ? [...text] : Array.from(graphemes.segment(text), ({ segment }) => segment);
+}
+
+/** Columns that a text without control characters takes on a terminal. */
+export function displayWidth(text: string): number {
+  if (plain.test(text)) return text.length;
+  return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (emoji.test(grapheme) || wide.test(grapheme)) return 2;
+  return mark.test(grapheme) ? 0 : 1;
+}
+
+/** Cuts a text so that it takes at most `width` columns, with `…` in place of what is left out. */
+export function cutToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;
+}
+
+/** Like `cutToWidth`, but leaves out the middle: addresses differ at both ends. */
+export function cutMiddle(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  if (width < 1) return '';
+  const all = splitGraphemes(text);
+  const front = Math.floor((width - 1) / 2);
+  const back = takeColumns(all.toReversed(), width - 1 - front, 'backwards');
+  return `${takeColumns(all, front)}…${back}`;
+}
+
+function takeColumns(all: string[], width: number, direction: 'forwards' | 'backwards' = 'forwards'): string {
+  const taken: string[] = [];
+  let used = 0;
+  for (const grapheme of all) {
+    used += graphemeWidth(grapheme);
+    if (used > width) break;
+    taken.push(grapheme);
+  }
+  return (direction === 'forwards' ? taken : taken.reverse()).join('');
+}
+
+export function padRight(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+}
+
+export function padLeft(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
+}
+
+/**
+ * Breaks a safe text into lines of at most `width` columns, at spaces where there are any; at most `maxLines`, the last
+ * one cut. No line begins with `::`, which a build system would take for an order.
+ */
+export function wrapText(text: string, width: number, options: { maxLines: number }): string[] {
+  const lines: string[] = [];
+  let rest = text.trim();
+  while (displayWidth(rest) > width && lines.length < options.maxLines - 1) {
+    const room = takeColumns(splitGraphemes(rest), Math.max(width, 2));
+    const space = rest[room.length] === ' ' ? room.length : room.lastIndexOf(' ');
+    const end = space > 0 ? space : room.length;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  lines.push(cutToWidth(rest, width));
+  return lines.map((line) => (line.startsWith('::') ? cutToWidth(`\\x3a${line.slice(1)}`, width) : line));
+}

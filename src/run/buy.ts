@@ -1,0 +1,138 @@
+import { findReferences } from '../graph/fingerprint.ts';
+import { canonicalJson } from '../json.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import { type CreateSituation, nextAfterCreate } from './outcome.ts';
+import type { Ports } from './ports.ts';
+import { fillReferences } from './references.ts';
+import type { StepEnd } from './step-end.ts';
+
+type Bought = { jobId: string; credits: number | null; fresh: boolean };
+
+/**
+ * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job id is
+ * durable. What an answer other than a job means is decided by one table (outcome.ts).
+ */
+export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | StepEnd> {
+  const { ledger, service, clock, signal, emit } = ports;
+  const links = await findLinks(order, ports);
+  if (!(links instanceof Map)) return links;
+  if (signal.aborted) return { outcome: 'left', credits: 0 };
+
+  const begin = await ledger.begin(order);
+  if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
+  if (begin.job !== undefined) return { ...begin.job, fresh: false };
+
+  const replays = service.replays(order.kind);
+  const body = begin.intent?.body ?? canonicalJson(fillReferences(order.request, links));
+  const startedAt = clock.now();
+  const firstSentAt = begin.intent === undefined ? startedAt : Date.parse(begin.intent.since);
+  let maybeSent = begin.intent !== undefined;
+  let recorded = begin.intent !== undefined;
+
+  for (let tries = 1; ; tries += 1) {
+    await ledger.pace(signal);
+    if (signal.aborted) {
+      if (maybeSent) return settle(order, ports, { do: 'give-up', error: 'interrupted before its answer was known' });
+      if (recorded) await ledger.finish(order, { state: 'refused', error: 'interrupted before it was accepted' });
+      else ledger.release(order);
+      return { outcome: 'left', credits: 0 };
+    }
+    if (!recorded) {
+      await ledger.intent(order, { body, replays });
+      recorded = true;
+      emit({ event: 'create-intended', address: order.address, key: order.key, reserved: begin.reserved });
+    }
+    const answer = await service.create({ kind: order.kind, body, key: order.key });
+    if (answer.is === 'accepted') {
+      await recordJob(order, ports, answer);
+      return { jobId: answer.job.jobId, credits: answer.job.credits, fresh: true };
+    }
+    const situation: CreateSituation = {
+      replays,
+      maybeSent,
+      tries,
+      ageMs: clock.now() - firstSentAt,
+      elapsedMs: clock.now() - startedAt,
+    };
+    const next = nextAfterCreate(answer, situation);
+    if (answer.is === 'ambiguous' || answer.is === 'in-progress') maybeSent = true;
+    if (next.do === 'again') {
+      const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
+      emit({ event: 'create-repeated', address: order.address, because: next.because, afterMs });
+      if (next.throttled) ledger.penalize(afterMs);
+      else await clock.sleep(afterMs, signal);
+      continue;
+    }
+    if (next.stop !== undefined) ledger.stopSpending(next.stop, next.error);
+    return settle(order, ports, next);
+  }
+}
+
+async function settle(
+  order: StepOrder,
+  { ledger }: Ports,
+  next: { do: 'refuse' | 'drop' | 'give-up'; error: string },
+): Promise<StepEnd> {
+  switch (next.do) {
+    case 'refuse':
+      await ledger.finish(order, { state: 'refused', error: next.error });
+      return { outcome: 'refused', credits: 0, error: next.error };
+    case 'drop':
+      await ledger.finish(order, { state: 'refused', error: `never sent: ${next.error}` });
+      return { outcome: 'left', credits: 0, error: next.error };
+    case 'give-up':
+      ledger.doubt(order);
+      return { outcome: 'unresolved', credits: null, error: next.error };
+    default:
+      return next.do satisfies never;
+  }
+}
+
+/** The id is worth money: should the ledger fail now, it is at least said aloud, and the job is still collected. */
+async function recordJob(
+  order: StepOrder,
+  { ledger, emit }: Ports,
+  answer: { job: { jobId: string; credits: number | null; balance: number | null }; model?: string },
+): Promise<void> {
+  const { jobId, credits, balance } = answer.job;
+  try {
+    await ledger.created(order, answer.job);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    ledger.stopSpending('disk', message);
+    emit({
+      event: 'noticed',
+      address: order.address,
+      message: `job ${jobId} was created for ${order.address} and could not be recorded (${message}); keep this line`,
+    });
+  }
+  emit({
+    event: 'job-created',
+    address: order.address,
+    jobId,
+    credits,
+    balance,
+    ...(answer.model !== undefined && { model: answer.model }),
+  });
+}
+
+/** Asks for the links of the outputs that the request uses; links may have expired since, so they are asked for now. */
+async function findLinks(order: StepOrder, ports: Ports): Promise<Map<string, string> | StepEnd> {
+  const links = new Map<string, string>();
+  for (const address of findReferences(order.request)) {
+    const job = ports.ledger.jobOf(address);
+    if (job === undefined) return { outcome: 'blocked', credits: 0, error: `${address} has no finished job` };
+    const end = await ports.service.watch(job, {
+      signal: ports.signal,
+      fresh: false,
+      onStatus: () => {},
+      notice: () => {},
+    });
+    if (end.is === 'unwatched' && end.because === 'signal') return { outcome: 'left', credits: 0 };
+    if (end.is !== 'completed') {
+      return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no link: ${end.error}` };
+    }
+    links.set(address, end.url);
+  }
+  return links;
+}

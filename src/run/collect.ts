@@ -1,0 +1,60 @@
+import { OutputError, type OutputTarget } from '../disk/output-target.ts';
+import type { Output } from '../lock/record.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { Ports } from './ports.ts';
+
+export type Collected =
+  | { is: 'collected'; output: Output }
+  | { is: 'uncollected'; error: string; interrupted: boolean };
+
+const mostTries = 5;
+
+/**
+ * Fetches a finished job's output. It is paid for, so nothing here gives it up for good: an expired link is asked for
+ * again, a broken body is fetched again, and what still fails stays attached to its job for the next run.
+ */
+export async function collectOutput(
+  order: StepOrder,
+  ports: Ports,
+  job: { jobId: string; url: string; target: OutputTarget },
+): Promise<Collected> {
+  const { service, outputs, clock, signal } = ports;
+  let url = job.url;
+  let error = '';
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
+    if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
+    const answer = await service.open(url, signal);
+    switch (answer.is) {
+      case 'refused':
+        return { is: 'uncollected', error: answer.message, interrupted: false };
+      case 'unreachable':
+        error = answer.message;
+        break;
+      case 'expired': {
+        error = answer.message;
+        const end = await service.watch(
+          { kind: order.kind, jobId: job.jobId },
+          { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
+        );
+        if (end.is === 'completed') url = end.url;
+        break;
+      }
+      case 'open':
+        try {
+          return { is: 'collected', output: await outputs.save(job.target, answer.download) };
+        } catch (failure) {
+          if (!(failure instanceof OutputError) || failure.why !== 'bad-bytes') throw failure;
+          error = failure.message;
+        }
+        break;
+      default:
+        return answer satisfies never;
+    }
+  }
+  return {
+    is: 'uncollected',
+    error: `${error} (tried ${mostTries} times; the job is kept)`,
+    interrupted: signal.aborted,
+  };
+}

@@ -1,0 +1,95 @@
+import type { CreateAnswer } from '../service/answer.ts';
+import type { StopReason } from './event.ts';
+
+/** What is known when a create call has come back. */
+export interface CreateSituation {
+  /** A lost answer can be asked for again with the same key. */
+  replays: boolean;
+  /** An earlier request with this key may have reached the service, in this run or one before. */
+  maybeSent: boolean;
+  /** Requests sent in this run for this purchase, this one included. */
+  tries: number;
+  /** Since the first request with this key ever, by our clock. */
+  ageMs: number;
+  /** Since the first request of this run. */
+  elapsedMs: number;
+}
+
+/** What follows from an answer. `again` always means the same key and the same bytes. */
+export type Next =
+  | { do: 'again'; afterMs: number; because: string; throttled?: true }
+  /** Nothing was charged; the step is over for this run, a later run makes a new attempt. */
+  | { do: 'refuse'; error: string; stop?: StopReason }
+  /** Nothing was sent at all: as if it had never begun. */
+  | { do: 'drop'; error: string; stop?: StopReason }
+  /** It may have been charged and cannot be found out now. The intent stays on record. */
+  | { do: 'give-up'; error: string; stop?: StopReason };
+
+const longestReplayMs = 10 * 60_000;
+const mostTries = 8;
+const replayWindowMs = 23 * 3_600_000;
+
+/**
+ * The one table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
+ * decides to send a paid request again.
+ */
+export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
+  const { maybeSent, tries, elapsedMs } = situation;
+  const enough = tries >= mostTries || elapsedMs >= longestReplayMs;
+  switch (answer.is) {
+    case 'not-sent':
+      if (!enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
+      return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
+    case 'throttled':
+      if (elapsedMs < longestReplayMs) {
+        return {
+          do: 'again',
+          afterMs: clampRetryAfter(answer.afterMs, tries),
+          because: answer.message,
+          throttled: true,
+        };
+      }
+      return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
+    case 'refused':
+      return afterRefusal(answer, maybeSent);
+    case 'in-progress':
+    case 'ambiguous':
+      if (canReplay(situation) && !enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
+      return { do: 'give-up', error: answer.message };
+    default:
+      return answer satisfies never;
+  }
+}
+
+function canReplay({ replays, ageMs }: CreateSituation): boolean {
+  return replays && Math.abs(ageMs) < replayWindowMs;
+}
+
+/**
+ * A refusal settles this request. It also settles an earlier one of the same key only when it judges the bytes
+ * themselves (400): an account that is refused or empty now may have been charged before.
+ */
+function afterRefusal(answer: Extract<CreateAnswer, { is: 'refused' }>, maybeSent: boolean): Next {
+  const error = answer.message;
+  switch (answer.why) {
+    case 'invalid':
+      return { do: 'refuse', error };
+    case 'credits':
+      return { do: maybeSent ? 'give-up' : 'refuse', error, stop: 'balance' };
+    case 'auth':
+    case 'user':
+      return { do: maybeSent ? 'give-up' : 'refuse', error, stop: 'auth' };
+    default:
+      return answer.why satisfies never;
+  }
+}
+
+/** Upper bound of the wait before try `tries + 1`; the caller takes a random share of it (full jitter). */
+function backoffMs(tries: number): number {
+  return Math.min(30_000, 1000 * 2 ** (tries - 1));
+}
+
+/** A Retry-After is believed between 1 s and 150 s. */
+export function clampRetryAfter(afterMs: number | null, tries: number): number {
+  return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1)));
+}

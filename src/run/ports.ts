@@ -1,0 +1,103 @@
+import type { OutputTarget } from '../disk/output-target.ts';
+import type { Output, PurchaseState } from '../lock/record.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd } from '../service/answer.ts';
+import type { RunFact, StopReason } from './event.ts';
+
+/** All that carrying out a step needs of the world. */
+export interface Ports {
+  ledger: Ledger;
+  service: Service;
+  outputs: Outputs;
+  clock: Clock;
+  emit(fact: RunFact): void;
+  /** Aborted: start no paid act any more, stop watching; what is on the wire is awaited. */
+  signal: AbortSignal;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** In [0, 1). Only for jitter. */
+  random(): number;
+}
+
+export type Begin =
+  /**
+   * The price is held (`reserved` null: not known yet). `intent`: a create with this key may already have been sent, with these bytes if they are still
+   * known; `job`: it was answered, nothing is to be created.
+   */
+  | {
+      do: 'go';
+      reserved: number | null;
+      intent?: { since: string; body?: string };
+      job?: { jobId: string; credits: number | null };
+    }
+  /** No further create in this run. */
+  | { do: 'stop'; because: StopReason };
+
+export type StepResult =
+  | { state: Extract<PurchaseState, 'done'>; output: Output; jobId: string }
+  | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
+  /** Nothing was charged, for certain. */
+  | { state: Extract<PurchaseState, 'refused'>; error: string };
+
+/**
+ * The truth about money: budget, intents, job ids. Its local form is the lock file.
+ * Every promise resolves only when the fact is durable. A rejection ends all spending.
+ */
+export interface Ledger {
+  /** Reserves the step's price; waits while the price is being found out by another step. Idempotent per step. */
+  begin(order: StepOrder): Promise<Begin>;
+  /**
+   * Durable before the request leaves. `replays` false: should the answer be lost, only a person can decide.
+   * `body` is kept beside the ledger until the job id is known when the same bytes could not be made again.
+   */
+  intent(order: StepOrder, request: { body: string; replays: boolean }): Promise<void>;
+  /** Durable before the first poll. Settles the reservation. */
+  created(order: StepOrder, job: CreatedJob): Promise<void>;
+  finish(order: StepOrder, result: StepResult): Promise<void>;
+  /** Gives back a reservation: nothing has been sent. */
+  release(order: StepOrder): void;
+  /** This run will not find out whether it was charged: the reservation is kept, and nobody waits for it. */
+  doubt(order: StepOrder): void;
+  /** No create begins after this. */
+  stopSpending(because: StopReason, detail: string): void;
+  /** Resolves when the next create of this account may leave. */
+  pace(signal: AbortSignal): Promise<void>;
+  /** A 429: nobody creates for so long. */
+  penalize(ms: number): void;
+  /** The job of a step that is done, to ask for its output's link. */
+  jobOf(address: string): { kind: string; jobId: string } | undefined;
+}
+
+export interface Service {
+  /** Whether a lost answer of this kind can be recovered by sending the same key again. */
+  replays(kind: string): boolean;
+  /** One POST, never repeated inside. `body` is canonical JSON. */
+  create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
+  /** Resolves when the job has ended, or is no longer watched. */
+  watch(
+    job: { kind: string; jobId: string },
+    options: {
+      signal: AbortSignal;
+      /** Just created: the service may not know it everywhere yet. */
+      fresh: boolean;
+      onStatus(status: string): void;
+      notice(message: string): void;
+    },
+  ): Promise<JobEnd>;
+  open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
+}
+
+export interface Outputs {
+  /** Streams into a temporary file, checks it, and gives it its name. Throws `OutputError`. */
+  save(target: OutputTarget, download: Download): Promise<Output>;
+  /**
+   * Puts a file that is already here (same bytes) under the target's name; undefined when it is gone or changed.
+   * `remove`: its old name goes, because no step uses it any more. Without it both names stay, as two files.
+   */
+  relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
+}

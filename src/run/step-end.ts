@@ -1,0 +1,9 @@
+import type { StepOutcome } from './event.ts';
+
+/** How a step ended, for the loop and the event stream. */
+export interface StepEnd {
+  outcome: StepOutcome;
+  /** Charged in this run; `null` unknown. */
+  credits: number | null;
+  error?: string;
+}

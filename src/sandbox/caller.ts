@@ -1,0 +1,47 @@
+import { timingSafeEqual } from 'node:crypto';
+import { isObject } from './wire.ts';
+
+/** The user that the configured API key belongs to. A JWT without a subject, or with this one, is the same user. */
+export const mainUser = 'sandbox-user';
+
+export interface Caller {
+  readonly user: string;
+  /** Idempotency keys count only with an API key. */
+  readonly credential: 'api key' | 'jwt';
+}
+
+/** `undefined`: no credential, or one that is not accepted. */
+export function identifyCaller(
+  authorization: string | undefined,
+  options: { apiKey: string; now: number },
+): Caller | undefined {
+  const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) return undefined;
+  if (isSameText(token, options.apiKey)) return { user: mainUser, credential: 'api key' };
+  const claims = readClaims(token);
+  if (claims === undefined) return undefined;
+  if (typeof claims.exp === 'number' && claims.exp * 1000 <= options.now) return undefined;
+  const subject = typeof claims.sub === 'string' && claims.sub !== '' ? claims.sub : mainUser;
+  return { user: subject, credential: 'jwt' };
+}
+
+function isSameText(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The payload of what looks like a JWT. The signature is not looked at: there is nobody to have signed it. */
+function readClaims(token: string) {
+  const parts = token.split('.');
+  if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
+  const [header, claims] = parts.map(decodePart);
+  return isObject(header) && isObject(claims) ? claims : undefined;
+}
+
+function decodePart(part: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

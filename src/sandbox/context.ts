@@ -1,0 +1,35 @@
+import type { Books } from './books.ts';
+import { type Caller, identifyCaller } from './caller.ts';
+import type { CreatesLimit } from './creates-limit.ts';
+import type { FaultScript } from './faults.ts';
+import type { OutputFiles } from './output-files.ts';
+import { type Answer, answerProblem, type Call } from './wire.ts';
+
+/** What the endpoints share. */
+export interface Context {
+  readonly books: Books;
+  readonly faults: FaultScript;
+  readonly limit: CreatesLimit;
+  readonly files: OutputFiles;
+  /** Idempotency keys whose first request is still being handled. */
+  readonly keysInHand: Set<string>;
+  readonly apiKey: string;
+  readonly speed: number;
+  readonly failRate: number;
+  readonly now: () => number;
+}
+
+export type Authenticated =
+  | { readonly type: 'caller'; readonly caller: Caller }
+  | { readonly type: 'refused'; readonly answer: Answer };
+
+export function authenticate(context: Context, call: Call): Authenticated {
+  const authorization = call.header('authorization');
+  const caller = identifyCaller(authorization, { apiKey: context.apiKey, now: context.now() });
+  if (caller !== undefined) return { type: 'caller', caller };
+  const message =
+    authorization === undefined
+      ? 'The header Authorization is missing; send "Authorization: Bearer <API key>".'
+      : 'The API key or token is not valid.';
+  return { type: 'refused', answer: answerProblem({ status: 401, code: 'unauthorized', message }) };
+}

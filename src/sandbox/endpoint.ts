@@ -1,0 +1,56 @@
+import type { Call, JsonObject, Reply } from './wire.ts';
+
+/** Something that is served. The OpenAPI document is made from the endpoints, so it names all of them. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** `api`: below `/api/v1`. `root`: as it stands. */
+  readonly base: 'api' | 'root';
+  /** Segments in braces match anything. */
+  readonly path: string;
+  /** The OpenAPI operation object. */
+  readonly operation: JsonObject;
+  readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
+}
+
+export type Match =
+  | { readonly type: 'endpoint'; readonly endpoint: Endpoint; readonly parameters: Readonly<Record<string, string>> }
+  | { readonly type: 'wrong method'; readonly allowed: readonly string[] }
+  | { readonly type: 'bad encoding' }
+  | { readonly type: 'nothing' };
+
+const prefixes = { api: '/api/v1', root: '' } as const;
+
+/** A HEAD request is matched as GET. */
+export function matchEndpoint(endpoints: readonly Endpoint[], method: string, path: string): Match {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const allowed: string[] = [];
+  for (const endpoint of endpoints) {
+    const raw = matchPath(prefixes[endpoint.base] + endpoint.path, path);
+    if (raw === undefined) continue;
+    if (endpoint.method !== wanted) {
+      allowed.push(endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []));
+      continue;
+    }
+    try {
+      const parameters = Object.fromEntries(raw.map(([name, value]) => [name, decodeURIComponent(value)]));
+      return { type: 'endpoint', endpoint, parameters };
+    } catch {
+      return { type: 'bad encoding' };
+    }
+  }
+  return allowed.length > 0 ? { type: 'wrong method', allowed } : { type: 'nothing' };
+}
+
+function matchPath(pattern: string, path: string): [string, string][] | undefined {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const parameters: [string, string][] = [];
+  for (const [index, segment] of wanted.entries()) {
+    const value = given[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name === undefined ? segment !== value : value === '') return undefined;
+    if (name !== undefined) parameters.push([name, value]);
+  }
+  return parameters;
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { isObject, type Json } from './wire.ts';
+
+/** Something that goes wrong, scripted. It happens to the `nth` matching request and the next `times - 1`. */
+export interface Fault {
+  readonly on: 'create' | 'status' | 'file';
+  readonly kind?: string;
+  /** Counted from 1, over the requests that match. Default 1. */
+  readonly nth?: number;
+  /** Default 1. */
+  readonly times?: number;
+  /** Only requests whose body (for status and file: whose job's body) contains this text. */
+  readonly match?: string;
+  readonly do: FaultAction;
+}
+
+/** `booked`: the create is accepted and in the ledger before this happens to its answer. */
+export type FaultAction =
+  | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
+  /** The connection is destroyed. */
+  | { type: 'reset'; booked?: boolean }
+  /** Never answers. */
+  | { type: 'hang'; booked?: boolean }
+  /** A login page with status 200. */
+  | { type: 'html'; booked?: boolean }
+  /** The length is announced honestly, then this many bytes come and the connection closes. */
+  | { type: 'truncate'; bytes: number }
+  /** Waits before the request is handled. Real time. */
+  | { type: 'delay'; ms: number }
+  /** The request is handled, then this JSON is sent instead. `{id}` in its texts becomes the job's id. */
+  | { type: 'answer'; body: Json }
+  | { type: 'slow'; bytesPerSecond: number };
+
+const actionTypes = ['status', 'reset', 'hang', 'html', 'truncate', 'delay', 'answer', 'slow'];
+
+/** Which faults are due. Each fault counts its own matching requests. */
+export class FaultScript {
+  private readonly faults: { readonly fault: Fault; seen: number }[] = [];
+
+  add(faults: readonly Fault[]): void {
+    for (const fault of faults) this.faults.push({ fault, seen: 0 });
+  }
+
+  /** Counts the request, and gives what happens to it: the first fault that is due. */
+  next(on: Fault['on'], about: { readonly kind: string; readonly text: string }): FaultAction | undefined {
+    let due: FaultAction | undefined;
+    for (const entry of this.faults) {
+      const { kind, nth = 1, times = 1, match } = entry.fault;
+      if (entry.fault.on !== on) continue;
+      if (kind !== undefined && kind !== about.kind) continue;
+      if (match !== undefined && !about.text.includes(match)) continue;
+      entry.seen += 1;
+      if (due === undefined && entry.seen >= nth && entry.seen < nth + times) due = entry.fault.do;
+    }
+    return due;
+  }
+}
+
+/** Reads a JSON file with a list of faults. Throws with the file's name and what is wrong in it. */
+export function readFaults(path: string): Fault[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!Array.isArray(list)) throw new Error(`${path}: expected a list of faults`);
+  return list.map((item: unknown, index) => {
+    const problem = findFaultProblem(item);
+    if (problem !== undefined) throw new Error(`${path}: fault ${index + 1}: ${problem}`);
+    return item as Fault;
+  });
+}
+
+function findFaultProblem(fault: unknown): string | undefined {
+  if (!isObject(fault)) return 'expected an object';
+  const unknown = Object.keys(fault).find((name) => !['on', 'kind', 'nth', 'times', 'match', 'do'].includes(name));
+  if (unknown !== undefined) return `${unknown} is not known; a fault has on, kind, nth, times, match and do`;
+  if (typeof fault.on !== 'string' || !['create', 'status', 'file'].includes(fault.on)) {
+    return 'on must be create, status or file';
+  }
+  const action = fault.do;
+  if (!isObject(action) || typeof action.type !== 'string' || !actionTypes.includes(action.type)) {
+    return `do.type must be one of ${actionTypes.join(', ')}`;
+  }
+  const needed = { status: 'status', truncate: 'bytes', delay: 'ms', slow: 'bytesPerSecond' }[action.type];
+  if (needed !== undefined && typeof action[needed] !== 'number') return `do.${needed} must be a number`;
+  if (action.type === 'answer' && action.body === undefined) return 'do.body is missing';
+  for (const name of ['nth', 'times']) {
+    const value = fault[name];
+    if (value !== undefined && !(typeof value === 'number' && value >= 1)) return `${name} must be a number from 1 on`;
+  }
+  for (const name of ['kind', 'match']) {
+    if (fault[name] !== undefined && typeof fault[name] !== 'string') return `${name} must be a text`;
+  }
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../wire.ts';
+import { readText, type SandboxKind } from './kind.ts';
+
+/** As documented: credits per song, and whether the model sings. */
+const models: Readonly<Record<string, { readonly runs: string; readonly credits: number; readonly sings: boolean }>> = {
+  auto: { runs: 'song-9', credits: 5, sings: true },
+  'song-9': { runs: 'song-9', credits: 5, sings: true },
+  'song-8': { runs: 'song-8', credits: 5, sings: true },
+  'song-o2': { runs: 'song-o2', credits: 6, sings: true },
+  'song-7.6': { runs: 'song-7.6', credits: 4, sings: true },
+  'song-7.5': { runs: 'song-7.5', credits: 4, sings: false },
+};
+
+const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', flac: 'audio/flac' } as const;
+
+const instrumental = Object.keys(models).filter((key) => models[key]?.sings === false);
+
+export const music: SandboxKind = {
+  name: 'music',
+  paths: {
+    create: '/music-generations/create',
+    status: '/music/status/{id}',
+    delete: '/music-generations/{id}',
+  },
+  schemaName: 'MusicCreate',
+  durationMs: { least: 5_000, most: 9_000 },
+
+  body: {
+    type: 'object',
+    required: ['prompt'],
+    properties: {
+      prompt: {
+        type: 'string',
+        minLength: 1,
+        pattern: '\\S',
+        maxLength: 1024,
+        description: 'Style: genre, mood, tempo, vocals.',
+      },
+      lyrics: { type: 'string', maxLength: 3000, description: 'Required for models that sing.' },
+      model: { type: 'string', enum: Object.keys(models), default: 'auto' },
+      output_format: { type: 'string', enum: Object.keys(mediaTypes), default: 'mp3' },
+    },
+    if: { properties: { model: { enum: instrumental } }, required: ['model'] },
+    else: { required: ['lyrics'], properties: { lyrics: { pattern: '\\S' } } },
+    'x-models': Object.fromEntries(
+      Object.entries(models).map(([key, model]) => [
+        key,
+        {
+          ...(model.runs === key ? {} : { aliasOf: model.runs }),
+          credits: model.credits,
+          lyrics: model.sings ? 'required' : 'ignored',
+        },
+      ]),
+    ),
+  },
+
+  created: {
+    generation: {
+      type: 'object',
+      required: ['id', 'status'],
+      properties: { id: { type: 'string' }, status: { $ref: '#/components/schemas/JobStatus' } },
+    },
+  },
+
+  findProblem(body) {
+    const { key, sings } = chooseModel(body);
+    if (sings && readText(body, 'lyrics', '').trim() === '') return `lyrics are required for the model ${key}.`;
+    return undefined;
+  },
+
+  settle(body) {
+    const { runs, credits } = chooseModel(body);
+    const format = readFormat(body);
+    return { model: runs, credits, output: { fileName: `song.${format}`, mediaType: mediaTypes[format] } };
+  },
+
+  describeCreated(id) {
+    return { generation: { id, status: 'QUEUED' } };
+  },
+
+  async render(order) {
+    const { sings } = chooseModel(order.body);
+    const { renderSong } = await import('../render/song.ts');
+    return renderSong({
+      seed: order.seed,
+      style: readText(order.body, 'prompt', ''),
+      lyrics: sings ? readText(order.body, 'lyrics', '') : '',
+      format: readFormat(order.body),
+    });
+  },
+};
+
+function chooseModel(body: JsonObject) {
+  const key = readText(body, 'model', 'auto');
+  const model = Object.hasOwn(models, key) ? models[key] : undefined;
+  if (model === undefined) throw new Error(`internal error: the music model ${key} passed the schema`);
+  return { key, ...model };
+}
+
+function readFormat(body: JsonObject): keyof typeof mediaTypes {
+  const format = readText(body, 'output_format', 'mp3');
+  return format === 'wav' || format === 'flac' ? format : 'mp3';
+}

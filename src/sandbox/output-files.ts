@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { RenderOrder } from './kinds/kind.ts';
+import type { Renderer } from './renderer.ts';
+import { stableJson } from './wire.ts';
+
+/** Part of every cache name: change it when the same order would give other bytes. */
+const rendererVersion = 1;
+const memoryBytes = 64 * 1024 * 1024;
+
+export interface OutputFile {
+  readonly bytes: Buffer;
+  /** Strong: a digest of the bytes. */
+  readonly etag: string;
+}
+
+/** Output files, rendered when somebody first asks for them and kept: the newest in memory, all of them in `folder`. */
+export class OutputFiles {
+  private readonly renderer: Renderer;
+  private readonly folder: string | undefined;
+  private readonly kept = new Map<string, OutputFile>();
+  private readonly beingMade = new Map<string, Promise<OutputFile>>();
+
+  constructor(renderer: Renderer, folder: string | undefined) {
+    this.renderer = renderer;
+    this.folder = folder;
+  }
+
+  get(order: RenderOrder, fileName: string): Promise<OutputFile> {
+    const { kind, body, seed, take } = order;
+    const key = stableJson([rendererVersion, kind, body, seed, take]);
+    const name = createHash('sha256').update(key).digest('hex').slice(0, 32) + extname(fileName);
+    const kept = this.kept.get(name);
+    if (kept !== undefined) {
+      // To the end of the line: the map's order is the order of last use.
+      this.kept.delete(name);
+      this.kept.set(name, kept);
+      return Promise.resolve(kept);
+    }
+    const beingMade = this.beingMade.get(name) ?? this.make(name, order).finally(() => this.beingMade.delete(name));
+    this.beingMade.set(name, beingMade);
+    return beingMade;
+  }
+
+  private async make(name: string, order: RenderOrder): Promise<OutputFile> {
+    const bytes = (await this.read(name)) ?? (await this.render(name, order));
+    const file = { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"` };
+    this.kept.set(name, file);
+    let total = 0;
+    for (const [keptName, keptFile] of [...this.kept].reverse()) {
+      total += keptFile.bytes.length;
+      if (total > memoryBytes && keptName !== name) this.kept.delete(keptName);
+    }
+    return file;
+  }
+
+  private async read(name: string): Promise<Buffer | undefined> {
+    if (this.folder === undefined) return undefined;
+    return readFile(join(this.folder, name)).catch(() => undefined);
+  }
+
+  private async render(name: string, order: RenderOrder): Promise<Buffer> {
+    const bytes = await this.renderer.render(order);
+    if (this.folder !== undefined) {
+      await mkdir(this.folder, { recursive: true });
+      // Renamed into place: a file under its own name is always whole.
+      const unfinished = join(this.folder, `.${name}.${process.pid}`);
+      await writeFile(unfinished, bytes);
+      await rename(unfinished, join(this.folder, name));
+    }
+    return bytes;
+  }
+}

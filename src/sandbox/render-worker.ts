@@ -1,0 +1,12 @@
+import { parentPort } from 'node:worker_threads';
+import type { RenderOrder } from './kinds/kind.ts';
+import { renderHere, type WorkerAnswer } from './renderer.ts';
+
+/** The thread of `ThreadRenderer`: orders in, files out. */
+parentPort?.on('message', async ({ number, order }: { number: number; order: RenderOrder }) => {
+  const answer = await renderHere(order).then(
+    (bytes): WorkerAnswer => ({ type: 'done', number, bytes: new Uint8Array(bytes) }),
+    (error: unknown): WorkerAnswer => ({ type: 'failed', number, message: String(error) }),
+  );
+  parentPort?.postMessage(answer, answer.type === 'done' ? [answer.bytes.buffer as ArrayBuffer] : []);
+});

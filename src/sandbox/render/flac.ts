@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { BitWriter } from './bits.ts';
+import type { Recording } from './mix.ts';
+import { interleave } from './wav.ts';
+
+const blockSamples = 4096;
+
+/**
+ * 16-bit stereo FLAC (RFC 9639) with the fixed predictors and one Rice parameter per block and channel; each block is
+ * stored as left and right or as middle and side, whichever is smaller.
+ */
+export function encodeFlac(recording: Recording, sampleRate: number): Buffer {
+  if (sampleRate !== 44_100) throw new Error('internal error: the FLAC writer knows one sample rate');
+  const frames: Uint8Array[] = [];
+  for (let from = 0; from < recording.left.length; from += blockSamples) {
+    const left = Int32Array.from(recording.left.subarray(from, from + blockSamples));
+    const right = Int32Array.from(recording.right.subarray(from, from + blockSamples));
+    frames.push(encodeFrame(frames.length, left, right));
+  }
+  const md5 = createHash('md5').update(interleave(recording)).digest();
+  return Buffer.concat([streamInfo(frames, { samples: recording.left.length, sampleRate, md5 }), ...frames]);
+}
+
+function streamInfo(
+  frames: readonly Uint8Array[],
+  about: { samples: number; sampleRate: number; md5: Buffer },
+): Buffer {
+  const info = Buffer.alloc(42);
+  info.write('fLaC', 0, 'latin1');
+  info[4] = 0x80; // the last block of metadata, and its type: stream info
+  info[7] = 34;
+  info.writeUInt16BE(blockSamples, 8);
+  info.writeUInt16BE(blockSamples, 10);
+  const sizes = frames.map((frame) => frame.length);
+  info.writeUIntBE(Math.min(...sizes), 12, 3);
+  info.writeUIntBE(Math.max(...sizes), 15, 3);
+  const [channels, bits] = [2n, 16n];
+  const packed =
+    (BigInt(about.sampleRate) << 44n) | ((channels - 1n) << 41n) | ((bits - 1n) << 36n) | BigInt(about.samples);
+  info.writeBigUInt64BE(packed, 18);
+  about.md5.copy(info, 26);
+  return info;
+}
+
+function encodeFrame(number: number, left: Int32Array, right: Int32Array): Uint8Array {
+  const middle = left.map((value, index) => (value + (right[index] ?? 0)) >> 1);
+  const side = left.map((value, index) => value - (right[index] ?? 0));
+  const apart = [predict(left, 16), predict(right, 16)];
+  const together = [predict(middle, 16), predict(side, 17)];
+  const sizeOf = (parts: readonly Prediction[]) => parts.reduce((sum, part) => sum + part.bits, 0);
+  const useMiddle = sizeOf(together) < sizeOf(apart);
+
+  const writer = new BitWriter();
+  writer.put(0xfff8, 16); // sync; blocks of fixed size
+  writer.put(left.length === blockSamples ? 12 : 7, 4);
+  writer.put(9, 4); // 44.1 kHz
+  writer.put(useMiddle ? 10 : 1, 4);
+  writer.put(4, 3); // 16 bits
+  writer.put(0, 1);
+  putFrameNumber(writer, number);
+  if (left.length !== blockSamples) writer.put(left.length - 1, 16);
+  writer.put(checksum(writer.align(), crc8), 8);
+  for (const part of useMiddle ? together : apart) putSubframe(writer, part);
+  writer.put(checksum(writer.align(), crc16), 16);
+  return writer.align();
+}
+
+/** Coded as UTF-8 codes characters. */
+function putFrameNumber(writer: BitWriter, number: number): void {
+  for (const byte of Buffer.from(String.fromCodePoint(number))) writer.put(byte, 8);
+}
+
+interface Prediction {
+  readonly samples: Int32Array;
+  readonly sampleBits: number;
+  readonly order: number;
+  readonly residual: Int32Array;
+  readonly riceBits: number;
+  /** What it takes. */
+  readonly bits: number;
+}
+
+/** The best of the fixed predictors: each order is the difference of the one before. */
+function predict(samples: Int32Array, sampleBits: number): Prediction {
+  let best: Prediction | undefined;
+  let residual = samples;
+  for (let order = 0; order <= 4 && order < samples.length; order += 1) {
+    if (order > 0) residual = differences(residual);
+    const { riceBits, bits: riceSize } = measureRice(residual);
+    const bits = riceSize + order * sampleBits;
+    if (best === undefined || bits < best.bits) best = { samples, sampleBits, order, residual, riceBits, bits };
+  }
+  if (best === undefined) throw new Error('internal error: an empty block');
+  return best;
+}
+
+function differences(values: Int32Array): Int32Array {
+  const result = new Int32Array(values.length - 1);
+  for (let index = 1; index < values.length; index += 1)
+    result[index - 1] = (values[index] ?? 0) - (values[index - 1] ?? 0);
+  return result;
+}
+
+function fold(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function measureRice(residual: Int32Array): { riceBits: number; bits: number } {
+  let sum = 0;
+  for (const value of residual) sum += fold(value);
+  const mean = sum / residual.length;
+  let riceBits = 0;
+  while (riceBits < 14 && 2 ** riceBits < mean * 0.69) riceBits += 1;
+  let bits = 0;
+  for (const value of residual) bits += (fold(value) >>> riceBits) + 1 + riceBits;
+  return { riceBits, bits };
+}
+
+function putSubframe(writer: BitWriter, part: Prediction): void {
+  const { samples, sampleBits, order, residual, riceBits } = part;
+  writer.put(0, 1);
+  writer.put(8 | order, 6);
+  writer.put(0, 1);
+  for (const sample of samples.subarray(0, order)) writer.put(sample, sampleBits);
+  writer.put(0, 2); // Rice codes with 4-bit parameters
+  writer.put(0, 4); // one partition
+  writer.put(riceBits, 4);
+  for (const value of residual) {
+    const folded = fold(value);
+    writer.putUnary(folded >>> riceBits);
+    if (riceBits > 0) writer.put(folded, riceBits);
+  }
+}
+
+interface Crc {
+  readonly bits: 8 | 16;
+  readonly table: readonly number[];
+}
+
+const crc8 = makeCrc(8, 0x07);
+const crc16 = makeCrc(16, 0x8005);
+
+function makeCrc(bits: 8 | 16, polynomial: number): Crc {
+  const mask = 2 ** bits - 1;
+  const table = Array.from({ length: 256 }, (_, byte) => {
+    let value = byte << (bits - 8);
+    for (let step = 0; step < 8; step += 1) {
+      value = value & (1 << (bits - 1)) ? (value << 1) ^ polynomial : value << 1;
+    }
+    return value & mask;
+  });
+  return { bits, table };
+}
+
+function checksum(bytes: Uint8Array, crc: Crc): number {
+  const mask = 2 ** crc.bits - 1;
+  let value = 0;
+  for (const byte of bytes)
+    value = ((value << 8) ^ (crc.table[((value >>> (crc.bits - 8)) ^ byte) & 0xff] ?? 0)) & mask;
+  return value;
+}

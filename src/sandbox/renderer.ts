@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import { findKind } from './kinds/index.ts';
+import type { RenderOrder } from './kinds/kind.ts';
+
+export interface Renderer {
+  render(order: RenderOrder): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export type WorkerAnswer = { readonly number: number } & (
+  | { readonly type: 'done'; readonly bytes: Uint8Array }
+  | { readonly type: 'failed'; readonly message: string }
+);
+
+/**
+ * Built, it renders in one thread of its own, so that a large picture never holds up the answers of the service.
+ * From TypeScript sources it renders here: a thread would need the loader that runs them.
+ */
+export function createRenderer(): Renderer {
+  return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
+}
+
+export async function renderHere(order: RenderOrder): Promise<Buffer> {
+  const kind = findKind(order.kind);
+  if (kind === undefined) throw new Error(`internal error: no renderer for the kind ${order.kind}`);
+  const bytes = await kind.render(order);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+interface Waiting {
+  readonly resolve: (bytes: Buffer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The thread starts with the first order, and anew when it has died. Idle, it does not keep the process alive. */
+class ThreadRenderer implements Renderer {
+  private worker: Worker | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+  private orders = 0;
+
+  render(order: RenderOrder): Promise<Buffer> {
+    this.worker ??= this.start();
+    const { worker } = this;
+    this.orders += 1;
+    const number = this.orders;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(number, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ number, order });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
+  private start(): Worker {
+    const worker = new Worker(new URL('./render-worker.js', import.meta.url), { name: 'sandbox-render' });
+    worker.on('message', (answer: WorkerAnswer) => this.settle(worker, answer));
+    const stop = (error: Error) => {
+      // An exit follows an error; by then there may be a new thread with orders of its own.
+      if (this.worker !== worker) return;
+      this.worker = undefined;
+      for (const waiting of this.waiting.values()) waiting.reject(error);
+      this.waiting.clear();
+    };
+    worker.on('error', stop);
+    worker.on('exit', () => stop(new Error('the renderer of the sandbox has stopped')));
+    return worker;
+  }
+
+  private settle(worker: Worker, answer: WorkerAnswer): void {
+    const waiting = this.waiting.get(answer.number);
+    this.waiting.delete(answer.number);
+    if (this.waiting.size === 0) worker.unref();
+    if (answer.type === 'failed') waiting?.reject(new Error(answer.message));
+    else waiting?.resolve(Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength));
+  }
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { Books, type LedgerEntry } from './books.ts';
+import { mainUser } from './caller.ts';
+import { CreatesLimit } from './creates-limit.ts';
+import { type Fault, FaultScript } from './faults.ts';
+import { openJournal } from './journal.ts';
+import { OutputFiles } from './output-files.ts';
+import { createRenderer } from './renderer.ts';
+import { serveFetch } from './serve-fetch.ts';
+import { type Listener, listenHttp } from './serve-http.ts';
+import { createService } from './service.ts';
+import { answerProblem, type Call, type Reply } from './wire.ts';
+
+export interface SandboxOptions {
+  /** Balance that every user starts with. Default 1000. A `dataDir` with a ledger knows better. */
+  credits?: number;
+  /** The durations of jobs are divided by it. `Infinity`: done at once. Default 1. */
+  speed?: number;
+  /** Folder for the ledger and the rendered files. Absent: in memory only. One sandbox at a time. */
+  dataDir?: string;
+  /** The API key that is accepted. Default `sandbox_live_local`. */
+  apiKey?: string;
+  /** The clock, in ms. Default `Date.now`. */
+  now?: () => number;
+  faults?: Fault[];
+  /** Share of jobs, 0 to 1, that end FAILED; which ones follows from their bodies. Default 0. */
+  failRate?: number;
+  /** At most so many creates per user in any `perMs`; more get 429. Default: no limit. */
+  rateLimit?: { creates: number; perMs: number };
+}
+
+export interface SandboxRequest {
+  readonly method: string;
+  readonly path: string;
+  /** 0 while there is no answer, and for good when the connection was reset or hangs. */
+  readonly status: number;
+}
+
+export interface Sandbox {
+  /** The service without a socket. */
+  fetch(request: Request): Promise<Response>;
+  /** Loopback and a free port unless told otherwise. Closing the last listener closes the sandbox. */
+  listen(options?: { port?: number; host?: string }): Promise<Listener>;
+  /** Every accepted create, in order. */
+  ledger(): LedgerEntry[];
+  /** Every request that came in, in order of arrival. */
+  requests(): SandboxRequest[];
+  /** Credits left to the user of the API key. */
+  balance(): number;
+  addFaults(faults: Fault[]): void;
+  /** Ends the listeners and the renderer, and frees `dataDir` for another sandbox. Requests get 503 from then on. */
+  close(): Promise<void>;
+}
+
+/** Throws when `dataDir` is in use or its files are damaged. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const { dataDir } = options;
+  const journal = dataDir === undefined ? undefined : openJournal(dataDir);
+  const renderer = createRenderer();
+  const faults = new FaultScript();
+  faults.add(options.faults ?? []);
+  const books = openBooks(options.credits ?? 1000, journal);
+  const service = createService({
+    books,
+    faults,
+    limit: new CreatesLimit(options.rateLimit),
+    files: new OutputFiles(renderer, dataDir === undefined ? undefined : join(dataDir, 'files')),
+    keysInHand: new Set(),
+    apiKey: options.apiKey ?? 'sandbox_live_local',
+    speed: options.speed ?? 1,
+    failRate: options.failRate ?? 0,
+    now: options.now ?? Date.now,
+  });
+
+  const requests: { method: string; path: string; status: number }[] = [];
+  const listeners = new Set<Listener>();
+  let closed = false;
+
+  async function serve(call: Call): Promise<Reply> {
+    const request = { method: call.method, path: call.path, status: 0 };
+    requests.push(request);
+    const reply = closed ? answerClosed() : await service(call);
+    if (reply.type === 'answer') request.status = reply.status;
+    return reply;
+  }
+
+  async function close(): Promise<void> {
+    if (closed) return;
+    closed = true;
+    await Promise.all([...listeners].map((listener) => listener.close()));
+    journal?.close();
+    await renderer.close();
+  }
+
+  return {
+    fetch: (request) => serveFetch(request, serve),
+    async listen({ port = 0, host = '127.0.0.1' } = {}) {
+      if (closed) throw new Error('the sandbox is closed');
+      const listener = await listenHttp(serve, { port, host });
+      listeners.add(listener);
+      return {
+        ...listener,
+        async close() {
+          await listener.close();
+          listeners.delete(listener);
+          if (listeners.size === 0) await close();
+        },
+      };
+    },
+    ledger: () => [...books.entries],
+    requests: () => requests.map((request) => ({ ...request })),
+    balance: () => books.balance(mainUser),
+    addFaults: (more) => faults.add(more),
+    close,
+  };
+}
+
+function openBooks(credits: number, journal: ReturnType<typeof openJournal> | undefined): Books {
+  try {
+    return new Books(credits, journal);
+  } catch (error) {
+    journal?.close();
+    throw error;
+  }
+}
+
+function answerClosed(): Reply {
+  return answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' });
+}

@@ -1,0 +1,64 @@
+import { isObject, type Json, type JsonObject } from './wire.ts';
+
+/**
+ * The part of JSON Schema that request bodies need. The same objects are served in the OpenAPI document and checked
+ * here, so the document cannot say something else than the service does.
+ */
+export interface BodySchema extends JsonObject {
+  type: 'object';
+  required: string[];
+  properties: { [name: string]: JsonObject };
+}
+
+/** The first thing that is wrong with the body, as a sentence; `undefined` when nothing is. Unknown fields pass. */
+export function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
+  if (!isObject(body)) return 'The body must be a JSON object.';
+  for (const name of schema.required) {
+    if (!Object.hasOwn(body, name)) return `${name} is required.`;
+  }
+  for (const [name, rules] of Object.entries(schema.properties)) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (value === undefined) continue;
+    const problem = findValueProblem(name, value, rules);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function findValueProblem(name: string, value: Json, rules: JsonObject): string | undefined {
+  switch (rules.type) {
+    case 'string':
+      return findTextProblem(name, value, rules);
+    case 'array':
+      return findListProblem(name, value, rules);
+    default:
+      throw new Error(`internal error: the body schema of ${name} has a type that is not checked`);
+  }
+}
+
+function findTextProblem(name: string, value: Json, rules: JsonObject): string | undefined {
+  if (typeof value !== 'string') return `${name} must be a string.`;
+  if (typeof rules.pattern === 'string' && !new RegExp(rules.pattern, 'u').test(value)) {
+    return `${name} must not be blank.`;
+  }
+  if (typeof rules.maxLength === 'number') {
+    // Characters, not UTF-16 units: JSON Schema counts them this way.
+    const length = [...value].length;
+    if (length > rules.maxLength) return `${name} has ${length} characters; at most ${rules.maxLength} are allowed.`;
+  }
+  if (Array.isArray(rules.enum) && !rules.enum.includes(value)) {
+    return `${name} must be one of ${rules.enum.join(', ')}; got ${JSON.stringify(value.slice(0, 80))}.`;
+  }
+  return undefined;
+}
+
+function findListProblem(name: string, value: Json, rules: JsonObject): string | undefined {
+  if (!Array.isArray(value)) return `${name} must be an array.`;
+  const items = rules.items;
+  if (!isObject(items)) return undefined;
+  for (const [index, item] of value.entries()) {
+    const problem = findValueProblem(`${name}[${index}]`, item, items);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

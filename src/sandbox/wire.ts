@@ -1,0 +1,105 @@
+/** What comes in and what goes out, free of sockets: both `fetch()` and `listen()` speak these. */
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [name: string]: Json;
+}
+
+/** One request. */
+export interface Call {
+  readonly method: string;
+  /** Still percent-encoded, without the query. */
+  readonly path: string;
+  /** Scheme and host as the caller sees them, as in `http://127.0.0.1:4010`. Output URLs start with it. */
+  readonly origin: string;
+  /** `undefined` when the header is absent. Names in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** `too large`: more than 10 MB. */
+  readonly body: Buffer | 'too large';
+}
+
+export type Reply = Answer | { readonly type: 'reset' } | Hang;
+
+export interface Answer {
+  readonly type: 'answer';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly delivery: Delivery;
+}
+
+/** How the body goes out. `cut` announces the whole length, sends this many bytes and closes the connection. */
+export type Delivery =
+  | { readonly type: 'whole' }
+  | { readonly type: 'cut'; readonly bytes: number }
+  | { readonly type: 'paced'; readonly bytesPerSecond: number };
+
+/** No answer, ever. `abandoned` is called when the caller has gone away. */
+export interface Hang {
+  readonly type: 'hang';
+  readonly abandoned: () => void;
+}
+
+export const largestBodyBytes = 10 * 1024 * 1024;
+
+export function answerBytes(status: number, headers: Readonly<Record<string, string>>, body: Buffer): Answer {
+  return {
+    type: 'answer',
+    status,
+    headers: { ...headers, 'content-length': String(body.length) },
+    body,
+    delivery: { type: 'whole' },
+  };
+}
+
+export function answerJson(status: number, body: Json, headers: Readonly<Record<string, string>> = {}): Answer {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return answerBytes(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, bytes);
+}
+
+/** The words in `error`, by status. `code` says more closely what is wrong, `message` says it to a person. */
+const errorNames: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Payload Too Large',
+  416: 'Range Not Satisfiable',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function answerProblem(problem: Problem): Answer {
+  const error = errorNames[problem.status] ?? 'Error';
+  return answerJson(
+    problem.status,
+    { success: false, error, code: problem.code, message: problem.message },
+    problem.headers,
+  );
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Keys sorted by code unit, so that equal values give equal text. */
+export function stableJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const parts = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${stableJson(value[name] ?? null)}`);
+  return `{${parts.join(',')}}`;
+}

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = join(root, 'src');
+
+/** Top to bottom; a room may import itself and what stands below it. The sandbox stands apart. */
+const rooms = ['cli', 'report', 'engine', 'run', 'service', 'disk', 'plan', 'lock', 'graph', 'manifest', 'kinds'];
+const ground = ['json.ts', 'diagnostic.ts'];
+const owners: Record<string, string> = {
+  yaml: 'manifest',
+  ajv: 'manifest',
+  handlebars: 'manifest',
+  'csv-parse': 'manifest',
+  'p-queue': 'engine',
+  undici: 'service',
+  listr2: 'report',
+  picocolors: 'report',
+  commander: 'cli',
+};
+const pure = ['kinds', 'manifest', 'graph', 'lock', 'plan'];
+/** Digests are arithmetic. */
+const pureBuiltins = ['node:crypto', 'node:path/posix', 'node:net'];
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.includes('.generated.'))
+  .map((path) => path.replaceAll('\\', '/'));
+
+const imports: Import[] = files.flatMap((from) => {
+  const text = readFileSync(join(source, from), 'utf8');
+  const specifiers = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((to) => ({
+    from,
+    to: to.startsWith('.') ? relative(source, resolve(source, dirname(from), to)).replaceAll('\\', '/') : to,
+  }));
+});
+
+const roomOf = (path: string) => path.split('/')[0] ?? path;
+const isInside = ({ to }: Import) => to.endsWith('.ts') || to.endsWith('.js');
+
+describe('the house', () => {
+  test('has only the rooms that are named', () => {
+    expect([...new Set(files.map(roomOf))].sort()).toEqual([...rooms, ...ground, 'index.ts', 'sandbox'].sort());
+  });
+
+  test('imports lead downwards, types included', () => {
+    const upward = imports.filter(isInside).filter(({ from, to }) => {
+      if (roomOf(from) === 'index.ts' || roomOf(from) === roomOf(to) || ground.includes(to)) return false;
+      const [a, b] = [rooms.indexOf(roomOf(from)), rooms.indexOf(roomOf(to))];
+      if (roomOf(to) === 'sandbox') return from !== 'cli/commands/sandbox.ts';
+      return a < 0 || b < 0 || b <= a;
+    });
+    expect(upward).toEqual([]);
+  });
+
+  test('the sandbox imports nothing of the runner', () => {
+    const strays = imports
+      .filter(isInside)
+      .filter(({ from, to }) => roomOf(from) === 'sandbox' && roomOf(to) !== 'sandbox');
+    expect(strays).toEqual([]);
+  });
+
+  test('no file is part of a circle', () => {
+    const edges = new Map<string, string[]>();
+    for (const { from, to } of imports.filter(isInside)) edges.set(from, [...(edges.get(from) ?? []), to]);
+    const state = new Map<string, 'open' | 'closed'>();
+    const circles: string[][] = [];
+    const visit = (file: string, path: string[]) => {
+      if (state.get(file) === 'closed') return;
+      if (state.get(file) === 'open') {
+        circles.push([...path.slice(path.indexOf(file)), file]);
+        return;
+      }
+      state.set(file, 'open');
+      for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+      state.set(file, 'closed');
+    };
+    for (const file of files) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  test('each package has one owner', () => {
+    const strays = imports.filter(({ from, to }) => {
+      const name = to.startsWith('@') ? to.split('/').slice(0, 2).join('/') : (to.split('/')[0] ?? to);
+      const owner = owners[name];
+      return owner !== undefined && roomOf(from) !== owner;
+    });
+    expect(strays).toEqual([]);
+  });
+
+  test('pure rooms touch no disk, network, clock, randomness or process', () => {
+    const strays = imports.filter(
+      ({ from, to }) => pure.includes(roomOf(from)) && to.startsWith('node:') && !pureBuiltins.includes(to),
+    );
+    expect(strays).toEqual([]);
+    const words = /\b(Date\.now|new Date\(\)|Math\.random|process\.|console\.|setTimeout|setInterval|fetch\()/;
+    const touching = files
+      .filter((file) => pure.includes(roomOf(file)))
+      .filter((file) => {
+        const code = readFileSync(join(source, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+        return words.test(code);
+      });
+    expect(touching).toEqual([]);
+  });
+
+  test('no file is longer than 300 lines', () => {
+    const long = files.filter((file) => readFileSync(join(source, file), 'utf8').split('\n').length > 301);
+    expect(long).toEqual([]);
+  });
+});

@@ -1,0 +1,279 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { makeTrial, withFaults } from '../rig/trial.ts';
+
+const two = `version: 1
+name: two
+tasks:
+  pic: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }
+`;
+
+describe('what people meet when something is wrong', () => {
+  test('no such manifest, or a folder', async () => {
+    const trial = await makeTrial(two);
+    const missing = await trial.run(['apply', 'other.yaml']);
+    expect(missing.code).toBe(65);
+    expect(missing.err).toContain('there is no file other.yaml');
+    expect(missing.err).toContain('mediabatch init');
+    mkdirSync(trial.path('folder'));
+    expect((await trial.run(['validate', 'folder'])).code).toBe(65);
+  });
+
+  test('a mistake in the manifest: shown with its place, nothing sent, nothing written', async () => {
+    const trial = await makeTrial(two.replace('prompt:', 'promt:'));
+    const { code, err } = await trial.apply();
+    expect(code).toBe(65);
+    expect(err).toMatch(/campaign\.yaml:4:\d+/);
+    expect(err).toContain('prompt');
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+    expect(readdirSync(trial.folder)).toEqual(['campaign.yaml']);
+  });
+
+  test('no key: exit 77 before any request, while plan still works', async () => {
+    const trial = await makeTrial(two);
+    for (const env of [{ MEDIABATCH_API_KEY: '' }, { MEDIABATCH_API_KEY: '   ' }]) {
+      const { code, err } = await trial.apply([], { env });
+      expect(code).toBe(77);
+      expect(err).toContain('MEDIABATCH_API_KEY');
+      expect(err).toContain('--sandbox');
+      expect((await trial.run(['plan', 'campaign.yaml'], { env })).code).toBe(0);
+    }
+  });
+
+  test('a wrong key: exit 77, nothing bought', async () => {
+    const trial = await makeTrial(two);
+    const { code, err } = await trial.apply([], { env: { MEDIABATCH_API_KEY: 'other_live_wrongwrongwrong' } });
+    expect(code, err).toBe(77);
+    expect(err).not.toContain('wrongwrong');
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test('a service address in the manifest is refused; so is one that is neither https nor this machine', async () => {
+    const trial = await makeTrial(two.replace('tasks:', 'service: { url: "https://evil.example/api/v1" }\ntasks:'));
+    const inManifest = await trial.apply();
+    expect(inManifest.code).toBe(65);
+    expect(inManifest.err).toContain('MEDIABATCH_BASE_URL');
+    trial.write('campaign.yaml', two);
+    const plain = await trial.apply([], { env: { MEDIABATCH_BASE_URL: 'http://example.com/api/v1' } });
+    expect(plain.code).toBe(64);
+    expect(plain.err).toContain('https');
+  });
+
+  test('a .env beside a real key never says where that key goes', async () => {
+    const trial = await makeTrial(two);
+    trial.write('.env', 'MEDIABATCH_BASE_URL=http://127.0.0.1:1/api/v1\n');
+    const { code, err } = await trial.apply([], { env: { MEDIABATCH_BASE_URL: '' } });
+    expect(code).toBe(77);
+    expect(err).toContain('MEDIABATCH_BASE_URL is not set');
+  });
+
+  test('not enough credits at the service: exit 4, what was bought is collected', async () => {
+    const trial = await makeTrial(two, { service: ['--speed', 'Infinity', '--credits', '3'] });
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(4);
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+    expect(readdirSync(trial.path('output'))).toHaveLength(1);
+  });
+
+  test('a budget that does not reach: exit 4, never above it', async () => {
+    const trial = await makeTrial(
+      two.replace('tasks:', 'budget: { credits: 3 }\ntasks:').replace('[a, b]', '[a, b, c, d]'),
+    );
+    const { code } = await trial.apply();
+    expect(code).toBe(4);
+    const spent = trial.sandbox.ledger().reduce((sum, { credits }) => sum + credits, 0);
+    expect(spent).toBeLessThanOrEqual(3);
+    expect(spent).toBeGreaterThan(0);
+  });
+
+  test('without a terminal and without --yes nothing of unknown price is bought', async () => {
+    const trial = await makeTrial(two);
+    const { code, err } = await trial.run(['apply', 'campaign.yaml']);
+    expect(code).toBe(64);
+    expect(err).toContain('--yes');
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test('an unknown status word is said once and waited out', async () => {
+    const trial = await makeTrial(
+      two.replace('[a, b]', '[a]'),
+      withFaults([
+        { on: 'status', nth: 1, do: { type: 'status', status: 404 } },
+        {
+          on: 'status',
+          nth: 2,
+          times: 2,
+          do: { type: 'answer', body: { success: true, data: { id: 'x', status: 'RENDERING' } } },
+        },
+      ]),
+    );
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(0);
+    expect(err).toContain('RENDERING');
+    expect(trial.events().filter(({ event }) => event === 'noticed')).toHaveLength(1);
+  });
+
+  test('escapes in what the service says reach no terminal', async () => {
+    const trial = await makeTrial(
+      two,
+      withFaults([
+        {
+          on: 'create',
+          nth: 1,
+          do: {
+            type: 'status',
+            status: 400,
+            body: { success: false, error: '\u001b[2Jboom\u202e', code: 'x', message: '\u001b[2Jboom\u202e' },
+          },
+        },
+      ]),
+    );
+    const { code, err } = await trial.apply([], { env: { FORCE_COLOR: '0' } });
+    expect(code).toBe(3);
+    expect(err).toContain('\\x1b[2Jboom');
+    const raw = [...err].filter((letter) => letter !== '\n' && (letter < ' ' || letter === '\u202e'));
+    expect(raw).toEqual([]);
+  });
+
+  test('a link into a private network is refused, the id kept, the others go on', async () => {
+    const trial = await makeTrial(
+      two,
+      withFaults([
+        {
+          on: 'status',
+          nth: 1,
+          do: {
+            type: 'answer',
+            body: { success: true, data: { id: 'x', status: 'COMPLETED', outputUrl: 'http://169.254.169.254/latest' } },
+          },
+        },
+      ]),
+    );
+    const { code, err } = await trial.apply(['--concurrency', '1']);
+    expect(code, err).toBe(3);
+    expect(err).toContain('169.254.169.254');
+    expect(readdirSync(trial.path('output'))).toHaveLength(1);
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(2);
+  });
+
+  test('a body that ends early is fetched again, and nothing partial is ever seen', async () => {
+    const trial = await makeTrial(two, withFaults([{ on: 'file', nth: 1, do: { type: 'truncate', bytes: 1000 } }]));
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(0);
+    expect(readdirSync(trial.path('output')).sort()).toEqual(['pic-a.png', 'pic-b.png']);
+  });
+
+  test('a stranger’s file in the way is said, and kept under another name', async () => {
+    const trial = await makeTrial(two);
+    mkdirSync(trial.path('output'));
+    writeFileSync(trial.path('output/pic-a.png'), 'mine');
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(0);
+    expect(err).toContain('MB1604');
+    const aside = readdirSync(trial.path('output')).filter((name) => name.includes('changed'));
+    expect(aside.map((name) => readFileSync(trial.path(`output/${name}`), 'utf8'))).toEqual(['mine']);
+  });
+
+  test('a symbolic link in the way, as folder or as file: refused before anything is paid, the target untouched', async () => {
+    const trial = await makeTrial(two);
+    mkdirSync(trial.path('elsewhere'));
+    writeFileSync(trial.path('elsewhere/precious'), 'mine');
+    symlinkSync(trial.path('elsewhere'), trial.path('output'));
+    const folder = await trial.apply();
+    expect(folder.code).toBe(65);
+    expect(folder.err).toContain('MB1605');
+    rmSync(trial.path('output'));
+    mkdirSync(trial.path('output'));
+    symlinkSync(trial.path('elsewhere/precious'), trial.path('output/pic-a.png'));
+    expect((await trial.apply()).code).toBe(65);
+    expect(readFileSync(trial.path('elsewhere/precious'), 'utf8')).toBe('mine');
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test.runIf(userInfo().uid !== 0)('a folder that cannot be written: exit 73', async () => {
+    const trial = await makeTrial(two);
+    mkdirSync(trial.path('output'));
+    chmodSync(trial.path('output'), 0o555);
+    expect((await trial.apply()).code).toBe(73);
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test('a file that only needs another name needs no service', async () => {
+    const trial = await makeTrial(two);
+    await trial.apply();
+    await trial.sandbox.stop();
+    trial.write('campaign.yaml', two.replace('image,', 'image, save: "x/{{row}}",'));
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(0);
+    expect(existsSync(trial.path('x/a.png'))).toBe(true);
+    expect(existsSync(trial.path('output/pic-a.png'))).toBe(false);
+  });
+
+  test('Ctrl-C twice: out at once, and the next run still knows', async () => {
+    const trial = await makeTrial(two, { service: ['--speed', '0.001'] });
+    let pressed = 0;
+    const first = await trial.apply([], {
+      onErr: (_seen, child) => {
+        if (trial.sandbox.ledger().length > 0 && pressed < 2) {
+          pressed += 1;
+          child.kill('SIGINT');
+          if (pressed === 1) setTimeout(() => child.kill('SIGINT'), 50);
+        }
+      },
+    });
+    expect(first.code).toBe(130);
+    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toContain(trial.sandbox.ledger()[0]?.key);
+  });
+
+  test('wrong usage is exit 64 and says what is right', async () => {
+    const trial = await makeTrial(two);
+    for (const args of [
+      ['aply'],
+      ['apply'],
+      ['apply', 'campaign.yaml', '--concurrency', '0'],
+      ['apply', 'campaign.yaml', '--redo', 'nothing', '--yes'],
+    ]) {
+      const { code, err } = await trial.run(args);
+      expect(code, err).toBe(64);
+      expect(err.length).toBeGreaterThan(10);
+    }
+  });
+
+  test('help and version', async () => {
+    const trial = await makeTrial(two);
+    const help = await trial.run(['--help']);
+    expect(help.code).toBe(0);
+    for (const name of ['validate', 'plan', 'apply', 'status', 'sandbox', 'init']) expect(help.out).toContain(name);
+    expect((await trial.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test('plan, status and validate write nothing and need nobody', async () => {
+    const trial = await makeTrial(two);
+    await trial.sandbox.stop();
+    const before = readdirSync(trial.folder);
+    const env = { MEDIABATCH_API_KEY: '', MEDIABATCH_BASE_URL: '' };
+    for (const args of [
+      ['plan', 'campaign.yaml'],
+      ['status', 'campaign.yaml'],
+      ['validate', 'campaign.yaml'],
+      ['plan', 'campaign.yaml', '--json'],
+      ['apply', 'campaign.yaml', '--dry-run'],
+    ]) {
+      const { code, err } = await trial.run(args, { env });
+      expect(code, err).toBe(0);
+    }
+    expect(readdirSync(trial.folder)).toEqual(before);
+    expect((await trial.run(['plan', 'campaign.yaml', '--detailed-exitcode'], { env })).code).toBe(2);
+  });
+});

@@ -1,0 +1,139 @@
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkOutputs, createOutputs, findStrangers } from '../../src/disk/outputs.ts';
+import { makeFolder } from './folder.ts';
+import { jpeg, png } from './media.ts';
+import { failure, filesIn, recorded, sha256, target } from './targets.ts';
+
+describe('relocating', () => {
+  function withFile(bytes: Uint8Array = png) {
+    const root = makeFolder();
+    mkdirSync(join(root, 'old'));
+    writeFileSync(join(root, 'old', 'a.png'), bytes);
+    return { root, outputs: createOutputs(root), from: recorded('old/a.png', png) };
+  }
+
+  it('moves a file', async () => {
+    const { root, outputs, from } = withFile();
+    expect(await outputs.relocate(target(), from, { remove: true })).toEqual({ ...from, path: 'images/hero.png' });
+    expect(filesIn(root)).toEqual(['images/hero.png']);
+    expect(statSync(join(root, 'images/hero.png')).nlink).toBe(1);
+  });
+
+  it('copies a file that keeps its old name, as a file of its own', async () => {
+    const { root, outputs, from } = withFile();
+    expect(await outputs.relocate(target(), from)).toEqual({ ...from, path: 'images/hero.png' });
+    expect(filesIn(root)).toEqual(['images/hero.png', 'old/a.png']);
+    expect(statSync(join(root, 'old/a.png')).ino).not.toBe(statSync(join(root, 'images/hero.png')).ino);
+  });
+
+  it('leaves a file alone that has the right name already', async () => {
+    const { root, outputs, from } = withFile();
+    expect(await outputs.relocate(target({ save: 'old/a' }), from, { remove: true })).toEqual(from);
+    expect(filesIn(root)).toEqual(['old/a.png']);
+  });
+
+  it('goes on when the bytes are under both names', async () => {
+    const { root, outputs, from } = withFile();
+    await outputs.relocate(target(), from);
+    expect(await outputs.relocate(target(), from, { remove: true })).toMatchObject({ path: 'images/hero.png' });
+    expect(filesIn(root)).toEqual(['images/hero.png']);
+  });
+
+  it('puts a stranger aside', async () => {
+    const { root, outputs, from } = withFile();
+    writeFileSync(join(root, 'hero.png'), jpeg);
+    const one = target({ save: 'hero' });
+    await outputs.relocate(one, from, { remove: true });
+    expect(filesIn(root)).toEqual([`hero.changed-${sha256(jpeg).slice(0, 8)}.png`, 'hero.png']);
+    expect(one.notices).toHaveLength(1);
+  });
+
+  it('does nothing with a file that is gone, changed, or reached through a link', async () => {
+    const changed = withFile(jpeg);
+    expect(await changed.outputs.relocate(target(), changed.from, { remove: true })).toBeUndefined();
+    expect(filesIn(changed.root)).toEqual(['old/a.png']);
+    const { root, outputs, from } = withFile();
+    symlinkSync('old', join(root, 'link'));
+    symlinkSync('old/a.png', join(root, 'b.png'));
+    for (const path of ['nowhere/a.png', 'old/b.png', 'link/a.png', 'b.png']) {
+      expect(await outputs.relocate(target(), { ...from, path }, { remove: true }), path).toBeUndefined();
+    }
+    expect(filesIn(root)).toEqual(['b.png', 'link', 'old/a.png']);
+  });
+
+  it('refuses paths that lead out', async () => {
+    const { outputs, from } = withFile();
+    expect(await failure(outputs.relocate(target(), { ...from, path: '../a.png' }))).toMatchObject({ why: 'path' });
+    expect(await failure(outputs.relocate(target({ save: '../x' }), from))).toMatchObject({ why: 'path' });
+  });
+});
+
+describe('checking', () => {
+  it('tells intact files from missing and changed ones', async () => {
+    const root = makeFolder();
+    mkdirSync(join(root, 'd'));
+    writeFileSync(join(root, 'd', 'good.png'), png);
+    writeFileSync(join(root, 'd', 'other-size.png'), png.subarray(1));
+    writeFileSync(join(root, 'd', 'same-size.png'), Buffer.alloc(png.length));
+    mkdirSync(join(root, 'd', 'folder.png'));
+    symlinkSync('good.png', join(root, 'd', 'link.png'));
+    symlinkSync('d', join(root, 'linked'));
+    const expected = {
+      'd/good.png': 'intact',
+      'd/other-size.png': 'changed',
+      'd/same-size.png': 'changed',
+      'd/folder.png': 'changed',
+      'd/link.png': 'changed',
+      'd/none.png': 'missing',
+      'nowhere/x.png': 'missing',
+      'linked/good.png': 'missing',
+      'd/good.png/x.png': 'missing',
+      '../x.png': 'changed',
+      __proto__: 'missing',
+    };
+    const outputs = Object.keys(expected).map((path) => recorded(path, png));
+    const states = await checkOutputs(root, outputs);
+    expect(Object.fromEntries(states)).toEqual(expected);
+    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 1))).toEqual(
+      new Map([['d/good.png', 'missing']]),
+    );
+  });
+
+  it('looks at many files', async () => {
+    const root = makeFolder();
+    const names = Array.from({ length: 300 }, (_, index) => `${index}.png`);
+    for (const name of names) writeFileSync(join(root, name), png);
+    const states = await checkOutputs(
+      root,
+      names.map((name) => recorded(name, png)),
+    );
+    expect([...states.values()].filter((state) => state === 'intact')).toHaveLength(300);
+  });
+
+  it('calls a path intact only when all records of it say the same', async () => {
+    const root = makeFolder();
+    writeFileSync(join(root, 'a.png'), png);
+    const states = await checkOutputs(root, [recorded('a.png', png), recorded('a.png', jpeg)]);
+    expect(states.get('a.png')).toBe('changed');
+  });
+});
+
+describe('strangers', () => {
+  it('are files under the name of an output, with any extension it could get, that are not ours', async () => {
+    const root = makeFolder();
+    mkdirSync(join(root, 'images'));
+    for (const name of ['hero.png', 'hero.jpg', 'hero.txt', 'hero', 'other.png'])
+      writeFileSync(join(root, 'images', name), 'x');
+    symlinkSync('nowhere', join(root, 'images', 'linked.webp'));
+    const saves = ['images/hero', 'images/linked', 'images/new', 'elsewhere/hero', '../hero'].map((save) => ({
+      address: `at ${save}`,
+      save,
+    }));
+    expect(await findStrangers(root, saves, (path) => path === 'images/hero.png')).toEqual([
+      { address: 'at images/hero', path: 'images/hero.jpg' },
+      { address: 'at images/linked', path: 'images/linked.webp' },
+    ]);
+  });
+});

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { OutputError, type OutputTarget } from '../../src/disk/output-target.ts';
+import type { Output } from '../../src/lock/record.ts';
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+export function target(facts: Partial<OutputTarget> = {}): OutputTarget & { notices: string[] } {
+  const notices: string[] = [];
+  const notice = (message: string) => {
+    notices.push(message);
+  };
+  return { address: 'hero', save: 'images/hero', media: 'image', replaces: [], notice, notices, ...facts };
+}
+
+export async function* chunks(...parts: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    if (part instanceof Error) throw part;
+    yield part;
+  }
+}
+
+export function recorded(path: string, bytes: Uint8Array): Output {
+  return { path, sha256: sha256(bytes), bytes: bytes.length, type: 'image/png' };
+}
+
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+export async function failure(work: Promise<unknown>): Promise<OutputError> {
+  const error = await work.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof OutputError)) throw error;
+  return error;
+}

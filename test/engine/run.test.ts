@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest';
+import { OutputError } from '../../src/disk/output-target.ts';
+import { actionsOf, images, TestCampaign } from '../rig/campaign.ts';
+
+const reset = { answer: { is: 'ambiguous', message: 'reset' } } as const;
+
+/** Each purchase once, whatever happened to the answers. */
+function expectPaidOnce(campaign: TestCampaign, count: number): void {
+  const keys = campaign.service.ledger.map(({ key }) => key);
+  expect(keys).toHaveLength(count);
+  expect(new Set(keys).size).toBe(count);
+}
+
+describe('one run', () => {
+  test('buys, watches, fetches and records every step', async () => {
+    const campaign = new TestCampaign(images(5));
+    const { outcomes, events } = await campaign.run();
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expectPaidOnce(campaign, 5);
+    const order = events.filter((event) => 'address' in event && event.address === 'pic@p1').map(({ event }) => event);
+    expect(order).toEqual([
+      'step-started',
+      'create-intended',
+      'job-created',
+      'job-completed',
+      'output-saved',
+      'step-finished',
+    ]);
+  });
+
+  test('holds the number of jobs at once, and fills it', async () => {
+    const campaign = new TestCampaign(images(20));
+    await campaign.run({ concurrency: 6 });
+    expect(campaign.service.mostInFlight).toBe(6);
+  });
+
+  test('a chain waits for what it refers to, and sends its link', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: chain
+tasks:
+  over: { kind: image, with: { prompt: "like {{tasks.base.url}}", referenceImages: ["{{tasks.base.url}}"] } }
+  base: { kind: image, with: { prompt: base } }
+`);
+    await campaign.run();
+    const [base, over] = campaign.service.ledger;
+    const link = `https://files.example/${base?.jobId}`;
+    expect(JSON.parse(over?.body ?? '')).toEqual({ prompt: `like ${link}`, referenceImages: [link] });
+    expect(campaign.bodies.kept.size).toBe(0);
+  });
+
+  test('an up-to-date campaign asks nothing of the service', async () => {
+    const campaign = new TestCampaign(images(3));
+    await campaign.run();
+    const before = [campaign.service.requests.length, campaign.file.text];
+    await campaign.run();
+    expect([campaign.service.requests.length, campaign.file.text]).toEqual(before);
+  });
+});
+
+describe('lost answers', () => {
+  test('a create whose answer is lost after it was booked is sent again with the same key and bytes', async () => {
+    const campaign = new TestCampaign(images(3));
+    campaign.service.trouble = (create) => (create === 2 ? { ...reset, booked: true } : undefined);
+    const { outcomes } = await campaign.run();
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expectPaidOnce(campaign, 3);
+    const sent = campaign.service.creates;
+    expect(sent).toHaveLength(4);
+    for (const key of new Set(sent.map((create) => create.key))) {
+      expect(new Set(sent.filter((create) => create.key === key).map(({ body }) => body)).size).toBe(1);
+    }
+  });
+
+  test('eight lost answers: the step is unresolved, and the next run pays nothing more', async () => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.trouble = () => ({ ...reset, booked: true });
+    const first = await campaign.run();
+    expect(first.outcomes).toEqual({ 'pic@p1': 'unresolved' });
+    expect(campaign.service.creates).toHaveLength(8);
+    campaign.service.trouble = () => undefined;
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'create' });
+    await campaign.run();
+    expectPaidOnce(campaign, 1);
+  });
+
+  test('after 23 hours nobody sends it again: a person decides', async () => {
+    const campaign = new TestCampaign(images(2));
+    campaign.service.trouble = (_create, body) => (body.includes('p1') ? { ...reset, booked: true } : undefined);
+    await campaign.run();
+    campaign.clock.advance(24 * 3_600_000);
+    campaign.service.trouble = () => undefined;
+    const plan = campaign.plan();
+    expect(actionsOf(plan)).toEqual({ 'pic@p1': 'unresolved', 'pic@p2': 'keep' });
+    expect(plan.totals.held).toBe(3);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test('a token that cannot replay: one lost answer is enough, also after switching to a key', async () => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.canReplay = false;
+    campaign.service.trouble = () => ({ ...reset, booked: true });
+    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'unresolved' });
+    expect(campaign.service.creates).toHaveLength(1);
+    campaign.service.canReplay = true;
+    campaign.service.trouble = () => undefined;
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'unresolved' });
+    await campaign.run();
+    expect(campaign.service.creates).toHaveLength(1);
+  });
+
+  test('a request with a link in it is sent again with the link of then', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: chain
+tasks:
+  base: { kind: image, with: { prompt: base } }
+  over: { kind: image, with: { prompt: over, referenceImages: ["{{tasks.base.url}}"] } }
+`);
+    campaign.service.trouble = (_create, body) => (body.includes('over') ? { ...reset, booked: true } : undefined);
+    await campaign.run();
+    campaign.service.trouble = () => undefined;
+    campaign.service.endOf = ({ jobId }) => ({ is: 'completed', url: `https://files.example/${jobId}?signed=anew` });
+    await campaign.run();
+    const bodies = campaign.service.creates.filter(({ body }) => body.includes('over')).map(({ body }) => body);
+    expect(bodies.length).toBeGreaterThan(8);
+    expect(new Set(bodies).size).toBe(1);
+    expectPaidOnce(campaign, 2);
+  });
+
+  test('a refusal after a lost answer proves nothing about the first request', async () => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.trouble = (create) =>
+      create === 1
+        ? { ...reset, booked: true }
+        : { answer: { is: 'refused', status: 401, why: 'auth', message: 'HTTP 401: key revoked' } };
+    const { outcomes, ledger } = await campaign.run();
+    expect(outcomes).toEqual({ 'pic@p1': 'unresolved' });
+    expect(ledger.stopped).toBe('auth');
+    campaign.service.trouble = () => undefined;
+    await campaign.run();
+    expectPaidOnce(campaign, 1);
+  });
+});
+
+describe('refusals', () => {
+  test('402: no further create, what runs is collected, the next run makes a new attempt', async () => {
+    const campaign = new TestCampaign(images(6));
+    campaign.service.balance = 10;
+    const { outcomes, ledger } = await campaign.run({ concurrency: 2 });
+    expect(ledger.stopped).toBe('balance');
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(3);
+    expect(campaign.service.creates.length).toBeLessThanOrEqual(3 + 2);
+    campaign.service.balance = 100;
+    await campaign.run();
+    expectPaidOnce(campaign, 6);
+  });
+
+  test('401 in the middle: paid jobs are still collected', async () => {
+    const campaign = new TestCampaign(images(6));
+    campaign.service.trouble = (create) =>
+      create > 3 ? { answer: { is: 'refused', status: 401, why: 'auth', message: 'HTTP 401' } } : undefined;
+    const { outcomes } = await campaign.run({ concurrency: 2 });
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(3);
+    expect(campaign.service.creates.length).toBeLessThanOrEqual(5);
+  });
+
+  test('a request that the service finds invalid does not stop the others', async () => {
+    const campaign = new TestCampaign(images(4));
+    campaign.service.trouble = (_create, body) =>
+      body.includes('p2')
+        ? { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400: no' } }
+        : undefined;
+    const { outcomes } = await campaign.run();
+    expect(outcomes).toEqual({ 'pic@p1': 'done', 'pic@p2': 'refused', 'pic@p3': 'done', 'pic@p4': 'done' });
+    expect(campaign.plan().rows[1]).toMatchObject({ action: 'create' });
+    const [first] = campaign.service.creates.filter(({ body }) => body.includes('p2'));
+    campaign.service.trouble = () => undefined;
+    await campaign.run();
+    const [, second] = campaign.service.creates.filter(({ body }) => body.includes('p2'));
+    expect(second?.key).not.toBe(first?.key);
+    expectPaidOnce(campaign, 4);
+  });
+
+  test('429: everybody waits, nobody gives up, nothing is paid twice', async () => {
+    const campaign = new TestCampaign(images(6));
+    campaign.service.trouble = (create) =>
+      create % 2 === 0 && create < 9 ? { answer: { is: 'throttled', afterMs: 7000, message: 'HTTP 429' } } : undefined;
+    const { outcomes } = await campaign.run();
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expectPaidOnce(campaign, 6);
+  });
+
+  test('a host that cannot be reached: nothing was sent, nothing is charged, the run ends', async () => {
+    const campaign = new TestCampaign(images(3));
+    campaign.service.trouble = () => ({ answer: { is: 'not-sent', message: 'ECONNREFUSED' } });
+    const { outcomes, ledger } = await campaign.run();
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['left']));
+    expect(ledger.stopped).toBe('unreachable');
+    expect(ledger.budget.spentNow + ledger.budget.held).toBe(0);
+  });
+});
+
+describe('the budget in a run', () => {
+  test('holds although the price is not known before the first charge', async () => {
+    const campaign = new TestCampaign(images(10, 'budget: { credits: 10 }'));
+    const { ledger, outcomes } = await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(3);
+    expect(ledger.budget.spentEver).toBe(9);
+    expect(ledger.overBudget).toBe(true);
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(7);
+  });
+
+  test('one step finds out the price, the others wait for it', async () => {
+    const campaign = new TestCampaign(images(5, 'budget: { credits: 100 }'));
+    const { events } = await campaign.run();
+    const intents = events.flatMap((event) => (event.event === 'create-intended' ? [event.reserved] : []));
+    expect(intents).toEqual([null, 3, 3, 3, 3]);
+  });
+
+  test('spent and held stay within the budget at every moment', async () => {
+    const campaign = new TestCampaign(images(30, 'budget: { credits: 50 }'));
+    campaign.service.trouble = (create) => (create % 5 === 0 ? { ...reset, booked: create % 2 === 0 } : undefined);
+    const { events } = await campaign.run({ concurrency: 8 });
+    const accounts = events.flatMap((event) =>
+      event.event === 'credits-changed' ? [event.spentEver + event.held] : [],
+    );
+    expect(accounts.length).toBeGreaterThan(10);
+    expect(Math.max(...accounts)).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('interruptions', () => {
+  test('the first signal: nothing new is bought, running jobs stay attached, the next run collects them', async () => {
+    const campaign = new TestCampaign(images(8));
+    const { outcomes } = await campaign.run({
+      concurrency: 3,
+      onEvent: (event, abort) => {
+        if (event.event === 'job-created' && campaign.service.ledger.length >= 3) abort();
+      },
+    });
+    const bought = campaign.service.ledger.length;
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'running').length).toBeGreaterThan(0);
+    expect(bought).toBeLessThan(8);
+    expect(Object.values(actionsOf(campaign.plan())).filter((action) => action === 'attach')).toHaveLength(bought);
+    await campaign.run();
+    expectPaidOnce(campaign, 8);
+  });
+
+  test('a ledger that cannot be written ends all spending, and the id that was bought is said aloud', async () => {
+    for (let line = 0; line < 12; line += 1) {
+      const campaign = new TestCampaign(images(4));
+      campaign.file.failAfter = line;
+      const facts: string[] = [];
+      const run = campaign.run({
+        unsettled: true,
+        onEvent: (event) => {
+          if (event.event === 'noticed') facts.push(event.message);
+        },
+      });
+      await run.catch(() => {});
+      const recorded = campaign.file.text;
+      for (const { jobId, key } of campaign.service.ledger) {
+        expect(recorded).toContain(key);
+        expect(recorded.includes(jobId) || facts.some((fact) => fact.includes(jobId))).toBe(true);
+      }
+      campaign.file.failAfter = Number.POSITIVE_INFINITY;
+      await campaign.run();
+      expectPaidOnce(campaign, 4);
+    }
+  });
+});
+
+describe('downloads', () => {
+  test('an expired link is asked for again', async () => {
+    const campaign = new TestCampaign(images(1));
+    let opened = 0;
+    campaign.service.opened = () => {
+      opened += 1;
+      return opened === 1 ? { is: 'expired', message: 'HTTP 403' } : undefined;
+    };
+    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'done' });
+    expectPaidOnce(campaign, 1);
+  });
+
+  test('a broken body is fetched again, and the job kept if it never comes whole', async () => {
+    const campaign = new TestCampaign(images(2));
+    campaign.outputs.problems.push(new OutputError('bad-bytes', 'ends early'));
+    expect(Object.values((await campaign.run({ concurrency: 1 })).outcomes)).toEqual(['done', 'done']);
+    const other = new TestCampaign(images(1));
+    for (let times = 0; times < 5; times += 1) other.outputs.problems.push(new OutputError('bad-bytes', 'ends early'));
+    expect((await other.run()).outcomes).toEqual({ 'pic@p1': 'failed' });
+    expect(actionsOf(other.plan())).toEqual({ 'pic@p1': 'attach' });
+    await other.run();
+    expectPaidOnce(other, 1);
+  });
+
+  test('a refused address: the id is kept, the other steps go on', async () => {
+    const campaign = new TestCampaign(images(3));
+    campaign.service.opened = (url) =>
+      url.endsWith('-1') ? { is: 'refused', message: 'not a public address' } : undefined;
+    const { outcomes } = await campaign.run();
+    expect(Object.values(outcomes).sort()).toEqual(['done', 'done', 'failed']);
+    expect(Object.values(actionsOf(campaign.plan())).sort()).toEqual(['attach', 'keep', 'keep']);
+  });
+
+  test('a full disk stops buying', async () => {
+    const campaign = new TestCampaign(images(20));
+    campaign.outputs.problems.push(...Array.from({ length: 20 }, () => new OutputError('disk', 'no space left')));
+    const { ledger } = await campaign.run({ concurrency: 2 });
+    expect(ledger.stopped).toBe('disk');
+    expect(campaign.service.ledger.length).toBeLessThan(20);
+  });
+});

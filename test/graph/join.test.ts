@@ -1,0 +1,233 @@
+import { expect, it } from 'vitest';
+import { load, steps, tasks } from '../manifest/load.ts';
+
+const hero = '  hero: { kind: image, foreach: [A, B], matrix: { r: ["1:1", "9:16"] }, with: { prompt: x } }';
+
+/** What each step of the last task refers to. */
+function joined(...lines: string[]): string[] {
+  return steps(tasks(...lines))
+    .filter((step) => step.task === 'use')
+    .map((step) => `${step.address} ${step.needs.join(' ')}`);
+}
+
+it.each<[name: string, lines: string[], expected: string[]]>([
+  [
+    'the only step',
+    [
+      '  one: { kind: image, with: { prompt: x } }',
+      '  use: { kind: image, foreach: [A, B], with: { prompt: "{{tasks.one.url}}" } }',
+    ],
+    ['use@A one', 'use@B one'],
+  ],
+  [
+    'equal keys and matrix values',
+    [hero, '  use: { kind: image, foreach: [B, A], matrix: { r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" } }'],
+    ['use@B,9:16 hero@B,9:16', 'use@A,9:16 hero@A,9:16'],
+  ],
+  [
+    'equal keys, the axis from `from`',
+    [
+      hero,
+      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "1:1" } } }',
+    ],
+    ['use@A hero@A,1:1'],
+  ],
+  [
+    'the key from `from`',
+    [
+      hero,
+      '  use: { kind: image, foreach: [x], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { key: B } } }',
+    ],
+    ['use@x,1:1 hero@B,1:1'],
+  ],
+  [
+    'a template in `from`',
+    [
+      hero,
+      '  use: { kind: image, foreach: ["9"], key: "k{{row}}", with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { key: A, r: "{{row}}:16" } } }',
+    ],
+    ['use@k9 hero@A,9:16'],
+  ],
+  [
+    'a matrix value before an equal one',
+    [
+      hero,
+      '  use: { kind: image, foreach: [A], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "9:16" } } }',
+    ],
+    ['use@A,1:1 hero@A,9:16'],
+  ],
+  [
+    'a take',
+    [
+      '  hero: { kind: image, takes: 3, with: { prompt: x } }',
+      '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { take: 2 } } }',
+    ],
+    ['use hero/2'],
+  ],
+  [
+    'take by take',
+    [
+      '  hero: { kind: image, takes: 2, with: { prompt: x } }',
+      '  use: { kind: image, takes: 2, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { take: "{{take}}" } } }',
+    ],
+    ['use/1 hero/1', 'use/2 hero/2'],
+  ],
+  [
+    'the list of all',
+    [hero, '  use: { kind: image, foreach: [A], with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" } }'],
+    ['use@A hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
+  ],
+  [
+    'a list narrowed by `from`',
+    [
+      hero,
+      '  use: { kind: image, with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }, from: { hero: { r: "1:1" } } }',
+    ],
+    ['use hero@A,1:1 hero@B,1:1'],
+  ],
+  [
+    'a number and a text that are alike',
+    [
+      '  hero: { kind: image, matrix: { n: [1, 2] }, with: { prompt: x } }',
+      '  use: { kind: image, matrix: { n: ["2"] }, with: { prompt: "{{tasks.hero.url}}" } }',
+    ],
+    ['use@2 hero@2'],
+  ],
+  [
+    'needs: the steps that join',
+    [hero, '  use: { kind: image, foreach: [A], needs: [hero], with: { prompt: x } }'],
+    ['use@A hero@A,1:1 hero@A,9:16'],
+  ],
+  [
+    'needs: all where nothing joins',
+    [hero, '  use: { kind: image, needs: [hero], with: { prompt: x } }'],
+    ['use hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
+  ],
+  [
+    'needs: all where keys have nothing in common',
+    [hero, '  use: { kind: image, foreach: [z], needs: [hero], with: { prompt: x } }'],
+    ['use@z hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
+  ],
+])('%s', (_, lines, expected) => {
+  expect(joined(...lines)).toEqual(expected);
+});
+
+it.each<[name: string, lines: string[], found: string[], says: string[]]>([
+  [
+    'several candidates',
+    [hero, '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" } }'],
+    ['MB1405 campaign.yaml:5:56'],
+    ['names 2 steps', 'hero@A,1:1  hero@A,9:16', 'from: { hero: { r: "1:1" } }', '{{tasks.hero.urls}}'],
+  ],
+  [
+    'several candidates by key and axis',
+    [hero, '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" } }'],
+    ['MB1405 campaign.yaml:5:42'],
+    ['names 4 steps', 'from: { hero: { key: A, r: "1:1" } }'],
+  ],
+  [
+    'several takes',
+    [
+      '  hero: { kind: image, takes: 2, with: { prompt: x } }',
+      '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" } }',
+    ],
+    ['MB1405 campaign.yaml:5:42'],
+    ['from: { hero: { take: 1 } }'],
+  ],
+  [
+    'no candidate',
+    [hero, '  use: { kind: image, foreach: [A, z], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" } }'],
+    ['MB1405 campaign.yaml:5:83'],
+    ['none with key z, r 1:1', 'hero@A,1:1'],
+  ],
+  [
+    'an axis that is not there',
+    [
+      hero,
+      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { ratio: "1:1" } } }',
+    ],
+    ['MB1405 campaign.yaml:5:93'],
+    ['no `ratio`', 'key, r'],
+  ],
+  [
+    'a value that is not there',
+    [
+      hero,
+      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "2:1" } } }',
+    ],
+    ['MB1405 campaign.yaml:5:56'],
+    ['none with r 2:1, key A'],
+  ],
+  [
+    '`from` that nothing uses',
+    [hero, '  use: { kind: image, with: { prompt: x }, from: { hero: { r: "1:1" } } }'],
+    ['MB1405 campaign.yaml:5:52 warning'],
+    ['nothing in the task refers to it'],
+  ],
+  [
+    '`from` of an unknown task',
+    [hero, '  use: { kind: image, with: { prompt: x }, from: { heros: { r: "1:1" } } }'],
+    ['MB1403 campaign.yaml:5:52'],
+    ['did you mean `hero`'],
+  ],
+])('tells %s', (_, lines, found, says) => {
+  const loaded = load(tasks(...lines));
+  expect(loaded.found).toEqual(found);
+  const words = loaded.diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
+  for (const word of says) expect(words).toContain(word);
+});
+
+it('references are what the next stages expect', () => {
+  const [, step] = steps(
+    tasks(
+      '  logo: { kind: image, with: { prompt: x } }',
+      '  use: { kind: image, with: { prompt: "like {{tasks.logo.url}}, larger", referenceImages: ["{{tasks.logo.url}}"] } }',
+    ),
+  );
+  const reference = { $ref: 'logo', field: 'url' };
+  expect(step?.request).toEqual({ prompt: { $text: ['like ', reference, ', larger'] }, referenceImages: [reference] });
+  expect(step?.needs).toEqual(['logo']);
+  const paid = { $ref: expect.stringMatching(/^1:[0-9a-f]{64}$/), field: 'url' };
+  expect(step?.paidRequest).toEqual({ prompt: { $text: ['like ', paid, ', larger'] }, referenceImages: [paid] });
+});
+
+it('a reference in a branch that is not taken is no need of the step', () => {
+  const list = steps(
+    tasks(
+      '  logo: { kind: image, with: { prompt: x } }',
+      '  use: { kind: image, foreach: [A, B], with: { prompt: "{{#if (eq row \\"A\\")}}{{tasks.logo.url}}{{else}}none{{/if}}" } }',
+    ),
+  );
+  expect(list.map((step) => step.needs)).toEqual([[], ['logo'], []]);
+});
+
+it('steps stand in a stable order: what is needed first, then as written', () => {
+  const text = tasks(
+    '  d: { kind: image, with: { prompt: x } }',
+    '  c: { kind: image, needs: [a], with: { prompt: "{{tasks.b.url}}" } }',
+    '  b: { kind: image, with: { prompt: x } }',
+    '  a: { kind: image, with: { prompt: x } }',
+  );
+  expect(steps(text).map((step) => step.address)).toEqual(['d', 'b', 'a', 'c']);
+});
+
+it('a circle is told with every reference in it', () => {
+  const { diagnostics } = load(
+    tasks(
+      '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',
+      '  b: { kind: image, needs: [c], with: { prompt: x } }',
+      '  c: { kind: image, with: { prompt: "{{tasks.a.url}}" } }',
+    ),
+  );
+  expect(diagnostics).toMatchObject([
+    {
+      code: 'MB1404',
+      message: 'tasks need each other in a circle: a → b → c → a',
+      place: { start: { line: 4, column: 40 } },
+      related: [
+        { message: '`b` needs `c`', place: { start: { line: 5, column: 29 } } },
+        { message: '`c` refers to `a`', place: { start: { line: 6, column: 40 } } },
+      ],
+    },
+  ]);
+});

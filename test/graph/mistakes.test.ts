@@ -1,0 +1,131 @@
+import { tasks } from '../manifest/load.ts';
+import { products, productTask, testMistakes } from '../manifest/mistakes.ts';
+
+testMistakes([
+  {
+    name: 'rows without key',
+    text: tasks('  a: { kind: image, foreach: p.csv, with: { prompt: x } }'),
+    data: { 'p.csv': products },
+    found: ['MB1401 4:30'],
+    says: ['{{row.sku}}'],
+  },
+  {
+    name: 'an empty key',
+    text: productTask('    with: { prompt: x }'),
+    data: { 'products.csv': 'sku,name\nA,b\n,d\n' },
+    found: ['MB1401 7:10'],
+    says: ['empty'],
+  },
+  {
+    name: 'a key with white space',
+    text: tasks('  a: { kind: image, foreach: [Aurora Lamp], with: { prompt: x } }'),
+    found: ['MB1401 4:21'],
+    says: ['{{slug row}}', 'white space'],
+  },
+  {
+    name: 'a key twice',
+    text: productTask('    with: { prompt: x }'),
+    data: { 'products.csv': 'sku,name\nA,b\nB,c\nA,d\n' },
+    found: ['MB1402 products.csv:4:1'],
+    says: ['row 1 of products.csv', 'row 3 of products.csv'],
+  },
+  {
+    name: 'need of an unknown task',
+    text: tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
+    found: ['MB1403 4:53'],
+    says: ['did you mean `hero`'],
+  },
+  {
+    name: 'a reference to an unknown task',
+    text: tasks(
+      '  logo: { kind: image, with: { prompt: x } }',
+      '  a: { kind: image, with: { prompt: "{{tasks.lgo.url}}" } }',
+    ),
+    found: ['MB1403 5:40'],
+    says: ['did you mean `tasks.logo`'],
+  },
+  {
+    name: 'two tasks in a circle',
+    text: tasks(
+      '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',
+      '  b: { kind: image, with: { prompt: x }, needs: [a] }',
+    ),
+    found: ['MB1404 4:40'],
+    says: ['a → b → a'],
+  },
+  {
+    name: 'a task that needs itself',
+    text: tasks('  a: { kind: image, with: { prompt: "{{tasks.a.url}}" } }'),
+    found: ['MB1404 4:40'],
+  },
+  {
+    name: 'a circle of tasks whose steps have none',
+    text: tasks(
+      '  a:',
+      '    kind: image',
+      '    foreach: [x, y]',
+      '    with: { prompt: "{{#if (eq key \\"x\\")}}{{tasks.a.url}}{{/if}} z" }',
+      '    from: { a: { key: y } }',
+    ),
+    found: ['MB1404 7:46'],
+  },
+  {
+    name: 'an axis with a value twice',
+    text: tasks('  a: { kind: image, matrix: { r: [1, "1"] }, with: { prompt: x } }'),
+    found: ['MB1407 4:38'],
+  },
+  {
+    name: 'an axis whose values look alike',
+    text: tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
+    found: ['MB1402 4:40'],
+  },
+  {
+    name: 'an axis without values',
+    text: tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'),
+    found: ['MB1407 4:31'],
+  },
+  {
+    name: 'an axis named key',
+    text: tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'),
+    found: ['MB1407 4:31'],
+  },
+  {
+    name: 'exclude of a value that is not there',
+    text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: z }] }, with: { prompt: x } }'),
+    found: ['MB1407 4:54'],
+  },
+  {
+    name: 'include without an axis',
+    text: tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
+    found: ['MB1407 4:57'],
+  },
+  {
+    name: 'everything excluded',
+    text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }'),
+    found: ['MB1408 4:39'],
+  },
+  {
+    name: 'ten thousand million cells',
+    text: tasks(
+      '  a:',
+      '    kind: image',
+      '    matrix:',
+      ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+      '    with: { prompt: x }',
+    ),
+    found: ['MB1406 6:5'],
+  },
+  {
+    name: 'too many steps',
+    text: tasks(
+      '  a:',
+      '    kind: image',
+      '    foreach: p.csv',
+      '    key: "{{row.a}}"',
+      '    takes: 20',
+      '    with: { prompt: x }',
+    ),
+    data: { 'p.csv': `a\n${Array.from({ length: 5001 }, (_, index) => index).join('\n')}\n` },
+    found: ['MB1406 4:3'],
+  },
+]);

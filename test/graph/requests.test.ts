@@ -1,0 +1,124 @@
+import { image, tasks } from '../manifest/load.ts';
+import { testMistakes } from '../manifest/mistakes.ts';
+
+testMistakes([
+  {
+    name: 'a typing mistake in a field',
+    text: image('promt: x', 'prompt: y'),
+    found: ['MB1501 7:7'],
+    says: ['did you mean `prompt`'],
+  },
+  { name: 'a missing prompt', text: image('model: alpha-2'), found: ['MB1502 6:5'], says: ['task `hero`', 'prompt'] },
+  { name: 'an empty prompt', text: image('prompt: ""'), found: ['MB1502 7:15'] },
+  { name: 'a prompt without value', text: image('prompt:'), found: ['MB1503 7:7'] },
+  { name: 'a prompt that is a number', text: image('prompt: 2024'), found: ['MB1503 7:15'], says: ['quotes'] },
+  {
+    name: 'an unknown model',
+    text: image('prompt: x', 'model: alpha-3'),
+    found: ['MB1503 8:14'],
+    says: ['alpha-2, alpha-pro, beta-5.0-pro', 'did you mean'],
+  },
+  {
+    name: 'a resolution that the service would replace',
+    text: image('prompt: x', 'resolution: 8k'),
+    found: ['MB1503 8:19'],
+    says: ['1k, 2k, 4k', 'silently'],
+  },
+  {
+    name: 'a ratio of another model',
+    text: image('prompt: x', 'model: alpha-pro', 'aspectRatio: "9:16"'),
+    found: ['MB1503 9:20'],
+    says: ['1:1, 2:3, 3:4, 4:5, 3:2, 4:3, 5:4, 16:9, 21:9'],
+  },
+  {
+    name: 'a ratio for a model without',
+    text: image('prompt: x', 'model: gamma-image-1.5', 'aspectRatio: "1:1"'),
+    found: ['MB1503 9:20'],
+  },
+  {
+    name: 'a resolution for a model without',
+    text: image('prompt: x', 'model: beta-v5-lite', 'resolution: 2k'),
+    found: ['MB1503 9:19'],
+  },
+  {
+    name: 'a wrong default',
+    text: `defaults: { image: { resolution: 8k } }\n${image('prompt: x')}`,
+    found: ['MB1503 1:34'],
+  },
+  {
+    name: 'a wrong default that no task uses',
+    text: `defaults: { music: { out: x } }\n${image('prompt: x')}`,
+    found: ['MB1501 1:22'],
+  },
+  {
+    name: 'lyrics of 3001 characters',
+    text: tasks(`  a: { kind: music, with: { prompt: x, lyrics: "${'x'.repeat(3001)}" } }`),
+    found: ['MB1504 4:48'],
+    says: ['3001', '3000'],
+  },
+  {
+    name: 'a style of 1025 characters',
+    text: tasks(`  a: { kind: music, with: { lyrics: y, prompt: "${'x'.repeat(1025)}" } }`),
+    found: ['MB1504 4:48'],
+    says: ['1025', '1024'],
+  },
+  {
+    name: 'a song without lyrics',
+    text: tasks('  a: { kind: music, with: { prompt: x, model: song-9 } }'),
+    found: ['MB1502 4:21'],
+    says: ['song-9', 'song-7.5'],
+  },
+  {
+    name: 'a song of the default model without lyrics',
+    text: tasks('  a: { kind: music, with: { prompt: x } }'),
+    found: ['MB1502 4:21'],
+    says: ['auto'],
+  },
+  {
+    name: 'an instrumental without lyrics',
+    text: tasks('  a: { kind: music, with: { prompt: x, model: song-7.5 } }'),
+    found: [],
+  },
+  {
+    name: 'a reference image without https',
+    text: image('prompt: x', 'referenceImages: [http://example.com/a.png]'),
+    found: ['MB1505 8:25'],
+    says: ['public https'],
+  },
+  {
+    name: 'reference images of a private network',
+    text: image(
+      'prompt: x',
+      'referenceImages:',
+      '  - https://localhost/a.png',
+      '  - https://10.0.0.1/a.png',
+      '  - https://0x7f.1/a.png',
+      '  - https://[::1]/a.png',
+      '  - https://user:pw@example.com/a.png',
+      '  - https://example.com/a.png',
+    ),
+    found: ['MB1505 9:11', 'MB1505 10:11', 'MB1505 11:11', 'MB1505 12:11', 'MB1505 13:11'],
+  },
+  {
+    name: 'one reference image instead of a list',
+    text: image('prompt: x', 'referenceImages: https://example.com/a.png'),
+    found: ['MB1503 8:24'],
+  },
+  {
+    name: 'a list of outputs in a list',
+    text: tasks(
+      '  b: { kind: image, with: { prompt: x } }',
+      '  a: { kind: image, with: { prompt: x, referenceImages: ["{{tasks.b.urls}}"] } }',
+    ),
+    found: ['MB1503 5:58'],
+    says: ['without [ ]'],
+  },
+  {
+    name: 'a model that another task gives',
+    text: tasks(
+      '  b: { kind: image, with: { prompt: x } }',
+      '  a: { kind: image, with: { prompt: x, model: "{{tasks.b.url}}" } }',
+    ),
+    found: ['MB1503 5:47'],
+  },
+]);

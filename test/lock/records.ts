@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import type { Json } from '../../src/json.ts';
+import { joinLocks } from '../../src/lock/join.ts';
+import { readLock } from '../../src/lock/read.ts';
+import type { Lock, Output, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
+import { emptyLock, writeHeader } from '../../src/lock/write.ts';
+
+const jobStates: PurchaseState[] = ['running', 'lost', 'failed', 'done'];
+const joblessStates: PurchaseState[] = ['intent', 'unresolved', 'refused'];
+
+const outputs: fc.Arbitrary<Output[]> = fc
+  .array(
+    fc.record({
+      path: fc.constantFrom('a.png', 'images/b.webp', 'x/y/z.mp3'),
+      sha256: fc.constantFrom('0'.repeat(64), 'ab'.repeat(32)),
+      bytes: fc.nat(3),
+      type: fc.constantFrom('image/png', 'audio/mpeg'),
+    }),
+    { maxLength: 2 },
+  )
+  .map((list) => list.filter(({ path }, index) => list.findIndex((other) => other.path === path) === index));
+
+function requestOf(fingerprint: string): { [field: string]: Json } {
+  return { prompt: `of ${fingerprint}`, list: [1, { b: 2, a: null }] };
+}
+
+/** Few values for each part of the identity, so that facts meet. The request follows from the fingerprint, as it does in life. */
+export const purchase: fc.Arbitrary<Purchase> = fc
+  .record({
+    fingerprint: fc.constantFrom('1:aa', '1:bb'),
+    generation: fc.integer({ min: 1, max: 2 }),
+    attempt: fc.integer({ min: 1, max: 3 }),
+    jobId: fc.option(fc.constantFrom('job-1', 'job-2', 'job-3'), { nil: undefined }),
+    rank: fc.nat(3),
+    since: fc.option(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
+    credits: fc.option(fc.nat(4)),
+    error: fc.option(fc.constantFrom('no', 'moderated', 'ünklar')),
+    outputs: fc.option(outputs),
+    revision: fc.option(fc.nat(2)),
+    take: fc.option(fc.integer({ min: 1, max: 2 })),
+    hasRequest: fc.boolean(),
+  })
+  .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, ...facts }): Purchase => {
+    return {
+      fingerprint,
+      generation,
+      attempt,
+      state: (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done',
+      key: `${fingerprint}-${generation}-${attempt}`,
+      ...(jobId !== undefined && { jobId }),
+      ...(facts.since !== null && { since: facts.since }),
+      ...(facts.credits !== null && { credits: facts.credits }),
+      ...(facts.error !== null && { error: facts.error }),
+      ...(facts.outputs !== null && { outputs: facts.outputs }),
+      ...(facts.revision !== null && { revision: facts.revision }),
+      ...(facts.take !== null && { take: facts.take }),
+      ...(hasRequest && { request: requestOf(fingerprint) }),
+    };
+  });
+
+export const addresses = ['hero@de', 'hero@en', '__proto__', 'toString', 'lied@ü/2'];
+
+/** Not in normal form: facts in any order, several of one purchase among them. */
+export function rawRecord(address: fc.Arbitrary<string>): fc.Arbitrary<StepRecord> {
+  return fc.record({
+    address,
+    kind: fc.constantFrom('image', 'music'),
+    purchases: fc.array(purchase, { minLength: 1, maxLength: 5 }),
+  });
+}
+
+export const rawRecords = fc.array(rawRecord(fc.constantFrom(...addresses)), { maxLength: 6 });
+
+/** Every purchase comes with its request, as each line of a run does. */
+export const explainedRecords = rawRecords.map((records) =>
+  records.map((record) => ({
+    ...record,
+    purchases: record.purchases.map((one) => ({ ...one, request: requestOf(one.fingerprint) })),
+  })),
+);
+
+export function jobIds(lock: Lock): string[] {
+  const ids = new Set<string>();
+  for (const { address, purchases } of lock.steps.values()) {
+    for (const { jobId } of purchases) if (jobId !== undefined) ids.add(`${address} ${jobId}`);
+  }
+  return [...ids].sort();
+}
+
+/** A file as version 1 wrote it first. It never changes. */
+export const golden = readFileSync(new URL('golden-v1.lock.jsonl', import.meta.url));
+export const header = writeHeader({ version: 1 });
+
+export const good = {
+  address: 'hero@de',
+  kind: 'image',
+  fingerprint: `1:${'ab'.repeat(32)}`,
+  generation: 1,
+  attempt: 1,
+  state: 'done' as const,
+  key: 'mb1-key',
+  jobId: 'job-1',
+};
+
+export function read(text: string | Uint8Array) {
+  return readLock('campaign.lock.jsonl', typeof text === 'string' ? Buffer.from(text) : text);
+}
+
+export function codes(text: string | Uint8Array): string[] {
+  return read(text).diagnostics.map(({ code }) => code);
+}
+
+/** In normal form. */
+export const lock: fc.Arbitrary<Lock> = rawRecords.map((records) =>
+  records.reduce(
+    (sum, record) => joinLocks(sum, { version: 1, service: 'abc', steps: new Map([[record.address, record]]) }),
+    emptyLock(),
+  ),
+);

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { expect, it } from 'vitest';
+import { composeManifest } from '../../schemas/compose-manifest.ts';
+import type { Schema } from '../../schemas/schema.ts';
+import { kinds } from '../../src/kinds/index.ts';
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8')) as Schema;
+
+it('the published schema is made from the base and the kinds', () => {
+  expect(read('manifest.schema.json'), 'run `npm run generate` and commit the schema').toEqual(
+    composeManifest(read('manifest.base.json'), kinds),
+  );
+});
+
+it('every property has a description', () => {
+  const missing: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value)) {
+      if (key === 'properties' && !/\/(if|then|allOf)\//.test(`${path}/`)) {
+        for (const [name, property] of Object.entries(item as Record<string, Record<string, unknown>>)) {
+          if (typeof property.description !== 'string') missing.push(`${path}/${name}`);
+        }
+      }
+      visit(item, `${path}/${key}`);
+    }
+  };
+  visit(read('manifest.schema.json'), '');
+  expect(missing).toEqual([]);
+});
+
+it('nothing of our own notes is published', () => {
+  expect(JSON.stringify(read('manifest.schema.json'))).not.toMatch(/"expected"|"tsType"/);
+});
+
+const accepts = new Ajv({ strict: false }).compile(read('manifest.schema.json'));
+const manifest = (kind: string, fields: object, task: object = {}) => ({
+  version: 1,
+  name: 'x',
+  'x-mine': [1],
+  tasks: { a: { kind, with: fields, ...task } },
+});
+
+it.each<[string, object, boolean]>([
+  ['a plain image', manifest('image', { prompt: 'x', resolution: '2k', aspectRatio: '1:1' }), true],
+  [
+    'templates anywhere',
+    manifest('image', { prompt: '{{row.p}}', model: '{{row.m}}', referenceImages: '{{vars.r}}' }),
+    true,
+  ],
+  [
+    'a ratio of the model that is named',
+    manifest('image', { prompt: 'x', model: 'alpha-pro', aspectRatio: '21:9' }),
+    true,
+  ],
+  ['a ratio of another model', manifest('image', { prompt: 'x', model: 'alpha-pro', aspectRatio: '9:16' }), false],
+  [
+    'a template where the model limits',
+    manifest('image', { prompt: 'x', model: 'alpha-pro', aspectRatio: '{{row.r}}' }),
+    true,
+  ],
+  [
+    'a field that the model does not take',
+    manifest('image', { prompt: 'x', model: 'beta-v5-lite', resolution: '2k' }),
+    false,
+  ],
+  ['a model that is none', manifest('image', { prompt: 'x', model: 'alpha-3' }), false],
+  ['a field of another kind', manifest('image', { prompt: 'x', lyrics: 'y' }), false],
+  ['a song', manifest('music', { prompt: 'x', lyrics: 'y', output_format: 'wav' }), true],
+  ['lyrics that are too long', manifest('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],
+  ['a kind that is none', manifest('imag', {}), false],
+  [
+    'everything a task can have',
+    manifest(
+      'image',
+      { prompt: 'x' },
+      {
+        foreach: 'p.csv',
+        key: '{{row.k}}',
+        matrix: { r: ['1:1', 2], include: [{ r: 3 }], exclude: [{ r: 2 }] },
+        takes: 2,
+        needs: ['a'],
+        from: { a: { r: 2 } },
+        save: 'x',
+        tags: ['t'],
+        description: 'd',
+      },
+    ),
+    true,
+  ],
+  ['a key that is none', manifest('image', { prompt: 'x' }, { when: 'x' }), false],
+  [
+    'the address of the service',
+    { ...manifest('image', { prompt: 'x' }), service: { url: 'https://example.com' } },
+    false,
+  ],
+])('editors see the same: %s', (_, value, right) => {
+  expect(accepts(value)).toBe(right);
+});

@@ -1,0 +1,127 @@
+import { drive } from '../../src/engine/drive.ts';
+import { LocalLedger } from '../../src/engine/local-ledger.ts';
+import { buildGraph } from '../../src/graph/build.ts';
+import type { Graph } from '../../src/graph/graph.ts';
+import { writeLock } from '../../src/lock/write.ts';
+import { parseManifest } from '../../src/manifest/parse.ts';
+import { assemblePlan, withoutMovedAway } from '../../src/plan/assemble.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { RunFact, StepOutcome } from '../../src/run/event.ts';
+import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
+import { ScriptedService } from './scripted-service.ts';
+import { StandstillError, VirtualClock } from './virtual-clock.ts';
+
+/** A manifest as text, to a graph; a test that gets it wrong sees every diagnostic. */
+export function graphOf(manifest: string, data: Record<string, string> = {}): Graph {
+  const parsed = parseManifest({ file: 'campaign.yaml', text: manifest });
+  const facts = { data: new Map(Object.entries(data).map(([path, text]) => [path, { text }])), vars: {} };
+  const built = parsed.manifest === undefined ? undefined : buildGraph(parsed.manifest, facts);
+  const diagnostics = [...parsed.diagnostics, ...(built?.diagnostics ?? [])];
+  if (built?.graph === undefined) throw new Error(JSON.stringify(diagnostics, null, 2));
+  return built.graph;
+}
+
+/** `count` images, `pic@p1` … – or another text for some of them. */
+export function images(count: number, extra = ''): string {
+  const rows = Array.from({ length: count }, (_, index) => `p${index + 1}`).join(', ');
+  return `version: 1
+name: test
+${extra}
+tasks:
+  pic: { kind: image, foreach: [${rows}], with: { prompt: "a {{row}}" } }
+`;
+}
+
+export interface RunOptions {
+  maxCredits?: number;
+  concurrency?: number;
+  redo?: string[];
+  /** Called with every event; may abort the run. */
+  onEvent?(fact: RunFact, abort: () => void): void;
+  /** Leave the lines of the run as they are, as a killed process does. */
+  unsettled?: boolean;
+}
+
+export interface RunResult {
+  plan: Plan;
+  events: RunFact[];
+  outcomes: Record<string, StepOutcome>;
+  ledger: LocalLedger;
+}
+
+/** A whole campaign in memory: run it, break it, run it again. */
+export class TestCampaign {
+  readonly clock = new VirtualClock();
+  readonly service = new ScriptedService(this.clock);
+  readonly file = new MemoryLock();
+  readonly outputs = memoryOutputs();
+  readonly bodies = memoryBodies();
+  graph: Graph;
+
+  constructor(manifest: string, data: Record<string, string> = {}) {
+    this.graph = graphOf(manifest, data);
+  }
+
+  plan(options: RunOptions = {}): Plan {
+    return assemblePlan({
+      graph: this.graph,
+      lock: this.file.read(),
+      fileState: ({ path, sha256 }) => {
+        const found = this.outputs.files.get(path);
+        return found === undefined ? 'missing' : found === sha256 ? 'intact' : 'changed';
+      },
+      replays: this.service.canReplay ? 'yes' : 'no',
+      now: this.clock.now(),
+      concurrency: options.concurrency ?? 4,
+      redo: new Set(options.redo ?? []),
+      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+    });
+  }
+
+  /** Runs until the machine dies. */
+  async runAndDie(dieAt: { line: number; written: boolean }, options: RunOptions = {}): Promise<'died' | 'ended'> {
+    this.file.dieAt = { ...dieAt, line: this.file.lines + dieAt.line };
+    this.service.dead = () => this.file.dead;
+    try {
+      await this.run({ ...options, unsettled: true });
+      return 'ended';
+    } catch (error) {
+      if (!(error instanceof StandstillError)) throw error;
+      return 'died';
+    } finally {
+      this.file.dieAt = undefined;
+      this.file.dead = false;
+      this.service.dead = () => false;
+    }
+  }
+
+  async run(options: RunOptions = {}): Promise<RunResult> {
+    const plan = this.plan(options);
+    const controller = new AbortController();
+    const events: RunFact[] = [];
+    const emit = (fact: RunFact) => {
+      events.push(fact);
+      options.onEvent?.(fact, () => controller.abort());
+    };
+    const { clock, service, outputs, bodies, file } = this;
+    const ledger = new LocalLedger({
+      lock: file.read(),
+      file,
+      bodies,
+      clock,
+      totals: plan.totals,
+      isAlone: async () => true,
+      emit,
+    });
+    const ports = { ledger, service, outputs, clock, emit, signal: controller.signal };
+    const ends = await clock.run(drive(plan, ports, { concurrency: plan.concurrency, downloads: 4 }));
+    if (!options.unsettled) await file.replace(writeLock(withoutMovedAway(ledger.lock, this.graph)));
+    const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
+    return { plan, events, outcomes, ledger };
+  }
+}
+
+/** Address to action, for comparing whole plans at a glance. */
+export function actionsOf(plan: Plan): Record<string, string> {
+  return Object.fromEntries(plan.rows.map(({ address, action }) => [address, action]));
+}

@@ -1,0 +1,94 @@
+import type { KeptBodies } from '../../src/disk/kept-bodies.ts';
+import type { LockFile } from '../../src/disk/lock-file.ts';
+import type { OutputError } from '../../src/disk/output-target.ts';
+import { readLock } from '../../src/lock/read.ts';
+import type { Lock, Output } from '../../src/lock/record.ts';
+import { writeHeader } from '../../src/lock/write.ts';
+import type { Outputs } from '../../src/run/ports.ts';
+
+/** A lock file in memory. `failAfter` lines every further append fails, as a full disk does. */
+export class MemoryLock implements LockFile {
+  readonly path = 'memory.lock.jsonl';
+  text: string;
+  lines = 0;
+  failAfter = Number.POSITIVE_INFINITY;
+  /** The machine stops at this append: before the line is there, or when it is and nobody has been told. */
+  dieAt: { line: number; written: boolean } | undefined;
+  dead = false;
+
+  constructor(text = writeHeader({ version: 1 })) {
+    this.text = text;
+  }
+
+  async append(line: string): Promise<void> {
+    await Promise.resolve();
+    if (this.dead) await new Promise(() => {});
+    if (this.dieAt !== undefined && this.lines >= this.dieAt.line) {
+      this.dead = true;
+      if (this.dieAt.written) this.text += line;
+      await new Promise(() => {});
+    }
+    if (this.lines >= this.failAfter) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    this.lines += 1;
+    this.text += line;
+  }
+
+  async replace(text: string): Promise<void> {
+    this.text = text;
+  }
+
+  async close(): Promise<void> {}
+
+  read(): Lock {
+    const { lock, diagnostics } = readLock(this.path, Buffer.from(this.text));
+    const wrong = diagnostics.filter(({ severity }) => severity === 'error');
+    if (wrong.length > 0) throw new Error(JSON.stringify(wrong));
+    return lock;
+  }
+}
+
+export function memoryBodies(): KeptBodies & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    keep: async (key, body) => {
+      kept.set(key, body);
+    },
+    read: async (key) => kept.get(key),
+    drop: async (key) => {
+      kept.delete(key);
+    },
+  };
+}
+
+/** Files in memory: path to digest. `problem` makes the next saves fail. */
+export function memoryOutputs(): Outputs & { files: Map<string, string>; problems: OutputError[] } {
+  const files = new Map<string, string>();
+  const problems: OutputError[] = [];
+  return {
+    files,
+    problems,
+    async save(target, download) {
+      const problem = problems.shift();
+      if (problem !== undefined) throw problem;
+      let text = '';
+      for await (const chunk of download.body) text += Buffer.from(chunk).toString('latin1');
+      const output = fileOf(`${target.save}.png`, text);
+      files.set(output.path, output.sha256);
+      return output;
+    },
+    async relocate(target, from) {
+      if (files.get(from.path) !== from.sha256) return undefined;
+      files.delete(from.path);
+      const output = { ...from, path: `${target.save}.png` };
+      files.set(output.path, output.sha256);
+      return output;
+    },
+  };
+}
+
+/** A stand-in digest: the content in hex, so that a failure shows what was saved. */
+export function fileOf(path: string, content: string): Output {
+  const sha256 = Buffer.from(content).toString('hex').padEnd(64, '0').slice(0, 64);
+  return { path, sha256, bytes: content.length, type: 'image/png' };
+}

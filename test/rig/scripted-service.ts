@@ -1,0 +1,114 @@
+import type { Clock, Service } from '../../src/run/ports.ts';
+import type { CreateAnswer, DownloadAnswer, JobEnd } from '../../src/service/answer.ts';
+
+/** What happens to one create instead of a plain answer. `booked`: the service has charged before the answer is lost. */
+export type Trouble = { answer: Exclude<CreateAnswer, { is: 'accepted' }>; booked?: boolean };
+
+export interface BookedJob {
+  jobId: string;
+  key: string;
+  body: string;
+  credits: number;
+  bookedAt: number;
+  readyAt: number;
+}
+
+/** The service in memory, with its own ledger: what it has charged, whatever the client believes. */
+export class ScriptedService implements Service {
+  readonly ledger: BookedJob[] = [];
+  readonly requests: { call: 'create' | 'watch' | 'open'; what: string }[] = [];
+  readonly creates: { key: string; body: string }[] = [];
+  balance = 1000;
+  canReplay = true;
+  jobMs = 5000;
+  creditsOf: (body: string) => number = () => 3;
+  /** Asked before each create, with its number from 1. */
+  trouble: (create: number, body: string) => Trouble | undefined = () => undefined;
+  endOf: (job: BookedJob) => JobEnd | undefined = () => undefined;
+  opened: (url: string) => DownloadAnswer | undefined = () => undefined;
+  mostInFlight = 0;
+  readonly #clock: Clock;
+  readonly #running = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  replays(): boolean {
+    return this.canReplay;
+  }
+
+  async create({ key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+    this.creates.push({ key, body });
+    this.requests.push({ call: 'create', what: body });
+    const trouble = this.trouble(this.creates.length, body);
+    await this.#alive();
+    if (trouble !== undefined && !trouble.booked) {
+      await this.#answerTime();
+      return trouble.answer;
+    }
+    const known = this.canReplay ? this.#replayed(key) : undefined;
+    const credits = this.creditsOf(body);
+    if (known === undefined && credits > this.balance) {
+      await this.#answerTime();
+      return { is: 'refused', status: 402, why: 'credits', message: 'HTTP 402: insufficient credits' };
+    }
+    // Booked before it is answered: whoever dies in between has paid.
+    const job = known ?? this.#book({ key, body, credits });
+    await this.#answerTime();
+    if (trouble !== undefined) return trouble.answer;
+    return { is: 'accepted', job: { jobId: job.jobId, credits: job.credits, balance: this.balance } };
+  }
+
+  /** The service forgets keys after 24 hours. */
+  #replayed(key: string): BookedJob | undefined {
+    const now = this.#clock.now();
+    return this.ledger.find((job) => job.key === key && now - job.bookedAt < 24 * 3_600_000);
+  }
+
+  /** The client's machine has gone: nobody hears any answer any more. */
+  dead: () => boolean = () => false;
+
+  async #alive(): Promise<void> {
+    if (this.dead()) await new Promise(() => {});
+  }
+
+  async #answerTime(): Promise<void> {
+    await this.#clock.sleep(50);
+    await this.#alive();
+  }
+
+  #book({ key, body, credits }: { key: string; body: string; credits: number }): BookedJob {
+    const jobId = `job-${key.slice(4, 12)}-${this.ledger.length + 1}`;
+    const job = { jobId, key, body, credits, bookedAt: this.#clock.now(), readyAt: this.#clock.now() + this.jobMs };
+    this.ledger.push(job);
+    this.balance -= credits;
+    this.#running.add(jobId);
+    this.mostInFlight = Math.max(this.mostInFlight, this.#running.size);
+    return job;
+  }
+
+  async watch({ jobId }: { kind: string; jobId: string }, { signal }: { signal: AbortSignal }): Promise<JobEnd> {
+    this.requests.push({ call: 'watch', what: jobId });
+    const job = this.ledger.find((booked) => booked.jobId === jobId);
+    if (job === undefined) return { is: 'lost', error: 'HTTP 404: not found' };
+    await this.#alive();
+    await this.#clock.sleep(job.readyAt - this.#clock.now(), signal);
+    await this.#alive();
+    if (signal.aborted && this.#clock.now() < job.readyAt) {
+      return { is: 'unwatched', because: 'signal', error: 'interrupted' };
+    }
+    this.#running.delete(jobId);
+    return this.endOf(job) ?? { is: 'completed', url: `https://files.example/${jobId}` };
+  }
+
+  async open(url: string): Promise<DownloadAnswer> {
+    this.requests.push({ call: 'open', what: url });
+    await this.#alive();
+    return this.opened(url) ?? { is: 'open', download: { body: bodyOf(url) } };
+  }
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { openRig } from './rig.ts';
+
+const lyrics = 'la la la';
+
+describe('an image is accepted', () => {
+  test.each([
+    ['defaults', {}, 'alpha-2', 3],
+    ['1k', { resolution: '1k' }, 'alpha-2', 2],
+    ['4k', { resolution: '4k' }, 'alpha-2', 5],
+    ['an unknown resolution falls back', { resolution: '8k' }, 'alpha-2', 3],
+    ['alpha-pro', { model: 'alpha-pro', aspectRatio: '21:9', resolution: '4k' }, 'alpha-pro', 9],
+    ['auto', { aspectRatio: 'auto' }, 'alpha-2', 3],
+    ['1:8', { aspectRatio: '1:8' }, 'alpha-2', 3],
+    ['alias with a tier', { model: 'beta-v5-lite', resolution: 'high', aspectRatio: '21:9' }, 'beta-5.0-pro', 3],
+    ['target of an alias', { model: 'beta-5.0-pro', quality: 'basic' }, 'beta-5.0-pro', 3],
+    ['alias with exact sizes', { model: 'gamma-image-1.5', resolution: '1536x1024' }, 'gamma-image-2', 3],
+    ['gamma-image-2', { model: 'gamma-image-2', resolution: '4k', aspectRatio: '3:4' }, 'gamma-image-2', 7],
+    ['unknown fields are ignored', { seed: 7, negativePrompt: null }, 'alpha-2', 3],
+  ])('%s', async (_name, fields, model, credits) => {
+    const rig = openRig();
+    const { status, body } = await rig.createImage({ prompt: 'a lamp', ...fields });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      generation: {
+        id: expect.stringMatching(/^\w{16,}$/),
+        status: 'QUEUED',
+        model,
+        mode: 'text-to-image',
+        modelId: expect.any(String),
+      },
+      model,
+      creditsDeducted: credits,
+      creditsRemaining: 1000 - credits,
+    });
+    expect(rig.sandbox.ledger()).toMatchObject([{ kind: 'image', credits, balance: 1000 - credits }]);
+  });
+
+  test('public https images and outputs of this sandbox are references', async () => {
+    const rig = openRig({ speed: Number.POSITIVE_INFINITY });
+    const own = await rig.outputUrl('image', await rig.imageId({ prompt: 'x' }));
+    const referenceImages = ['https://cdn.example.com/a.png', own];
+    const { status, body } = await rig.createImage({ prompt: 'x', referenceImages });
+    expect(status).toBe(200);
+    expect(body.generation).toMatchObject({ mode: 'image-to-image' });
+  });
+});
+
+describe('an image is refused', () => {
+  const many = Array.from({ length: 15 }, (_, index) => `https://cdn.example.com/${index}.png`);
+  test.each([
+    ['no prompt', {}, 'prompt is required'],
+    ['a blank prompt', { prompt: ' \n' }, 'prompt must not be blank'],
+    ['a prompt that is no text', { prompt: 7 }, 'prompt must be a string'],
+    ['an unknown model', { prompt: 'x', model: 'alpha-3' }, 'model must be one of alpha-2'],
+    ['a model of Object', { prompt: 'x', model: 'toString' }, 'model must be one of'],
+    ['a ratio of another model', { prompt: 'x', model: 'alpha-pro', aspectRatio: '9:16' }, 'aspectRatio of alpha-pro'],
+    ['auto where there is none', { prompt: 'x', model: 'alpha-pro', aspectRatio: 'auto' }, 'aspectRatio of alpha-pro'],
+    ['an unknown ratio', { prompt: 'x', aspectRatio: '7:5' }, 'aspectRatio of alpha-2'],
+    ['a ratio for exact sizes', { prompt: 'x', model: 'gamma-image-1.5', aspectRatio: '1:1' }, 'set by resolution'],
+    ['a ratio that is null', { prompt: 'x', aspectRatio: null }, 'aspectRatio must be a string'],
+    ['too many references', { prompt: 'x', referenceImages: many }, 'at most 14'],
+    ['one reference that is no list', { prompt: 'x', referenceImages: many[0] }, 'must be an array'],
+    ['a reference that is no text', { prompt: 'x', referenceImages: [1] }, 'referenceImages[0] must be a string'],
+    ...[
+      'http://cdn.example.com/a.png',
+      'https://localhost/a.png',
+      'https://10.0.0.1/a.png',
+      'https://192.168.1.1/a.png',
+      'https://169.254.169.254/a.png',
+      'https://2130706433/a.png',
+      'https://[::1]/a.png',
+      'https://[::ffff:10.0.0.1]/a.png',
+      'https://printer.local/a.png',
+      'https://user:secret@cdn.example.com/a.png',
+      'http://sandbox.test/files/0123/image.png',
+      'a.png',
+    ].map((url): [string, object, string] => [url, { prompt: 'x', referenceImages: [url] }, 'public https URL']),
+  ])('%s', async (_name, fields, message) => {
+    const rig = openRig();
+    const { status, body } = await rig.createImage(fields);
+    expect({ status, ...body }).toEqual({
+      status: 400,
+      success: false,
+      error: 'Bad Request',
+      code: 'validation_error',
+      message: expect.stringContaining(message),
+    });
+    expect(rig.sandbox.ledger()).toEqual([]);
+    expect(rig.sandbox.balance()).toBe(1000);
+  });
+});
+
+describe('a song is accepted', () => {
+  test.each([
+    ['defaults', { lyrics }, 5],
+    ['song-9', { lyrics, model: 'song-9' }, 5],
+    ['song-8', { lyrics, model: 'song-8' }, 5],
+    ['song-o2', { lyrics, model: 'song-o2' }, 6],
+    ['song-7.6', { lyrics, model: 'song-7.6' }, 4],
+    ['an instrumental', { model: 'song-7.5' }, 4],
+    ['flac', { lyrics, output_format: 'flac' }, 5],
+    ['the longest texts', { lyrics: '🎵'.repeat(3000), prompt: 'é'.repeat(1024) }, 5],
+  ])('%s', async (_name, fields, credits) => {
+    const { status, body } = await openRig().createMusic({ prompt: 'calm', ...fields });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      generation: { id: expect.any(String), status: 'QUEUED' },
+      creditsDeducted: credits,
+      creditsRemaining: 1000 - credits,
+    });
+  });
+});
+
+describe('a song is refused', () => {
+  test.each([
+    ['no prompt', { lyrics }, 'prompt is required'],
+    ['a blank prompt', { lyrics, prompt: '' }, 'prompt must not be blank'],
+    ['a long prompt', { lyrics, prompt: 'x'.repeat(1025) }, 'prompt has 1025 characters'],
+    ['no lyrics', { prompt: 'calm' }, 'lyrics are required for the model auto'],
+    ['blank lyrics', { prompt: 'calm', lyrics: ' ', model: 'song-o2' }, 'lyrics are required for the model song-o2'],
+    ['long lyrics', { prompt: 'calm', lyrics: 'x'.repeat(3001) }, 'lyrics has 3001 characters'],
+    ['long lyrics that nobody sings', { prompt: 'x', model: 'song-7.5', lyrics: 'x'.repeat(3001) }, 'at most 3000'],
+    ['an unknown model', { prompt: 'calm', lyrics, model: 'song-1' }, 'model must be one of auto'],
+    ['an unknown format', { prompt: 'calm', lyrics, output_format: 'ogg' }, 'output_format must be one of mp3'],
+  ])('%s', async (_name, fields, message) => {
+    const rig = openRig();
+    const { status, body } = await rig.createMusic(fields);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'validation_error', message: expect.stringContaining(message) });
+    expect(rig.sandbox.ledger()).toEqual([]);
+  });
+});
+
+describe('the body', () => {
+  const path = '/api/v1/image-generations/create';
+  test.each([
+    ['is no JSON', '{"prompt":', {}, 400, 'invalid_json'],
+    ['is a list', '[]', {}, 400, 'validation_error'],
+    ['is null', 'null', {}, 400, 'validation_error'],
+    ['is announced as text', '{"prompt":"x"}', { 'content-type': 'text/plain' }, 400, 'invalid_content_type'],
+    ['is too large', `{"prompt":"${'x'.repeat(10 * 1024 * 1024)}"}`, {}, 413, 'body_too_large'],
+  ])('%s', async (_name, body, headers, status, code) => {
+    const answer = await openRig().call('POST', path, { body, headers });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ success: false, code });
+  });
+});
+
+describe('credits', () => {
+  test('are spent to the last one, then 402', async () => {
+    const rig = openRig({ credits: 8 });
+    expect((await rig.createMusic({ prompt: 'calm', lyrics })).body.creditsRemaining).toBe(3);
+    expect((await rig.createMusic({ prompt: 'calm', lyrics })).status).toBe(402);
+    expect((await rig.createImage({ prompt: 'x' })).body.creditsRemaining).toBe(0);
+    const { status, body } = await rig.createImage({ prompt: 'x' });
+    expect(status).toBe(402);
+    expect(body).toMatchObject({ success: false, code: 'insufficient_credits' });
+    expect(rig.sandbox.ledger().map(({ balance }) => balance)).toEqual([3, 0]);
+  });
+
+  test('too many creates: 429 until the window has passed', async () => {
+    const rig = openRig({ rateLimit: { creates: 2, perMs: 10_000 } });
+    const create = async () => (await rig.createImage({ prompt: 'x' })).status;
+    expect([await create(), await create()]).toEqual([200, 200]);
+    rig.clock.now += 6_500;
+    const refused = await rig.createImage({ prompt: 'x' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '4']);
+    rig.clock.now += 3_500;
+    expect([await create(), await create(), await create()]).toEqual([200, 200, 429]);
+    expect(rig.sandbox.ledger()).toHaveLength(4);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { dataOf, openRig } from './rig.ts';
+
+const song = { prompt: 'calm', model: 'song-7.5' };
+
+describe('the life of a job', () => {
+  test.each([
+    ['image', 'image/status', 2_000, 5_000],
+    ['music', 'music/status', 5_000, 9_000],
+  ] as const)('%s: queued, processing, completed by the clock alone', async (kind, path, least, most) => {
+    const rig = openRig();
+    const id = kind === 'image' ? await rig.imageId({ prompt: 'x' }) : await rig.musicId(song);
+    const seen: string[] = [];
+    const start = rig.clock.now;
+    let ended = 0;
+    for (; rig.clock.now <= start + most; rig.clock.now += 100) {
+      const { body } = await rig.call('GET', `/api/v1/${path}/${id}`);
+      const data = dataOf(body);
+      const status = String(data.status);
+      if (seen.at(-1) !== status) {
+        seen.push(status);
+        if (status === 'COMPLETED') ended = rig.clock.now;
+      }
+      expect('outputUrl' in data).toBe(status === 'COMPLETED');
+      expect('completedAt' in data).toBe(status === 'COMPLETED');
+      expect(data).toMatchObject({ id, error: null, createdAt: new Date(start).toISOString() });
+      expect(Date.parse(String(data.updatedAt))).toBeLessThanOrEqual(rig.clock.now);
+    }
+    expect(seen).toEqual(['QUEUED', 'PROCESSING', 'COMPLETED']);
+    expect(ended - start).toBeGreaterThanOrEqual(least);
+    expect(ended - start).toBeLessThanOrEqual(most);
+  });
+
+  test('a speed of Infinity ends it at once', async () => {
+    const rig = openRig({ speed: Number.POSITIVE_INFINITY });
+    const id = await rig.imageId({ prompt: 'x' });
+    const data = dataOf((await rig.call('GET', `/api/v1/image/status/${id}`)).body);
+    expect(data).toMatchObject({ status: 'COMPLETED', completedAt: data.createdAt, updatedAt: data.createdAt });
+  });
+
+  test('the output URL is built from the host that was asked, outside of the API', async () => {
+    const rig = openRig({ speed: Number.POSITIVE_INFINITY });
+    const id = await rig.imageId({ prompt: 'x' });
+    const headers = { host: 'proxy.test:8080' };
+    const data = dataOf((await rig.call('GET', `/api/v1/image/status/${id}`, { headers })).body);
+    expect(data.outputUrl).toMatch(/^http:\/\/proxy\.test:8080\/files\/[0-9a-f]{40}\/image\.png$/);
+  });
+
+  test('failRate: the same jobs fail every time', async () => {
+    const statusesOf = async () => {
+      const rig = openRig({ speed: Number.POSITIVE_INFINITY, failRate: 0.4 });
+      const statuses: unknown[] = [];
+      for (let index = 0; index < 40; index += 1) {
+        const id = await rig.imageId({ prompt: `picture ${index}` });
+        const data = dataOf((await rig.call('GET', `/api/v1/image/status/${id}`)).body);
+        if (data.status === 'FAILED') {
+          expect(data).toMatchObject({ error: expect.any(String), completedAt: expect.any(String) });
+          expect(data).not.toHaveProperty('outputUrl');
+        }
+        statuses.push(data.status);
+      }
+      return statuses;
+    };
+    const first = await statusesOf();
+    expect(await statusesOf()).toEqual(first);
+    const failed = first.filter((status) => status === 'FAILED').length;
+    expect(failed).toBeGreaterThan(6);
+    expect(failed).toBeLessThan(26);
+  });
+
+  test.each([
+    ['/api/v1/image/status/unknown'],
+    ['/api/v1/music/status/..%2F..%2Fetc'],
+    ['/api/v1/music/status/__proto__'],
+  ])('%s: 404', async (path) => {
+    const { status, body } = await openRig().call('GET', path);
+    expect([status, body.code]).toEqual([404, 'not_found']);
+  });
+
+  test('a job is found under its own kind only', async () => {
+    const rig = openRig();
+    const id = await rig.imageId({ prompt: 'x' });
+    expect((await rig.call('GET', `/api/v1/music/status/${id}`)).status).toBe(404);
+    expect((await rig.call('DELETE', `/api/v1/music-generations/${id}`)).status).toBe(404);
+  });
+});
+
+test('a deleted song is gone, its file and its money too', async () => {
+  const rig = openRig({ speed: Number.POSITIVE_INFINITY });
+  const id = await rig.musicId(song);
+  const url = await rig.outputUrl('music', id);
+  const { status, body } = await rig.call('DELETE', `/api/v1/music-generations/${id}`);
+  expect(status).toBe(200);
+  expect(body).toEqual({ success: true, message: expect.any(String) });
+  expect((await rig.call('GET', `/api/v1/music/status/${id}`)).status).toBe(404);
+  expect((await rig.call('DELETE', `/api/v1/music-generations/${id}`)).status).toBe(404);
+  expect((await rig.sandbox.fetch(new Request(url))).status).toBe(404);
+  expect(rig.sandbox.balance()).toBe(996);
+  expect(rig.sandbox.ledger()).toHaveLength(1);
+});
+
+test('requests are recorded in order, with their answers', async () => {
+  const rig = openRig();
+  await rig.createImage({});
+  await rig.call('GET', '/api/v1/image/status/x?y=1');
+  expect(rig.sandbox.requests()).toEqual([
+    { method: 'POST', path: '/api/v1/image-generations/create', status: 400 },
+    { method: 'GET', path: '/api/v1/image/status/x', status: 404 },
+  ]);
+});

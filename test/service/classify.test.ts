@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { isInward } from '../../src/service/address-guard.ts';
+import { classifyCreate } from '../../src/service/create.ts';
+import { isJobId, parseRetryAfter } from '../../src/service/fields.ts';
+import type { HttpAnswer } from '../../src/service/http.ts';
+import { makeRedact, readCredential } from '../../src/service/secrets.ts';
+
+const error = { success: false, error: 'no', code: 'x', message: 'no' };
+const answer = (status: number, json: unknown, headers = {}): HttpAnswer =>
+  ({ is: 'answer', status, headers, json }) as HttpAnswer;
+const good = { success: true, generation: { id: 'j1', status: 'QUEUED' }, creditsDeducted: 3, creditsRemaining: 7 };
+
+describe('what the answer to a create proves', () => {
+  test.each<[string, HttpAnswer, string]>([
+    ['a job', answer(200, good), 'accepted'],
+    ['a job, 201', answer(201, good), 'accepted'],
+    ['a job without credits', answer(200, { generation: { id: 'j1' } }), 'accepted'],
+    ['200 and a page', answer(200, undefined), 'ambiguous'],
+    ['200 without an id', answer(200, { success: true, generation: {} }), 'ambiguous'],
+    ['200 with an id that is a path', answer(200, { generation: { id: '..' } }), 'ambiguous'],
+    ['200 with an id with spaces', answer(200, { generation: { id: 'a b' } }), 'ambiguous'],
+    ['200 with a number as id', answer(200, { generation: { id: 7 } }), 'ambiguous'],
+    ['400 of the service', answer(400, error), 'refused invalid'],
+    ['400 of a proxy', answer(400, undefined), 'ambiguous'],
+    ['401 of the service', answer(401, error), 'refused auth'],
+    ['401 of a proxy', answer(401, { message: 'login' }), 'ambiguous'],
+    ['402', answer(402, error), 'refused credits'],
+    ['404 means: no such user', answer(404, error), 'refused user'],
+    ['413', answer(413, error), 'refused invalid'],
+    ['422', answer(422, error), 'refused invalid'],
+    ['409', answer(409, error), 'in-progress'],
+    ['429', answer(429, error, { 'retry-after': '7' }), 'throttled 7000'],
+    ['408', answer(408, error), 'ambiguous'],
+    ['500 of the service', answer(500, error), 'ambiguous'],
+    ['502', answer(502, undefined), 'ambiguous'],
+    ['a redirect', answer(307, undefined), 'ambiguous'],
+    ['nothing was sent', { is: 'broken', sent: false, message: '' }, 'not-sent'],
+    ['cut after sending', { is: 'broken', sent: true, message: '' }, 'ambiguous'],
+  ])('%s', (_name, given, expected) => {
+    const seen = classifyCreate(given, (text) => text);
+    const detail = seen.is === 'refused' ? ` ${seen.why}` : seen.is === 'throttled' ? ` ${seen.afterMs}` : '';
+    expect(`${seen.is}${detail}`).toBe(expected);
+  });
+});
+
+describe('small facts', () => {
+  test('addresses that lead inwards, in every spelling of IPv6 too', () => {
+    const inward = [
+      '127.0.0.1',
+      '10.1.2.3',
+      '172.31.0.1',
+      '192.168.0.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '0.0.0.0',
+      '224.0.0.1',
+      '255.255.255.255',
+      '::1',
+      '::',
+      'fe80::1',
+      'fc00::1',
+      '::ffff:10.0.0.1',
+      '64:ff9b::a00:1',
+      '2002:a00:1::',
+      'not an address',
+    ];
+    expect(inward.filter((address) => !isInward(address))).toEqual([]);
+    expect(['1.1.1.1', '93.184.216.34', '2606:4700::1111'].filter(isInward)).toEqual([]);
+  });
+
+  test('job ids', () => {
+    expect(['a', 'gen_01H', 'a/b', 'x'.repeat(256)].filter((id) => !isJobId(id))).toEqual([]);
+    expect(['', '.', '..', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string].filter(isJobId)).toEqual([]);
+  });
+
+  test('Retry-After in seconds and as a date', () => {
+    expect(parseRetryAfter('3')).toBe(3000);
+    expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:10 GMT', Date.parse('2026-01-01T00:00:00Z'))).toBe(10_000);
+    expect(parseRetryAfter('soon')).toBeNull();
+    expect(parseRetryAfter(undefined)).toBeNull();
+  });
+
+  test('the key leaves in no spelling', () => {
+    const key = 'acme_live_S3cr3t/Value+123456';
+    const redact = makeRedact(key);
+    const spellings = [key, encodeURIComponent(key), Buffer.from(key).toString('base64'), key.slice(0, 20)];
+    for (const spelling of spellings) expect(redact(`x ${spelling} y`)).not.toContain(spelling.slice(0, 16));
+    expect(readCredential(key).is).toBe('api-key');
+    expect(readCredential('eyJhbGciOi.eyJzdWIi.sig').is).toBe('jwt');
+  });
+});

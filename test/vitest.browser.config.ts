@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** Needs a Chromium; `CHROMIUM` says where it is. Not part of `npm test`. */
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    include: ['test/browser/**/*.test.ts'],
+    globalSetup: ['test/build.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+});
