@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -33,10 +33,12 @@ interface Trial {
   apply(env?: Record<string, string>): Promise<CommandResult>;
 }
 
-async function makeTrial(): Promise<Trial> {
+/** `rendered`: the finished files of an earlier trial's service, so that it need not draw the same pictures again. */
+async function makeTrial(rendered?: string): Promise<Trial> {
   const folder = temporaryFolder();
   folders.push(folder);
   writeFileSync(join(folder.path, 'campaign.yaml'), manifest);
+  if (rendered !== undefined) cpSync(rendered, join(folder.path, 'service/files'), { recursive: true });
   const sandbox = await sandboxProcess(join(folder.path, 'service'));
   return {
     folder: folder.path,
@@ -70,13 +72,13 @@ function keysWithoutIntent(trial: Trial): string[] {
   return trial.sandbox.ledger().flatMap(({ key }) => (key === null || recorded.includes(key) ? [] : [key]));
 }
 
-async function countOperations(): Promise<{ operations: number; lock: string }> {
+async function countOperations(): Promise<{ operations: number; lock: string; rendered: string }> {
   const trial = await makeTrial();
   try {
     const { code, err } = await trial.apply({ REPORT_COUNT: '1' });
     expect(code, err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(14);
-    return { operations: Number(/lock operations: (\d+)/.exec(err)?.[1]), lock: readLock(trial) };
+    return { operations: Number(/lock operations: (\d+)/.exec(err)?.[1]), lock: readLock(trial), rendered: join(trial.folder, 'service/files') };
   } finally {
     await trial.sandbox.stop();
   }
@@ -84,11 +86,11 @@ async function countOperations(): Promise<{ operations: number; lock: string }> 
 
 describe('killed with SIGKILL at every write of the lock', () => {
   test('running again books 14 creates and ends in the same bytes', async () => {
-    const { operations, lock } = await countOperations();
+    const { operations, lock, rendered } = await countOperations();
     expect(operations).toBeGreaterThan(14);
     const points = Array.from({ length: operations }, (_, index) => index + 1);
     const tryPoint = async (point: number) => {
-      const trial = await makeTrial();
+      const trial = await makeTrial(rendered);
       try {
         const killed = await trial.apply({ KILL_AT: String(point), KILL_WHEN: point % 2 === 0 ? 'before' : 'after' });
         // Groups of lines differ from run to run, so the last points may lie behind the end.

@@ -27,7 +27,7 @@ function expectPaidOnce(trial: Trial, count: number): void {
   expect(new Set(keys).size).toBe(count);
 }
 
-const slow = { service: ['--speed', '1'] };
+const slow = { service: ['--speed', '4'] };
 const attached = (trial: Trial) =>
   trial.events().filter(({ event, action }) => event === 'step-started' && action === 'attach');
 
