@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { type Guard, takeGuard } from '../disk/guard.ts';
+import { type Guard, type GuardAnswer, takeGuard } from '../disk/guard.ts';
 import { systemClock } from '../run/clock.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -8,18 +8,19 @@ import type { Terminal } from './terminal.ts';
 export async function holdGuard(lockPath: string, waitMs: number, terminal: Terminal): Promise<Guard> {
   const answer = await takeGuard(lockPath, { waitMs, clock: systemClock });
   const shown = relative(process.cwd(), lockPath) || lockPath;
-  if (answer.is === 'held') {
-    const { host, pid, since } = answer.by;
-    const note = answer.note === undefined ? '' : `; ${answer.note}`;
-    throw new CommandError(
-      exitCodes.lockHeld,
-      `another run holds ${shown}: process ${pid} on ${host}, since ${since}${note}`,
-      'wait for it to end (--lock-timeout waits longer), or end it; a run whose process is gone is taken over by itself',
-    );
-  }
+  if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host, pid } = answer.tookOver;
     terminal.err(`${terminal.style.yellow('notice')} took over from a run that is gone (process ${pid} on ${host})\n`);
   }
   return answer.guard;
+}
+
+function heldError(shown: string, { by, note }: Extract<GuardAnswer, { is: 'held' }>): CommandError {
+  if (note !== undefined) return new CommandError(exitCodes.lockHeld, `${shown} may be held by another run`, note);
+  return new CommandError(
+    exitCodes.lockHeld,
+    `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${by.since}`,
+    `wait for it to end (--lock-timeout waits longer); if it is certainly gone and was not on this machine: mediabatch unlock FILE --id ${by.id}`,
+  );
 }

@@ -122,6 +122,34 @@ function makeProgram(terminal: Terminal, exit: (code: number) => void): Command 
     );
 
   program
+    .command('resolve')
+    .argument('<file>', 'the manifest')
+    .argument('<address>', 'the step, as the plan shows it')
+    .description('decide about a create whose answer was lost; spends nothing itself')
+    .option('--job <id>', 'it was charged, and this is its job')
+    .option('--credits <n>', 'with --job: what it was charged', wholeNumber)
+    .option('--not-spent', 'it was not charged')
+    .option('--spend-again', 'buy it, whatever happened before')
+    .option('--sandbox', 'the lock of the sandbox runs')
+    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--lock-timeout <seconds>', 'how long to wait while another run holds the lock', seconds, 10)
+    .addOption(varOption())
+    .action(async (file: string, address: string, options) =>
+      exit(await (await import('./commands/resolve.ts')).resolve(file, address, { options, terminal })),
+    );
+
+  program
+    .command('unlock')
+    .argument('<file>', 'the manifest')
+    .requiredOption('--id <id>', 'the id of the run, as the refusal showed it')
+    .description('end the claim of a run that is gone on another machine')
+    .option('--sandbox', 'the lock of the sandbox runs')
+    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .action(async (file: string, options) =>
+      exit(await (await import('./commands/unlock.ts')).unlock(file, options, terminal)),
+    );
+
+  program
     .command('sandbox')
     .description('serve a local stand-in for the service: real jobs, credits and files, no account')
     .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 4010)

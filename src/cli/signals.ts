@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { exitCodes } from './exit.ts';
 
 /** The wish of the outside world that a run ends. */
@@ -17,6 +18,8 @@ const orphanCheckMs = 1000;
 
 export function listenForInterruption(onFirst: (reason: string) => void): Interruption {
   const controller = new AbortController();
+  // Every sleep and every request listens; their number is that of the jobs, not a leak.
+  setMaxListeners(0, controller.signal);
   const second = withResolvers();
   let reason: string | undefined;
   let presses = 0;

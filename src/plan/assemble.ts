@@ -38,7 +38,7 @@ export function assemblePlan(facts: PlanFacts): Plan {
   const matches = matchSteps(graph, lock);
   const priceOf = pricesFrom(lock);
   const rows = matches.map((match) => makeRow(match, facts, priceOf));
-  const held = heldCredits(matches, rows, priceOf);
+  const held = heldCredits(lock, rows, priceOf);
   const budgetLeft = graph.budget === undefined ? undefined : Math.max(0, graph.budget - spentCredits(lock) - held);
   blockUnfunded(rows, Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   blockDependents(rows, matches);
@@ -122,11 +122,17 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Credits that may have been spent by creates whose answer was lost and that this plan does not send again. */
-function heldCredits(matches: Match[], rows: PlanRow[], priceOf: PriceOf): number {
-  return matches.reduce((sum, { step }, index) => {
-    return rows[index]?.action === 'unresolved' ? sum + (priceOf(step.kind, step.request).credits ?? 0) : sum;
-  }, 0);
+/** What may have been spent by creates whose answer was lost, as far as this plan does not send them again. */
+function heldCredits(lock: Lock, rows: PlanRow[], priceOf: PriceOf): number {
+  const sentAgain = new Set(rows.flatMap(({ order }) => order?.key ?? []));
+  let held = 0;
+  for (const { kind, purchases } of lock.steps.values()) {
+    for (const { state, key, request = purchases[0]?.request } of purchases) {
+      if ((state !== 'intent' && state !== 'unresolved') || sentAgain.has(key) || request === undefined) continue;
+      held += priceOf(kind, request).credits ?? 0;
+    }
+  }
+  return held;
 }
 
 function blockUnfunded(rows: PlanRow[], cap: number): void {

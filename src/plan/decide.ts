@@ -2,6 +2,7 @@ import type { Output, Purchase } from '../lock/record.ts';
 import { describeDifference } from './difference.ts';
 import type { Match } from './match.ts';
 import type { Action } from './plan.ts';
+import { nextPurchase, repeatOf } from './repeat.ts';
 
 /** What is on disk where the lock says an output is. */
 export type FileState = 'intact' | 'missing' | 'changed';
@@ -41,7 +42,11 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
       return {
         action: 'create',
         reason: `refused before${because(purchase)}`,
-        purchase: { ...next(match), generation: purchase.generation, attempt: purchase.attempt + 1 },
+        purchase: {
+          generation: purchase.generation,
+          repeat: repeatOf(match.record?.purchases ?? [], purchase),
+          attempt: purchase.attempt + 1,
+        },
       };
     case 'running':
       return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` };
@@ -126,15 +131,7 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
 
 /** The next purchase of this step's request. */
 function next(match: Match): { generation: number; repeat: number; attempt: number } {
-  const all = match.record?.purchases ?? [];
-  const generations = new Set(
-    all.filter(({ fingerprint }) => fingerprint === match.step.fingerprint).map(({ generation }) => generation),
-  );
-  return {
-    generation: 1 + Math.max(0, ...all.map(({ generation }) => generation)),
-    repeat: generations.size + 1,
-    attempt: 1,
-  };
+  return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 
 function because(purchase: Purchase): string {

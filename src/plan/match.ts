@@ -31,12 +31,32 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
 }
 
 /**
- * The purchase of this request that counts: the newest one that is not a plain failure; within one generation and
- * attempt the one that got furthest (`purchases` is sorted that way).
+ * The purchase of this request that counts: the newest one that is bought, running or open; within one generation and
+ * attempt the one that got furthest (`purchases` is sorted that way). A refusal that is newer than an open create means
+ * that a person has decided about that create. Only failures: the newest of them.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   const same = record.purchases.filter((purchase) => purchase.fingerprint === fingerprint);
-  return same.find((purchase) => !['failed', 'lost', 'refused'].includes(purchase.state)) ?? same[0];
+  let refused: Purchase | undefined;
+  for (const purchase of same) {
+    switch (purchase.state) {
+      case 'done':
+      case 'running':
+        return purchase;
+      case 'intent':
+      case 'unresolved':
+        return refused ?? purchase;
+      case 'refused':
+        refused ??= purchase;
+        break;
+      case 'failed':
+      case 'lost':
+        break;
+      default:
+        purchase.state satisfies never;
+    }
+  }
+  return refused ?? same[0];
 }
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {

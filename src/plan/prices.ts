@@ -1,6 +1,5 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { documentedCredits, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Price } from './plan.ts';
@@ -24,14 +23,9 @@ export function pricesFrom(lock: Lock): PriceOf {
     }
   }
   return (kindName, request) => {
-    const kind = knownKind(kindName);
+    const kind = kinds[kindName];
+    if (kind === undefined) return { class: kindName, credits: null };
     const name = priceClass(kind, request);
     return { class: name, credits: charged.get(name) ?? documentedCredits(kind, request) ?? null };
   };
-}
-
-function knownKind(name: string): Kind {
-  const kind = kinds[name];
-  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
-  return kind;
 }

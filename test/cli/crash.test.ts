@@ -78,7 +78,11 @@ async function countOperations(): Promise<{ operations: number; lock: string; re
     const { code, err } = await trial.apply({ REPORT_COUNT: '1' });
     expect(code, err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(14);
-    return { operations: Number(/lock operations: (\d+)/.exec(err)?.[1]), lock: readLock(trial), rendered: join(trial.folder, 'service/files') };
+    return {
+      operations: Number(/lock operations: (\d+)/.exec(err)?.[1]),
+      lock: readLock(trial),
+      rendered: join(trial.folder, 'service/files'),
+    };
   } finally {
     await trial.sandbox.stop();
   }

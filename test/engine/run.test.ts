@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OutputError } from '../../src/disk/output-target.ts';
+import { writeLine } from '../../src/lock/write.ts';
+import { type Finding, findOpenPurchase, resolvePurchase } from '../../src/plan/resolve-purchase.ts';
 import { actionsOf, images, TestCampaign } from '../rig/campaign.ts';
 
 const reset = { answer: { is: 'ambiguous', message: 'reset' } } as const;
@@ -139,6 +141,56 @@ tasks:
     campaign.service.trouble = () => undefined;
     await campaign.run();
     expectPaidOnce(campaign, 1);
+  });
+});
+
+describe('what a person decides about a lost answer', () => {
+  /** One step whose create was booked and never answered, a day ago. */
+  async function unresolved(): Promise<TestCampaign> {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.trouble = () => ({ ...reset, booked: true });
+    await campaign.run();
+    campaign.service.trouble = () => undefined;
+    campaign.clock.advance(25 * 3_600_000);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'unresolved' });
+    return campaign;
+  }
+
+  async function decide(campaign: TestCampaign, finding: Finding): Promise<void> {
+    const record = campaign.file.read().steps.get('pic@p1');
+    const open = findOpenPurchase(record);
+    if (record === undefined || open === undefined) throw new Error('nothing is open');
+    await campaign.file.append(writeLine(resolvePurchase(record, open, { campaign: 'test', finding })));
+  }
+
+  test('its job is known: it is collected', async () => {
+    const campaign = await unresolved();
+    await decide(campaign, { is: 'job', jobId: campaign.service.ledger[0]?.jobId ?? '', credits: 3 });
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'attach' });
+    await campaign.run();
+    expectPaidOnce(campaign, 1);
+    expect(campaign.plan().totals.alreadyPaid).toBe(3);
+  });
+
+  test('it was not charged: it is bought under another key', async () => {
+    const campaign = await unresolved();
+    await decide(campaign, { is: 'not-spent' });
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'create' });
+    await campaign.run();
+    expectPaidOnce(campaign, 2);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
+  });
+
+  test('buy it again: the doubtful purchase stays on record', async () => {
+    const campaign = await unresolved();
+    await decide(campaign, { is: 'spend-again' });
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'create' });
+    await campaign.run();
+    expectPaidOnce(campaign, 2);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
+    expect(campaign.plan().totals).toMatchObject({ alreadyPaid: 3, held: 3 });
+    const recorded = JSON.stringify([...campaign.file.read().steps.values()]);
+    for (const { key } of campaign.service.ledger) expect(recorded).toContain(key);
   });
 });
 

@@ -1,0 +1,104 @@
+import { openLockFile } from '../../disk/lock-file.ts';
+import { isJobId } from '../../lock/check-line.ts';
+import { joinRecords, recordOf } from '../../lock/join.ts';
+import { writeHeader, writeLine, writeLock } from '../../lock/write.ts';
+import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
+import { campaignPaths, requireGraph, requireLock } from '../campaign.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+
+export interface ResolveOptions {
+  job?: string;
+  credits?: number;
+  notSpent?: boolean;
+  spendAgain?: boolean;
+  sandbox?: boolean;
+  lock?: string;
+  lockTimeout: number;
+  var?: Record<string, string>;
+}
+
+/** Records what a person has found out about a create whose answer was lost. Spends nothing itself. */
+export async function resolve(
+  file: string,
+  address: string,
+  context: { options: ResolveOptions; terminal: Terminal },
+): Promise<number> {
+  const { options, terminal } = context;
+  const finding = readFinding(options);
+  const paths = campaignPaths(file, {
+    sandbox: options.sandbox === true,
+    ...(options.lock !== undefined && { lock: options.lock }),
+  });
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const loaded = await requireLock(paths, undefined, terminal);
+    const record = loaded.lock.steps.get(address);
+    const open = findOpenPurchase(record);
+    if (record === undefined || open === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
+    const line = resolvePurchase(record, open, { campaign: graph.name, finding });
+    const lockFile = await openLockFile(paths.lock, {
+      header: writeHeader(loaded.lock),
+      read: loaded.bytes ?? null,
+      ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+    });
+    try {
+      await lockFile.append(writeLine(line));
+      loaded.lock.steps.set(address, joinRecords(record, recordOf(line)));
+      await lockFile.replace(writeLock(loaded.lock));
+    } finally {
+      await lockFile.close();
+    }
+  } finally {
+    await guard.release();
+  }
+  terminal.err(`${terminal.style.green('recorded')} ${address}: ${describe(finding)}\n`);
+  return exitCodes.done;
+}
+
+function readFinding(options: ResolveOptions): Finding {
+  const { job, credits, notSpent, spendAgain } = options;
+  if ([job !== undefined, notSpent === true, spendAgain === true].filter(Boolean).length !== 1) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
+      '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
+    );
+  }
+  if (job === undefined) return notSpent ? { is: 'not-spent' } : { is: 'spend-again' };
+  if (!isJobId(job)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${JSON.stringify(job)} cannot be a job id`,
+      'copy it as the service shows it',
+    );
+  }
+  return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
+}
+
+function nothingOpen(address: string, records: { address: string; purchases: { state: string }[] }[]): CommandError {
+  const open = records
+    .filter(({ purchases }) => purchases.some(({ state }) => state === 'intent' || state === 'unresolved'))
+    .map((record) => record.address);
+  const hint =
+    open.length === 0
+      ? 'nothing in this lock waits for a decision'
+      : `these wait for one: ${open.slice(0, 10).join(', ')}`;
+  return new CommandError(exitCodes.wrongUsage, `${address} has no create whose outcome is unknown`, hint);
+}
+
+function describe(finding: Finding): string {
+  switch (finding.is) {
+    case 'job':
+      return `its job is ${finding.jobId}; the next apply collects it`;
+    case 'not-spent':
+      return 'nothing was charged; the next apply buys it';
+    case 'spend-again':
+      return 'the next apply buys it, perhaps for the second time';
+    default:
+      return finding satisfies never;
+  }
+}

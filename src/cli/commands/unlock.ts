@@ -1,0 +1,33 @@
+import { readGuardHolder, removeGuard } from '../../disk/guard.ts';
+import { campaignPaths } from '../campaign.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface UnlockOptions {
+  id: string;
+  sandbox?: boolean;
+  lock?: string;
+}
+
+/** Ends the claim of a run that will never end it itself, on a machine that cannot be asked. Needs the id that it showed. */
+export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
+  const { lock } = campaignPaths(file, {
+    sandbox: options.sandbox === true,
+    ...(options.lock !== undefined && { lock: options.lock }),
+  });
+  const removed = await removeGuard(lock, options.id);
+  if (removed === 'removed') {
+    terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
+    return exitCodes.done;
+  }
+  const holder = await readGuardHolder(lock);
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    holder === undefined
+      ? `no run holds the lock of ${file}`
+      : `the run that holds the lock has the id ${holder.id}, not ${options.id}`,
+    holder === undefined
+      ? 'there is nothing to unlock'
+      : `it is process ${holder.pid} on ${holder.host}, since ${holder.since}; unlock it only when you are certain that it is gone`,
+  );
+}
