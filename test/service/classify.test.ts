@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInward } from '../../src/service/address-guard.ts';
+import { isInward } from '../../src/graph/inward-address.ts';
 import { classifyCreate } from '../../src/service/create.ts';
 import { isJobId, parseRetryAfter } from '../../src/service/fields.ts';
 import type { HttpAnswer } from '../../src/service/http.ts';
