@@ -121,6 +121,25 @@ function makeProgram(terminal: Terminal, exit: (code: number) => void): Command 
       exit(await (await import('./commands/status.ts')).status(file, options, terminal)),
     );
 
+  for (const [name, description] of [
+    ['explain', 'why a run would do what it would do with one step, field by field'],
+    ['render', 'print the request of one step as it is sent'],
+  ] as const) {
+    program
+      .command(name)
+      .argument('<file>', 'the manifest')
+      .argument('<address>', 'the step, as the plan shows it')
+      .description(`${description}; needs no network and writes nothing`)
+      .option('--json', 'one JSON document on stdout')
+      .option('--sandbox', 'the state of the sandbox runs')
+      .option('--lock <file>', 'another lock than the one beside the manifest')
+      .addOption(varOption())
+      .action(async (file: string, address: string, options) => {
+        const commands = await import('./commands/explain.ts');
+        exit(await commands[name](file, address, { options, terminal }));
+      });
+  }
+
   program
     .command('resolve')
     .argument('<file>', 'the manifest')

@@ -1,0 +1,65 @@
+import { kinds } from '../../kinds/index.ts';
+import { explainText } from '../../report/explain-text.ts';
+import { safeJson } from '../../report/safe-text.ts';
+import { campaignPaths, requireGraph, requireLock } from '../campaign.ts';
+import { readEnvironment } from '../environment.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { planCampaign } from '../plan-campaign.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+import { replaysOf } from './plan.ts';
+
+export interface ExplainOptions {
+  sandbox?: boolean;
+  lock?: string;
+  json?: boolean;
+  var?: Record<string, string>;
+}
+
+interface Context {
+  options: ExplainOptions;
+  terminal: Terminal;
+}
+
+/** Why a run would do what it would do with one step. Needs no network and writes nothing. */
+export async function explain(file: string, address: string, { options, terminal }: Context): Promise<number> {
+  const sandbox = options.sandbox === true;
+  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const { lock } = await requireLock(paths, undefined, terminal);
+  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  const plan = await planCampaign(graph, lock, paths, { terminal, redo: [], replays: replaysOf(sandbox, environment) });
+  const row = plan.rows.find((candidate) => candidate.address === address);
+  const step = graph.steps.find((candidate) => candidate.address === address);
+  if (row === undefined || step === undefined) throw unknownStep(address, graph.steps);
+  const record = lock.steps.get(row.order?.movedFrom ?? address);
+  const explanation = { row, step, ...(record !== undefined && { record }) };
+  if (options.json) terminal.out(`${safeJson({ mediabatch: 'explanation', version: 1, ...explanation }, 2)}\n`);
+  else terminal.out(explainText(explanation, { style: terminal.outStyle }));
+  return exitCodes.done;
+}
+
+/** The request of a step as it is sent, references still open. */
+export async function render(file: string, address: string, { options, terminal }: Context): Promise<number> {
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const step = graph.steps.find((candidate) => candidate.address === address);
+  if (step === undefined) throw unknownStep(address, graph.steps);
+  terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.path ?? ''}`)}\n`);
+  terminal.out(`${safeJson(step.request, 2)}\n`);
+  return exitCodes.done;
+}
+
+function unknownStep(address: string, steps: { address: string; task: string }[]): CommandError {
+  const ofTask = steps.filter(({ task }) => task === address).map((step) => step.address);
+  if (ofTask.length > 0) {
+    return new CommandError(
+      exitCodes.wrongUsage,
+      `${address} is a task with ${ofTask.length} steps`,
+      `name one: ${ofTask.slice(0, 5).join(', ')}`,
+    );
+  }
+  const near = steps.map((step) => step.address).filter((known) => known.startsWith(address.slice(0, 3)));
+  const hint =
+    near.length > 0 ? `near it: ${near.slice(0, 5).join(', ')}` : 'mediabatch plan FILE --all shows every address';
+  return new CommandError(exitCodes.wrongUsage, `there is no step ${address}`, hint);
+}

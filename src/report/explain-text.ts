@@ -1,0 +1,75 @@
+import type { OpenRequest, Step } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../json.ts';
+import type { Purchase, StepRecord } from '../lock/record.ts';
+import type { PlanRow } from '../plan/plan.ts';
+import { countOf } from './numbers.ts';
+import { safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+
+/** Everything there is to say about one step. */
+export interface Explanation {
+  row: PlanRow;
+  step: Step;
+  record?: StepRecord;
+}
+
+/** Why a run would do what the plan says for this step, field by field, and what was bought for it before. */
+export function explainText({ row, step, record }: Explanation, options: { style: Style }): string {
+  const { style } = options;
+  const lines = [
+    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(row.reason)}`,
+    '',
+    ...factLines(row, step),
+  ];
+  const bought = record?.purchases.find(({ request }) => request !== undefined);
+  lines.push('', 'request', ...fieldLines(step.paidRequest, bought?.request, style));
+  if (record !== undefined) lines.push('', 'on record', ...record.purchases.flatMap(purchaseLines));
+  return `${lines.join('\n')}\n`;
+}
+
+function factLines(row: PlanRow, step: Step): string[] {
+  const facts: [string, string][] = [
+    [
+      'spends',
+      row.credits === null
+        ? 'unknown until the first of its kind and size was charged'
+        : countOf(row.credits, 'credit'),
+    ],
+    ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
+    ['saves to', `${step.save}.…`],
+    ['waits for', step.needs.length === 0 ? 'nothing' : step.needs.join(', ')],
+    ['fingerprint', step.fingerprint],
+    ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
+  ];
+  return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text)}`);
+}
+
+/** Every field once; one that differs from what was bought shows both. */
+function fieldLines(wanted: OpenRequest, bought: OpenRequest | undefined, style: Style): string[] {
+  const fields = [...new Set([...Object.keys(bought ?? {}), ...Object.keys(wanted)])].sort();
+  return fields.flatMap((field) => {
+    const [before, after] = [bought?.[field], wanted[field]];
+    const same = before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after);
+    if (bought === undefined || same) return [`  ${safeText(field)}: ${shown(after)}`];
+    return [
+      ...(before === undefined ? [] : [style.red(`- ${safeText(field)}: ${shown(before)}`)]),
+      ...(after === undefined ? [] : [style.green(`+ ${safeText(field)}: ${shown(after)}`)]),
+    ];
+  });
+}
+
+function shown(value: Json | undefined): string {
+  return value === undefined ? '' : safeText(typeof value === 'string' ? value : canonicalJson(value), 2000);
+}
+
+function purchaseLines(purchase: Purchase): string[] {
+  const { generation, attempt, state, jobId, credits, error, outputs } = purchase;
+  const parts = [
+    `  ${generation}.${attempt} ${state}`,
+    jobId === undefined ? undefined : `job ${jobId}`,
+    credits === undefined ? undefined : countOf(credits, 'credit'),
+    outputs?.[0]?.path,
+    error,
+  ];
+  return [safeText(parts.filter((part) => part !== undefined).join(', '), 1000)];
+}
