@@ -1,9 +1,13 @@
 /**
  * The library: text becomes a graph, graph and lock become a plan, and a plan is carried out through ports.
- * The command line is a client of exactly these functions.
+ * `createService`, `createOutputs`, `openLockFile` and `createKeptBodies` are the ports of this machine; `LocalLedger` and
+ * `drive` carry a plan out with them, as the command line does.
  */
 export type { Diagnostic, DiagnosticCode, Place, Position } from './diagnostic.ts';
 export { codes } from './diagnostic.ts';
+export { createKeptBodies, type KeptBodies } from './disk/kept-bodies.ts';
+export { type LockFile, openLockFile, readLockBytes } from './disk/lock-file.ts';
+export { createOutputs } from './disk/outputs.ts';
 export { type DriveOptions, type DriveResult, drive } from './engine/drive.ts';
 export { LocalLedger } from './engine/local-ledger.ts';
 export { buildGraph } from './graph/build.ts';
@@ -14,7 +18,7 @@ export type { Kind } from './kinds/kind.ts';
 export { joinLocks, joinRecords } from './lock/join.ts';
 export { type LockReading, readLock } from './lock/read.ts';
 export type { Lock, LockLine, Output, Purchase, StepRecord } from './lock/record.ts';
-export { emptyLock, writeLock } from './lock/write.ts';
+export { emptyLock, writeHeader, writeLock } from './lock/write.ts';
 export { type DataFile, dataFiles, parseManifest } from './manifest/parse.ts';
 export { assemblePlan, outputsToCheck, type PlanFacts } from './plan/assemble.ts';
 export type { Action, Plan, PlanRow, PlanTotals, Price, StepOrder } from './plan/plan.ts';
@@ -24,3 +28,5 @@ export type { Begin, Clock, Ledger, Outputs, Ports, Service, StepResult } from '
 export { runStep, type Slot } from './run/step.ts';
 export type { StepEnd } from './run/step-end.ts';
 export type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd } from './service/answer.ts';
+export { fixedPolicy, type PollPolicy, typicalPolicy } from './service/polling.ts';
+export { createService, type ServiceClient, type ServiceOptions } from './service/service.ts';

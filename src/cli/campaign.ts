@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Diagnostic } from '../diagnostic.ts';
 import { readDataFile, readManifestText } from '../disk/inputs.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Graph } from '../graph/graph.ts';
+import { besideManifest } from '../graph/task-rows.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
@@ -25,7 +26,7 @@ export interface CampaignPaths {
   state: string;
 }
 
-export function campaignPaths(file: string, options: { sandbox: boolean; lock?: string }): CampaignPaths {
+export function campaignPaths(file: string, options: { sandbox?: boolean; lock?: string }): CampaignPaths {
   const folder = dirname(resolve(file));
   const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
   const lockName = options.sandbox ? `${name}.sandbox.lock.jsonl` : `${name}.lock.jsonl`;
@@ -57,7 +58,7 @@ export async function loadManifest(file: string, vars: Record<string, string>): 
     const answer = await readDataFile(dirname(resolve(file)), path);
     data.set(path, answer);
     // Places in data files are named like the manifest itself: as seen from the working folder.
-    if ('text' in answer) sources.set(posix.join(dirname(file), path), answer.text);
+    if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
   }
   const built = buildGraph(parsed.manifest, { data, vars });
   return { ...built, diagnostics: [...parsed.diagnostics, ...built.diagnostics], sources };
@@ -131,10 +132,13 @@ export async function requireLock(
   return { lock, bytes, needsRewrite, ...(tornTailAt !== undefined && { tornTailAt }) };
 }
 
-/** Says of two runs whether they talk to the same service, without putting its address into git. */
-export function serviceDigest(baseUrl: string): string {
-  return createHash('sha256').update(new URL(baseUrl).href.replace(/\/+$/, '')).digest('hex').slice(0, 16);
+/**
+ * Says of two runs whether they talk to the same service, without putting its address into git; undefined when nobody
+ * knows where the service is. Every embedded sandbox is the same service, whatever port it listens on.
+ */
+export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
+  if (sandbox) return 'sandbox';
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined;
+  const address = new URL(baseUrl).href.replace(/\/+$/, '');
+  return createHash('sha256').update(address).digest('hex').slice(0, 16);
 }
-
-/** Every embedded sandbox is the same service, whatever port it listens on. */
-export const sandboxDigest = 'sandbox';

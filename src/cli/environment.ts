@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { isLoopbackHost } from '../graph/inward-address.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
 /** Where the service is and how to sign in. Never from a manifest. */
@@ -64,7 +65,7 @@ export function requireAccess(environment: Environment): Access {
   return { baseUrl: checkBaseUrl(baseUrl), token };
 }
 
-export function checkBaseUrl(text: string): string {
+function checkBaseUrl(text: string): string {
   const wrong = (message: string) =>
     new CommandError(exitCodes.wrongUsage, `MEDIABATCH_BASE_URL ${message}`, 'it looks like https://host/api/v1');
   let url: URL;
@@ -73,7 +74,7 @@ export function checkBaseUrl(text: string): string {
   } catch {
     throw wrong('is not a URL');
   }
-  const loopback = ['localhost', '[::1]'].includes(url.hostname) || /^127\./.test(url.hostname);
+  const loopback = isLoopbackHost(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
     throw wrong('must be https (http only to this machine), because the key travels with every request');
   }

@@ -14,7 +14,7 @@ export interface RunFindings {
 export function exitCodeOf({ plan, outcomes, stopped, overBudget, interrupted }: RunFindings): ExitCode {
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
-  const unfunded = plan.rows.some(({ action, reason }) => action === 'blocked' && reason.startsWith('the credits'));
+  const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
   if (interrupted) return exitCodes.interrupted;
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;

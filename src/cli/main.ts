@@ -3,7 +3,7 @@ import { safeText } from '../report/safe-text.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
-/** Runs one command line and gives the exit code. Nothing below this calls `process.exit`. */
+/** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
 export async function main(argv: string[]): Promise<number> {
   const terminal = processTerminal();
   let exitCode: number = exitCodes.done;
@@ -171,7 +171,7 @@ function makeProgram(terminal: Terminal, exit: (code: number) => void): Command 
   program
     .command('sandbox')
     .description('serve a local stand-in for the service: real jobs, credits and files, no account')
-    .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber, 4010)
+    .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', port, 4010)
     .option('--credits <n>', 'balance of a new sandbox', wholeNumber)
     .option('--speed <factor>', 'how much faster than life jobs run', positive, 1)
     .option('--fail-rate <share>', 'share of jobs that fail, 0 to 1', share, 0)
@@ -206,6 +206,12 @@ function varOption(): Option {
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number, 0 or more');
   return Number(text);
+}
+
+function port(text: string): number {
+  const value = wholeNumber(text);
+  if (value > 65_535) throw new InvalidArgumentError('give a number from 0 to 65535');
+  return value;
 }
 
 function concurrency(text: string): number {

@@ -1,5 +1,3 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { openLockFile } from '../disk/lock-file.ts';
@@ -10,13 +8,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../json.ts';
 import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createLines } from '../report/run-lines.ts';
-import { createEventLines, type RunReporter } from '../report/run-reporter.ts';
-import { createScreen } from '../report/run-screen.ts';
-import { createRunView, foldEvent } from '../report/run-view.ts';
-import { safeJson } from '../report/safe-text.ts';
-import { summaryText } from '../report/summary-text.ts';
-import type { RunEvent, RunFact, StepOutcome } from '../run/event.ts';
+import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
 import { fixedPolicy, typicalPolicy } from '../service/polling.ts';
 import { createService, type ServiceClient } from '../service/service.ts';
@@ -24,6 +16,7 @@ import type { CampaignPaths, LoadedLock } from './campaign.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { makeRecorder } from './recorder.ts';
 import { settleLock } from './settle-lock.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -41,7 +34,7 @@ export interface RunPlanOptions {
   clock: Clock;
   /** The plan as JSON when the result is wanted as one document on stdout. */
   json: Json | undefined;
-  events: string | undefined;
+  events: ((text: string) => void) | undefined;
   pollInterval: 'auto' | number;
   requestTimeoutMs: number;
   createTimeoutMs: number;
@@ -92,10 +85,17 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       signal: interruption.signal,
     };
     const work = drive(plan, ports, { concurrency: plan.concurrency, downloads: 8 });
-    const ends = await Promise.race([work, interruption.secondSignal.then(() => undefined)]);
+    const settle = () => settleLock(file, { ledger, graph, loaded, emit });
+    // Whatever went wrong, what this run knows is saved as far as the disk lets it.
+    const guarded = work.catch(async (error: unknown) => {
+      await settle().catch(() => {});
+      throw error;
+    });
+    guarded.catch(() => {});
+    const ends = await Promise.race([guarded, interruption.secondSignal.then(() => undefined)]);
     if (ends === undefined) return exitCodes.interrupted;
 
-    await settleLock(file, { ledger, graph, loaded, emit });
+    await settle();
     const outcomes = [...ends.values()].map(({ outcome }) => outcome);
     const exit = exitCodeOf({
       plan,
@@ -151,53 +151,4 @@ function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
   const counts: { [outcome in StepOutcome]?: number } = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
-}
-
-/** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
-function makeRecorder(plan: Plan, options: RunPlanOptions): RunReporter {
-  const { terminal, json, events, clock, paths } = options;
-  const reporters: RunReporter[] = [];
-  const view = createRunView();
-  let last: RunEvent | undefined;
-  const hasWork = plan.rows.some(({ order }) => order !== undefined);
-  if (events === '-') reporters.push(createEventLines(terminal.out));
-  else if (events !== undefined) {
-    writeFileSync(events, '');
-    reporters.push(createEventLines((text) => appendFileSync(events, text)));
-  }
-  if (hasWork) {
-    reporters.push(
-      terminal.screen
-        ? createScreen({ stream: process.stderr, style: terminal.style, now: () => clock.now() })
-        : createLines(terminal.err, { style: terminal.style, now: () => clock.now(), every: everyMs }),
-    );
-  }
-  return {
-    on(event) {
-      foldEvent(view, event);
-      last = event;
-      for (const reporter of reporters) reporter.on(event);
-    },
-    async end() {
-      for (const reporter of reporters) await reporter.end();
-      if (hasWork)
-        terminal.err(
-          summaryText(view, {
-            style: terminal.style,
-            file: paths.manifest,
-            outputs: relative(process.cwd(), paths.outputs),
-          }),
-        );
-      if (json !== undefined && last?.event === 'run-ended') {
-        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);
-      }
-    },
-  };
-}
-
-/** An interval that never keeps the process alive by itself. */
-function everyMs(ms: number, call: () => void): () => void {
-  const timer = setInterval(call, ms);
-  timer.unref();
-  return () => clearInterval(timer);
 }

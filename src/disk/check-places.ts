@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs';
-import { access, lstat } from 'node:fs/promises';
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { access, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from './plain-file.ts';
 import { knownExtensions } from './sniff.ts';
@@ -20,50 +20,66 @@ export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
 ): Promise<BadPlace[]> {
-  const folders = new Map<string, Promise<Omit<BadPlace, 'address'> | undefined>>();
+  const folders = new Map<string, Promise<Folder>>();
+  const told = new Set<string>();
   const bad: BadPlace[] = [];
   for (const { address, save } of saves) {
-    const folder = save.split('/').slice(0, -1).join('/');
-    const known = folders.get(folder);
-    const checking = known ?? checkFolder(root, folder);
-    folders.set(folder, checking);
-    const problem = await checking;
-    if (problem !== undefined) {
-      if (known === undefined) bad.push({ address, ...problem });
-      continue;
+    const parts = save.split('/');
+    const stem = parts.pop() ?? '';
+    const name = parts.join('/');
+    const looking = folders.get(name) ?? lookAtFolder(root, parts);
+    folders.set(name, looking);
+    const folder = await looking;
+    if (folder.problem === undefined) {
+      const target = findBadTarget(folder, { stem, save });
+      if (target !== undefined) bad.push({ address, ...target });
+    } else if (!told.has(name)) {
+      told.add(name);
+      bad.push({ address, ...folder.problem });
     }
-    const target = await checkTarget(root, save);
-    if (target !== undefined) bad.push({ address, ...target });
   }
   return bad;
 }
 
-async function checkFolder(root: string, folder: string): Promise<Omit<BadPlace, 'address'> | undefined> {
+/** A folder of outputs as it is now; listed once, however many outputs go there. */
+interface Folder {
+  entries: ReadonlyMap<string, Dirent>;
+  problem?: Omit<BadPlace, 'address'>;
+}
+
+async function lookAtFolder(root: string, parts: readonly string[]): Promise<Folder> {
+  const entries = new Map<string, Dirent>();
   let existing = root;
   let path = '';
-  for (const name of folder === '' ? [] : folder.split('/')) {
+  for (const name of parts) {
     path = path === '' ? name : `${path}/${name}`;
     const stats = await statOrAbsent(join(root, path));
     if (stats === undefined) break;
-    if (stats.isSymbolicLink()) return { path, why: 'symlink' };
-    if (!stats.isDirectory()) return { path, why: 'not-a-folder' };
+    if (stats.isSymbolicLink()) return { entries, problem: { path, why: 'symlink' } };
+    if (!stats.isDirectory()) return { entries, problem: { path, why: 'not-a-folder' } };
     existing = join(root, path);
   }
-  if ((await statOrAbsent(existing)) === undefined) return undefined;
+  if ((await statOrAbsent(existing)) === undefined) return { entries };
   try {
     await access(existing, constants.W_OK);
-    return undefined;
   } catch {
-    return { path: path === '' ? '.' : path, why: 'not-writable' };
+    return { entries, problem: { path: path === '' ? '.' : path, why: 'not-writable' } };
   }
+  if (existing === join(root, ...parts)) {
+    for (const entry of await readdir(existing, { withFileTypes: true })) entries.set(entry.name, entry);
+  }
+  return { entries };
 }
 
-async function checkTarget(root: string, save: string): Promise<Omit<BadPlace, 'address'> | undefined> {
+function findBadTarget(
+  { entries }: Folder,
+  { stem, save }: { stem: string; save: string },
+): Omit<BadPlace, 'address'> | undefined {
+  if (entries.size === 0) return undefined;
   for (const extension of knownExtensions) {
-    const path = `${save}${extension}`;
-    const stats = await statOrAbsent(join(root, path));
-    if (stats?.isSymbolicLink()) return { path, why: 'symlink' };
-    if (stats !== undefined && !stats.isFile()) return { path, why: 'not-a-file' };
+    const entry = entries.get(`${stem}${extension}`);
+    if (entry?.isSymbolicLink()) return { path: `${save}${extension}`, why: 'symlink' };
+    if (entry !== undefined && !entry.isFile()) return { path: `${save}${extension}`, why: 'not-a-file' };
   }
   return undefined;
 }

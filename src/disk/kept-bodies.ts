@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isErrno } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
 
 /**
@@ -24,8 +25,10 @@ export function createKeptBodies(folder: string): KeptBodies {
     async read(key) {
       try {
         return await readFile(pathOf(key), 'utf8');
-      } catch {
-        return undefined;
+      } catch (error) {
+        // Anything but “never kept” must not end in other bytes under the same key.
+        if (isErrno(error, 'ENOENT')) return undefined;
+        throw error;
       }
     },
     drop: (key) => rm(pathOf(key), { force: true }),

@@ -31,6 +31,7 @@ export class Budget {
   /** What may still be reserved. */
   get left(): number {
     const { total, run } = this.#caps;
+    if (this.#isCapped && this.#mayHaveCostAnything()) return 0;
     const ever = total === undefined ? Number.POSITIVE_INFINITY : total - this.spentEver;
     const now = run === undefined ? Number.POSITIVE_INFINITY : run - this.spentNow;
     return Math.min(ever, now) - this.held;
@@ -48,17 +49,25 @@ export class Budget {
   reserve(address: string, price: Price): Reservation {
     const own = this.#held.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
-    const credits = this.#prices.get(price.class) ?? price.credits;
+    const credits = this.#knownPrice(price);
     if (credits === null) return this.#reserveCanary(address, price);
-    if (credits > this.left) return this.#hasCanary() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
+    if (credits > this.left || this.left < 1)
+      return this.#hasCanary() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
     if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
     this.#held.set(address, { price, credits });
     return { is: 'reserved', credits };
   }
 
-  /** A charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts. */
+  /**
+   * A charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts – and where
+   * the price was not known either, the step may have cost anything.
+   */
   settle(address: string, charged: number | null): void {
     const own = this.#held.get(address);
+    if (own !== undefined && own.credits === null && charged === null) {
+      this.doubt(address);
+      return;
+    }
     this.#held.delete(address);
     const credits = charged ?? own?.credits ?? 0;
     this.spentNow += credits;
@@ -67,6 +76,11 @@ export class Budget {
       this.#prices.set(own.price.class, Math.max(charged, this.#prices.get(own.price.class) ?? 0));
     }
     this.#wake();
+  }
+
+  /** What is held for a step; `null` when that is not known. */
+  reserved(address: string): number | null {
+    return this.#held.get(address)?.credits ?? null;
   }
 
   release(address: string): void {
@@ -103,6 +117,20 @@ export class Budget {
     if (this.left < 1) return { is: 'over-budget' };
     this.#held.set(address, { price, credits: null });
     return { is: 'reserved', credits: null };
+  }
+
+  #knownPrice(price: Price): number | null {
+    const learned = this.#prices.get(price.class);
+    if (learned === undefined) return price.credits;
+    return Math.max(learned, price.credits ?? 0);
+  }
+
+  /** A purchase of a price that nobody knows, and nobody will say in this run whether it was charged. */
+  #mayHaveCostAnything(): boolean {
+    for (const { credits, price, doubtful } of this.#held.values()) {
+      if (doubtful && credits === null && !this.#prices.has(price.class)) return true;
+    }
+    return false;
   }
 
   get #isCapped(): boolean {

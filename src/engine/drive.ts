@@ -48,10 +48,13 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
               (end) => settle(order, end),
               (error: unknown) => {
                 failure.error ??= error;
-                ports.ledger.stopSpending('disk', error instanceof Error ? error.message : String(error));
+                ports.ledger.stopSpending('error', error instanceof Error ? error.message : String(error));
                 settle(order, { outcome: 'left', credits: null, error: String(error) });
               },
             )
+            .catch((error: unknown) => {
+              failure.error ??= error;
+            })
             .finally(() => {
               free();
               finished();
@@ -155,7 +158,7 @@ function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): num
     case 'create':
     case 'redo':
     case 'retry':
-      return height;
+      return order.sentBefore ? 1_000_000 + height : height;
     default:
       return order.action satisfies never;
   }

@@ -1,14 +1,13 @@
 import type { KeptBodies } from '../disk/kept-bodies.ts';
 import type { LockFile } from '../disk/lock-file.ts';
 import { findReferences } from '../graph/fingerprint.ts';
-import { joinRecords, recordOf } from '../lock/join.ts';
-import type { Lock, LockLine, Purchase } from '../lock/record.ts';
-import { writeLine } from '../lock/write.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
 import type { Begin, Clock, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
+import { Journal } from './journal.ts';
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
@@ -21,16 +20,13 @@ export class GuardLostError extends Error {
 /** The ledger as one process keeps it: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
   readonly budget: Budget;
-  readonly #lock: Lock;
-  readonly #file: LockFile;
+  readonly #journal: Journal;
   readonly #bodies: KeptBodies;
   readonly #clock: Clock;
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #isAlone: () => Promise<boolean>;
   #stopped: StopReason | undefined;
-  /** Whether anything was recorded in this run. */
-  recorded = false;
   #balance: number | null = null;
   #pausedUntil = 0;
 
@@ -45,8 +41,7 @@ export class LocalLedger implements Ledger {
     emit(fact: RunFact): void;
   }) {
     this.#isAlone = options.isAlone;
-    this.#lock = options.lock;
-    this.#file = options.file;
+    this.#journal = new Journal(options.lock, options.file);
     this.#bodies = options.bodies;
     this.#clock = options.clock;
     this.#emit = options.emit;
@@ -61,7 +56,12 @@ export class LocalLedger implements Ledger {
 
   /** The fold of everything recorded so far. */
   get lock(): Lock {
-    return this.#lock;
+    return this.#journal.lock;
+  }
+
+  /** Whether anything was recorded in this run. */
+  get recorded(): boolean {
+    return this.#journal.recorded;
   }
 
   get stopped(): StopReason | undefined {
@@ -73,7 +73,7 @@ export class LocalLedger implements Ledger {
   }
 
   async begin(order: StepOrder): Promise<Begin> {
-    const known = this.#purchases(order);
+    const known = this.#journal.purchasesOf(order);
     const job = known.find(({ jobId }) => jobId !== undefined);
     if (job?.jobId !== undefined) return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
     for (;;) {
@@ -111,14 +111,16 @@ export class LocalLedger implements Ledger {
 
   async created(order: StepOrder, job: CreatedJob): Promise<void> {
     if (job.balance !== null) this.#balance = job.balance;
+    const credits = job.credits ?? this.budget.reserved(order.address);
     this.budget.settle(order.address, job.credits);
-    this.#announceCredits();
+    // Recorded before it is told: nobody who listens may come between an id and the disk.
     await this.#record(order, {
       state: 'running',
       jobId: job.jobId,
-      ...(job.credits !== null && { credits: job.credits }),
+      ...(credits !== null && { credits }),
       ...what(order),
     });
+    this.#announceCredits();
     await this.#bodies.drop(order.key);
   }
 
@@ -131,9 +133,11 @@ export class LocalLedger implements Ledger {
         await this.#bodies.drop(order.key);
         return;
       case 'done': {
-        const before = this.#purchases(order).find(({ jobId }) => jobId === result.jobId);
+        const before = this.#journal.purchasesOf(order).find(({ jobId }) => jobId === result.jobId);
         const revision = nextRevision(before, result.output);
-        const isHere = this.#lock.steps.get(order.address)?.purchases.some(({ jobId }) => jobId === result.jobId);
+        const isHere = this.#journal.lock.steps
+          .get(order.address)
+          ?.purchases.some(({ jobId }) => jobId === result.jobId);
         if (revision === undefined && isHere) return;
         const counted = revision ?? before?.revision ?? 0;
         await this.#record(order, {
@@ -148,7 +152,7 @@ export class LocalLedger implements Ledger {
       }
       case 'failed':
       case 'lost': {
-        const before = this.#purchases(order).find(({ jobId }) => jobId === result.jobId);
+        const before = this.#journal.purchasesOf(order).find(({ jobId }) => jobId === result.jobId);
         await this.#record(order, {
           state: result.state,
           jobId: result.jobId,
@@ -192,10 +196,12 @@ export class LocalLedger implements Ledger {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + ms);
   }
 
-  jobOf(address: string): { kind: string; jobId: string } | undefined {
-    const record = this.#lock.steps.get(address);
-    const done = record?.purchases.find(({ state, jobId }) => state === 'done' && jobId !== undefined);
-    return record === undefined || done?.jobId === undefined ? undefined : { kind: record.kind, jobId: done.jobId };
+  async jobOf(address: string, fingerprint: string): Promise<{ kind: string; jobId: string } | undefined> {
+    return this.#journal.jobOf(address, fingerprint);
+  }
+
+  async keyOfJob(jobId: string): Promise<string | undefined> {
+    return this.#journal.keyOfJob(jobId);
   }
 
   /** Told once: a step did not fit. Cheaper ones may still. */
@@ -210,46 +216,13 @@ export class LocalLedger implements Ledger {
     return this.#overBudget;
   }
 
-  /** What is on record of this order's purchase, here or where it was bought. */
-  #purchases(order: StepOrder): Purchase[] {
-    const addresses = [order.address, ...(order.movedFrom === undefined ? [] : [order.movedFrom])];
-    return addresses
-      .flatMap((address) => this.#lock.steps.get(address)?.purchases ?? [])
-      .filter(
-        ({ fingerprint, generation, attempt }) =>
-          fingerprint === order.fingerprint && generation === order.generation && attempt === order.attempt,
-      );
-  }
-
-  /** Durable first, then part of the fold. */
   async #record(order: StepOrder, facts: Partial<Purchase> & Pick<Purchase, 'state'>): Promise<void> {
-    const line: LockLine = {
-      address: order.address,
-      kind: order.kind,
-      fingerprint: order.fingerprint,
-      generation: order.generation,
-      attempt: order.attempt,
-      key: order.key,
-      ...facts,
-      ...this.#historyOf(order),
-    };
-    this.recorded = true;
     try {
-      await this.#file.append(writeLine(line));
+      await this.#journal.append(order, facts);
     } catch (error) {
       this.stopSpending('disk', error instanceof Error ? error.message : String(error));
       throw error;
-    } finally {
-      const before = this.#lock.steps.get(order.address);
-      const record = recordOf(line);
-      this.#lock.steps.set(order.address, before === undefined ? record : joinRecords(before, record));
     }
-  }
-
-  /** A step that was bought under another name takes everything on record there along. */
-  #historyOf(order: StepOrder): { earlier?: Purchase[] } {
-    const old = order.movedFrom === undefined ? undefined : this.#lock.steps.get(order.movedFrom);
-    return old === undefined ? {} : { earlier: old.purchases };
   }
 
   #announceCredits(): void {

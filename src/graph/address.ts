@@ -14,7 +14,7 @@ export function forbiddenIn(key: string): string | undefined {
 /** A matrix value as it stands in an address. */
 export function addressPart(value: string): string {
   if (value === '') return '';
-  return forbidden.test(value) ? slug(value) : value;
+  return forbidden.test(value) ? slug(value).slice(0, maxKeyLength) : value.slice(0, maxKeyLength);
 }
 
 /** `task`, `task@key,v1,v2`, `task@key/2`. */

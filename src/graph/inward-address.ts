@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** Networks that a link must never lead to: this machine, the networks it is in, and what is not unicast. */
 const networks = {
@@ -44,4 +44,9 @@ export function isInward(address: string): boolean {
     default:
       return true;
   }
+}
+
+/** Whether a host, as the URL parser writes it, is this very machine. A name that only looks like an address is not. */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

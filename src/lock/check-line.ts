@@ -58,8 +58,8 @@ function checkState(fields: Fields, hasJob: boolean): PurchaseState {
 }
 
 /** An id becomes a part of a URL: nothing but printable ASCII, and no name that means a folder. */
-export function isJobId(id: string): boolean {
-  return /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
+export function isJobId(id: unknown): id is string {
+  return typeof id === 'string' && /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
 }
 
 function checkJobId(fields: Fields): string {
@@ -78,8 +78,8 @@ function checkTime(fields: Fields): string {
 
 function checkCredits(fields: Fields): number {
   const { credits } = fields;
-  if (typeof credits !== 'number' || !(credits >= 0 && credits <= Number.MAX_SAFE_INTEGER)) {
-    throw new LineProblem(`has "credits" that are not a number from 0 up: ${shown(credits)}`);
+  if (typeof credits !== 'number' || !Number.isSafeInteger(credits) || credits < 0) {
+    throw new LineProblem(`has "credits" that are not a whole number from 0 up: ${shown(credits)}`);
   }
   return credits;
 }
@@ -139,11 +139,14 @@ function text(fields: Fields, field: string, rule: { max: number; pattern?: RegE
   return value;
 }
 
+/** Far above what anybody does, far below where counting on would stop being exact. */
+const mostCount = 1_000_000_000;
+
 function count(fields: Fields, field: string, least: number): number {
   const value = fields[field];
   if (value === undefined) throw new LineProblem(`has no "${field}"`);
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
-    throw new LineProblem(`has a "${field}" that is not a whole number from ${least} up: ${shown(value)}`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > mostCount) {
+    throw new LineProblem(`has a "${field}" that is not a whole number from ${least} to ${mostCount}: ${shown(value)}`);
   }
   return value;
 }

@@ -32,7 +32,7 @@ export interface Purchase {
   /** When the request was first sent, ISO 8601 UTC. Only kept while no answer is known: the replay window counts from it. */
   since?: string;
   jobId?: string;
-  /** What the service said it deducted; absent while unknown. */
+  /** What the service said it deducted, or what was reserved where it did not say; absent while unknown. */
   credits?: number;
   /** What the service said when it refused or failed, made safe for a terminal and cut to 500 characters. */
   error?: string;

@@ -1,11 +1,13 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
+import { isCarriedOut, isSpending } from './actions.ts';
 import { type Decision, decide, type FileState } from './decide.ts';
 import { findUnfunded } from './fund.ts';
+import { type Held, heldCredits } from './held.ts';
 import { idempotencyKey } from './key.ts';
 import { type Match, matchSteps } from './match.ts';
-import type { Action, Plan, PlanRow, PlanTotals, SpendingAction, StepOrder } from './plan.ts';
+import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 
 /** Everything a plan is made from. The same facts always give the same plan. */
@@ -38,12 +40,12 @@ export function assemblePlan(facts: PlanFacts): Plan {
   const matches = matchSteps(graph, lock);
   const priceOf = pricesFrom(lock);
   const rows = matches.map((match) => makeRow(match, facts, priceOf));
-  const held = heldCredits(lock, rows, priceOf);
-  const budgetLeft = graph.budget === undefined ? undefined : Math.max(0, graph.budget - spentCredits(lock) - held);
-  blockUnfunded(rows, Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, facts.maxCredits ?? Number.POSITIVE_INFINITY));
+  const cap = budgetCap(facts, heldCredits(lock, priceOf, keysSentAgain(rows)));
+  blockUnfunded(rows, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
+  const held = heldCredits(lock, priceOf, keysSentAgain(rows));
   blockDependents(rows, matches);
   rows.push(...orphanRows(matches, lock));
-  const totals = sumUp(rows, { facts, held, budgetLeft });
+  const totals = sumUp(rows, facts, held);
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
 
@@ -101,6 +103,7 @@ function makeOrder(
     save: step.save,
     needs: sharesJobOf === undefined ? step.needs : [...new Set([...step.needs, sharesJobOf])].sort(),
     price,
+    ...(decision.purchase?.key !== undefined && { sentBefore: true as const }),
     ...(!isSpending(action) && purchase?.jobId !== undefined && { jobId: purchase.jobId }),
     ...(!isSpending(action) && purchase?.credits !== undefined && { credits: purchase.credits }),
     ...(sharesJobOf !== undefined && { sharesJobOf }),
@@ -122,25 +125,12 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** What may have been spent by creates whose answer was lost, as far as this plan does not send them again. */
-function heldCredits(lock: Lock, rows: PlanRow[], priceOf: PriceOf): number {
-  const sentAgain = new Set(rows.flatMap(({ order }) => order?.key ?? []));
-  let held = 0;
-  for (const { kind, purchases } of lock.steps.values()) {
-    for (const { state, key, request = purchases[0]?.request } of purchases) {
-      if ((state !== 'intent' && state !== 'unresolved') || sentAgain.has(key) || request === undefined) continue;
-      held += priceOf(kind, request).credits ?? 0;
-    }
-  }
-  return held;
-}
-
 function blockUnfunded(rows: PlanRow[], cap: number): void {
   if (cap === Number.POSITIVE_INFINITY) return;
   const unfunded = findUnfunded(rows, cap, (row) => row.order?.needs ?? []);
   for (const row of rows) {
     if (!unfunded.has(row.address)) continue;
-    block(row, `the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`);
+    block(row, 'budget', `the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`);
   }
 }
 
@@ -152,15 +142,16 @@ function blockDependents(rows: PlanRow[], matches: Match[]): void {
     for (const address of row.order?.needs ?? []) {
       const action = byAddress.get(address)?.action;
       if (action === 'blocked' || action === 'failed' || action === 'unresolved') {
-        block(row, `needs ${address}, which is ${action}`);
+        block(row, 'step', `needs ${address}, which is ${action}`);
         return;
       }
     }
   });
 }
 
-function block(row: PlanRow, reason: string): void {
+function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   row.action = 'blocked';
+  row.blockedBy = by;
   row.reason = reason;
   row.credits = 0;
   delete row.order;
@@ -218,28 +209,27 @@ function isHeld(record: StepRecord, held: ReadonlySet<string>): boolean {
   return record.purchases.every(({ jobId, key, state }) => state === 'refused' || held.has(jobId ?? key));
 }
 
-function sumUp(
-  rows: PlanRow[],
-  context: { facts: PlanFacts; held: number; budgetLeft: number | undefined },
-): PlanTotals {
-  const { facts, held, budgetLeft } = context;
+function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
   const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  const { budget } = facts.graph;
   return {
     toSpend: sum((row) => row.credits ?? 0),
     unknownPrices: sum((row) => (row.credits === null ? 1 : 0)),
     alreadyPaid: spentCredits(facts.lock),
-    held,
+    held: held.credits,
     discarded: sum((row) => row.discards ?? 0),
-    ...(facts.graph.budget !== undefined && { budget: facts.graph.budget }),
-    ...(budgetLeft !== undefined && { budgetLeft }),
+    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
   };
 }
 
-export function isSpending(action: Action): action is SpendingAction {
-  return action === 'create' || action === 'redo' || action === 'retry';
+/** What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows. */
+function budgetCap({ graph, lock }: PlanFacts, held: Held): number {
+  if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
+  return held.unknownPrices > 0 ? 0 : Math.max(0, graph.budget - spentCredits(lock) - held.credits);
 }
 
-function isCarriedOut(action: Action): action is StepOrder['action'] {
-  return isSpending(action) || action === 'attach' || action === 'download' || action === 'move';
+/** Keys of creates whose answer was lost and that this plan asks for again. */
+function keysSentAgain(rows: PlanRow[]): ReadonlySet<string> {
+  return new Set(rows.flatMap(({ order }) => (order?.sentBefore ? [order.key] : [])));
 }

@@ -54,8 +54,8 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
       return { action: 'failed', reason: `job ${purchase.jobId} failed${because(purchase)}; --redo buys it again` };
     case 'lost':
       return {
-        action: 'failed',
-        reason: `the service no longer knows job ${purchase.jobId}; --redo buys it again`,
+        action: 'attach',
+        reason: `the service did not know job ${purchase.jobId} any more; it is asked once again (--redo buys it again)`,
       };
     case 'done':
       return decideDone(match, purchase, facts);

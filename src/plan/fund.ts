@@ -1,3 +1,4 @@
+import { isSpending } from './actions.ts';
 import type { PlanRow } from './plan.ts';
 
 /**
@@ -9,15 +10,21 @@ import type { PlanRow } from './plan.ts';
  * @returns the addresses of the rows that do not fit
  */
 export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRow) => readonly string[]): Set<string> {
-  const spending = new Map(rows.filter((row) => row.credits !== 0).map((row) => [row.address, row]));
+  const spending = new Map(rows.filter((row) => isSpending(row.action)).map((row) => [row.address, row]));
   const funded = new Set<string>();
   let left = cap;
   const fund = (chain: PlanRow[]) => {
     const cost = chain.reduce((sum, row) => sum + (row.credits ?? 0), 0);
-    if (cost > left) return;
+    if (cost > left || left < 1) return;
     left -= cost;
     for (const row of chain) funded.add(row.address);
   };
+  // What may be paid for already comes first; where it does not fit, it may still have been charged.
+  for (const row of spending.values()) {
+    if (!row.order?.sentBefore) continue;
+    fund([row]);
+    if (!funded.has(row.address)) left = Math.max(0, left - (row.credits ?? left));
+  }
   for (const row of ends(spending, needsOf)) fund(chainOf(row, spending, funded, needsOf));
   for (const row of spending.values()) {
     const ready = needsOf(row).every((address) => !spending.has(address) || funded.has(address));

@@ -52,6 +52,8 @@ export interface StepOrder {
   /** Steps that must be done first. */
   needs: string[];
   price: Price;
+  /** Its create was sent before and never answered: the same key is sent again. */
+  sentBefore?: true;
   /** The job is known: nothing is created. */
   jobId?: string;
   credits?: number;
@@ -78,6 +80,8 @@ export interface PlanRow {
   discards?: number;
   jobId?: string;
   output?: string;
+  /** `blocked`: the credits do not reach, or a step that it needs is not going to be done. */
+  blockedBy?: 'budget' | 'step';
   order?: StepOrder;
 }
 
@@ -96,7 +100,7 @@ export interface PlanTotals {
   budgetLeft?: number;
   /** `--max-credits`: the cap of this run alone. */
   maxCredits?: number;
-  /** The service's balance, where a run has just heard it. */
+  /** The service's balance, where it is known: a plan is made without asking anybody. */
   balance?: number;
 }
 

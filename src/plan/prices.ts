@@ -8,8 +8,8 @@ import type { Price } from './plan.ts';
 export type PriceOf = (kind: string, request: OpenRequest) => Price;
 
 /**
- * Prices from what was charged before, else from the service's documentation. Of several charges for one class the
- * highest counts: a reservation must be an upper bound.
+ * Prices from what was charged before and from the service's documentation. The highest counts: a reservation must be an
+ * upper bound.
  */
 export function pricesFrom(lock: Lock): PriceOf {
   const charged = new Map<string, number>();
@@ -17,7 +17,8 @@ export function pricesFrom(lock: Lock): PriceOf {
     const kind = kinds[record.kind];
     if (kind === undefined) continue;
     for (const { request, credits, jobId } of record.purchases) {
-      if (request === undefined || credits === undefined || jobId === undefined) continue;
+      // A charge of nothing says nothing about the next one.
+      if (request === undefined || credits === undefined || credits < 1 || jobId === undefined) continue;
       const name = priceClass(kind, request);
       charged.set(name, Math.max(charged.get(name) ?? 0, credits));
     }
@@ -26,6 +27,7 @@ export function pricesFrom(lock: Lock): PriceOf {
     const kind = kinds[kindName];
     if (kind === undefined) return { class: kindName, credits: null };
     const name = priceClass(kind, request);
-    return { class: name, credits: charged.get(name) ?? documentedCredits(kind, request) ?? null };
+    const known = [charged.get(name), documentedCredits(kind, request)].filter((credits) => credits !== undefined);
+    return { class: name, credits: known.length === 0 ? null : Math.max(...known) };
   };
 }

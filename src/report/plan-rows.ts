@@ -1,8 +1,9 @@
+import { isWork } from '../plan/actions.ts';
 import type { Action, Plan, PlanRow } from '../plan/plan.ts';
 import { countOf } from './numbers.ts';
 
 /** The order in which people read a plan: what costs most attention first. */
-export const actionOrder: readonly Action[] = [
+const actionOrder: readonly Action[] = [
   'create',
   'redo',
   'retry',
@@ -81,27 +82,7 @@ function itemOf(row: PlanRow): PlanItem {
 
 /** Whether a run would do anything at all. */
 export function hasWork(plan: Plan): boolean {
-  return plan.rows.some(({ action }) => isWork(action));
-}
-
-function isWork(action: Action): boolean {
-  switch (action) {
-    case 'create':
-    case 'redo':
-    case 'retry':
-    case 'attach':
-    case 'download':
-    case 'move':
-      return true;
-    case 'keep':
-    case 'failed':
-    case 'blocked':
-    case 'orphan':
-    case 'unresolved':
-      return false;
-    default:
-      return action satisfies never;
-  }
+  return plan.rows.some(isWork);
 }
 
 /** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */

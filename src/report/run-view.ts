@@ -29,6 +29,8 @@ export interface StepView {
   credits: number | null;
   /** What went wrong, or why nothing was done. */
   error?: string;
+  /** The next run can find out what became of it. */
+  recoverable?: true;
   output?: Output;
 }
 
@@ -115,6 +117,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
         stage: stageOf(event.outcome),
         credits: event.credits,
         ...(event.error !== undefined && { error: event.error }),
+        ...(event.recoverable && { recoverable: true as const }),
       });
       return;
     case 'credits-changed': {

@@ -82,6 +82,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
       return `nothing more is bought, the run was interrupted${detail}`;
     case 'disk':
       return `nothing more is bought, this machine cannot write${detail}`;
+    case 'error':
+      return `nothing more is bought, something went wrong here${detail}`;
     case 'unreachable':
       return `nothing more is bought, the service cannot be reached${detail}`;
     default:

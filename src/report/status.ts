@@ -2,6 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock, Output, Purchase } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { withoutMovedAway } from '../plan/assemble.ts';
+import { heldCredits } from '../plan/held.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
 import { pricesFrom } from '../plan/prices.ts';
 
@@ -61,17 +62,10 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const matches = matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
-  const priceOf = pricesFrom(lock);
-  let held = 0;
-  let heldUnknown = 0;
   for (const match of matches) {
-    const { step, purchase } = match;
-    const state = countStep(taskOf(tasks, step.task, step.kind), purchaseInEffect(match, byAddress), present);
-    if (state !== 'unresolved' || purchase === undefined) continue;
-    const { credits } = priceOf(step.kind, step.request);
-    held += credits ?? 0;
-    heldUnknown += credits === null ? 1 : 0;
+    countStep(taskOf(tasks, match.step.task, match.step.kind), purchaseInEffect(match, byAddress), present);
   }
+  const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock));
   const spent = spentCredits(lock);
   const { budget } = graph;
   return {

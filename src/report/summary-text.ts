@@ -79,9 +79,12 @@ function refusedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
 
 function unresolvedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
   const title = `${style.yellow('unresolved')}, it is not known whether these were charged`;
+  const again = `    run it again: the same key is sent, which pays once`;
   return listBlock(title, inStage(steps, 'unresolved'), (step) => [
     errorLine(step),
-    `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent | --spend-again`,
+    step.recoverable
+      ? again
+      : `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent | --spend-again`,
   ]);
 }
 

@@ -1,10 +1,11 @@
-import { findReferences } from '../graph/fingerprint.ts';
 import { canonicalJson } from '../json.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { type CreateSituation, nextAfterCreate } from './outcome.ts';
+import type { CreateAnswer } from '../service/answer.ts';
+import { type CreateSituation, canReplay, nextAfterCreate } from './outcome.ts';
 import type { Ports } from './ports.ts';
-import { fillReferences } from './references.ts';
+import { fillReferences, referencedJobs } from './references.ts';
 import type { StepEnd } from './step-end.ts';
+import { stopFor } from './stop-for.ts';
 
 type Bought = { jobId: string; credits: number | null; fresh: boolean };
 
@@ -14,16 +15,19 @@ type Bought = { jobId: string; credits: number | null; fresh: boolean };
  */
 export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | StepEnd> {
   const { ledger, service, clock, signal, emit } = ports;
-  const links = await findLinks(order, ports);
-  if (!(links instanceof Map)) return links;
   if (signal.aborted) return { outcome: 'left', credits: 0 };
-
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
   if (begin.job !== undefined) return { ...begin.job, fresh: false };
 
   const replays = service.replays(order.kind);
-  const body = begin.intent?.body ?? canonicalJson(fillReferences(order.request, links));
+  const made = begin.intent?.body ?? (await makeBody(order, ports));
+  if (typeof made !== 'string') {
+    if (begin.intent === undefined) ledger.release(order);
+    else ledger.doubt(order);
+    return made;
+  }
+  const body = made;
   const startedAt = clock.now();
   const firstSentAt = begin.intent === undefined ? startedAt : Date.parse(begin.intent.since);
   let maybeSent = begin.intent !== undefined;
@@ -32,7 +36,10 @@ export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | S
   for (let tries = 1; ; tries += 1) {
     await ledger.pace(signal);
     if (signal.aborted) {
-      if (maybeSent) return settle(order, ports, { do: 'give-up', error: 'interrupted before its answer was known' });
+      if (maybeSent) {
+        const error = 'interrupted before its answer was known';
+        return settle(order, ports, { do: 'give-up', error, recoverable: replays });
+      }
       if (recorded) await ledger.finish(order, { state: 'refused', error: 'interrupted before it was accepted' });
       else ledger.release(order);
       return { outcome: 'left', credits: 0 };
@@ -42,7 +49,12 @@ export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | S
       recorded = true;
       emit({ event: 'create-intended', address: order.address, key: order.key, reserved: begin.reserved });
     }
-    const answer = await service.create({ kind: order.kind, body, key: order.key });
+    // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
+    if (maybeSent && !canReplay({ replays, ageMs: clock.now() - firstSentAt })) {
+      const error = 'the time in which its answer could be asked for again has passed';
+      return settle(order, ports, { do: 'give-up', error, recoverable: false });
+    }
+    const answer = await checkJob(await service.create({ kind: order.kind, body, key: order.key }), order, ports);
     if (answer.is === 'accepted') {
       await recordJob(order, ports, answer);
       return { jobId: answer.job.jobId, credits: answer.job.credits, fresh: true };
@@ -64,14 +76,25 @@ export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | S
       continue;
     }
     if (next.stop !== undefined) ledger.stopSpending(next.stop, next.error);
-    return settle(order, ports, next);
+    return settle(order, ports, { ...next, recoverable: canReplay(situation) });
   }
+}
+
+/** An id that is on record for another purchase cannot be this one's: whatever was charged, its job is not known. */
+async function checkJob(answer: CreateAnswer, order: StepOrder, { ledger }: Ports): Promise<CreateAnswer> {
+  if (answer.is !== 'accepted') return answer;
+  const key = await ledger.keyOfJob(answer.job.jobId);
+  if (key === undefined || key === order.key) return answer;
+  return {
+    is: 'ambiguous',
+    message: `the service answered with job ${answer.job.jobId}, which belongs to another request`,
+  };
 }
 
 async function settle(
   order: StepOrder,
   { ledger }: Ports,
-  next: { do: 'refuse' | 'drop' | 'give-up'; error: string },
+  next: { do: 'refuse' | 'drop' | 'give-up'; error: string; recoverable: boolean },
 ): Promise<StepEnd> {
   switch (next.do) {
     case 'refuse':
@@ -82,7 +105,12 @@ async function settle(
       return { outcome: 'left', credits: 0, error: next.error };
     case 'give-up':
       ledger.doubt(order);
-      return { outcome: 'unresolved', credits: null, error: next.error };
+      return {
+        outcome: 'unresolved',
+        credits: null,
+        error: next.error,
+        ...(next.recoverable && { recoverable: true }),
+      };
     default:
       return next.do satisfies never;
   }
@@ -116,11 +144,17 @@ async function recordJob(
   });
 }
 
+/** The bytes to send; or how the step ends because they cannot be made. */
+async function makeBody(order: StepOrder, ports: Ports): Promise<string | StepEnd> {
+  const links = await findLinks(order, ports);
+  return links instanceof Map ? canonicalJson(fillReferences(order.request, links)) : links;
+}
+
 /** Asks for the links of the outputs that the request uses; links may have expired since, so they are asked for now. */
 async function findLinks(order: StepOrder, ports: Ports): Promise<Map<string, string> | StepEnd> {
   const links = new Map<string, string>();
-  for (const address of findReferences(order.request)) {
-    const job = ports.ledger.jobOf(address);
+  for (const { address, fingerprint } of referencedJobs(order)) {
+    const job = await ports.ledger.jobOf(address, fingerprint);
     if (job === undefined) return { outcome: 'blocked', credits: 0, error: `${address} has no finished job` };
     const end = await ports.service.watch(job, {
       signal: ports.signal,
@@ -128,7 +162,10 @@ async function findLinks(order: StepOrder, ports: Ports): Promise<Map<string, st
       onStatus: () => {},
       notice: () => {},
     });
-    if (end.is === 'unwatched' && end.because === 'signal') return { outcome: 'left', credits: 0 };
+    if (end.is === 'unwatched') {
+      stopFor(end, ports);
+      return { outcome: 'left', credits: 0, error: end.error };
+    }
     if (end.is !== 'completed') {
       return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no link: ${end.error}` };
     }

@@ -2,12 +2,12 @@ import type { Output } from '../lock/record.ts';
 import type { Action, PlanTotals } from '../plan/plan.ts';
 
 /** Why no further create is sent in this run. What runs is still collected. */
-export type StopReason = 'budget' | 'balance' | 'auth' | 'signal' | 'disk' | 'unreachable';
+export type StopReason = 'budget' | 'balance' | 'auth' | 'signal' | 'disk' | 'unreachable' | 'error';
 
 /** How a step ended in this run. */
 export type StepOutcome =
   | 'done'
-  | 'failed' // its job failed; it may have been charged
+  | 'failed' // its job failed, or its paid output could not be saved (the job is kept)
   | 'refused' // the create was definitely refused: nothing was charged
   | 'unresolved' // it is not known whether the create was charged
   | 'lost' // the service no longer knows the job
@@ -58,6 +58,8 @@ export type RunFact =
       /** Charged for this step in this run; `null` unknown. */
       credits: number | null;
       error?: string;
+      /** `unresolved`, and the next run can find out by sending the same key again. */
+      recoverable?: true;
     }
   /** The whole account of money, after every change of it. */
   | {

@@ -1,3 +1,4 @@
+import { replayWindowMs } from '../plan/decide.ts';
 import type { CreateAnswer } from '../service/answer.ts';
 import type { StopReason } from './event.ts';
 
@@ -27,7 +28,6 @@ export type Next =
 
 const longestReplayMs = 10 * 60_000;
 const mostTries = 8;
-const replayWindowMs = 23 * 3_600_000;
 
 /**
  * The one table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
@@ -61,7 +61,8 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
   }
 }
 
-function canReplay({ replays, ageMs }: CreateSituation): boolean {
+/** Whether sending the same key again still finds the first purchase instead of making a second one. */
+export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return replays && Math.abs(ageMs) < replayWindowMs;
 }
 

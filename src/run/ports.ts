@@ -35,7 +35,7 @@ export type Begin =
       intent?: { since: string; body?: string };
       job?: { jobId: string; credits: number | null };
     }
-  /** No further create in this run. */
+  /** This step is not bought in this run. */
   | { do: 'stop'; because: StopReason };
 
 export type StepResult =
@@ -63,14 +63,16 @@ export interface Ledger {
   release(order: StepOrder): void;
   /** This run will not find out whether it was charged: the reservation is kept, and nobody waits for it. */
   doubt(order: StepOrder): void;
+  /** The key under which this job id is on record already, if it is. */
+  keyOfJob(jobId: string): Promise<string | undefined>;
   /** No create begins after this. */
   stopSpending(because: StopReason, detail: string): void;
   /** Resolves when the next create of this account may leave. */
   pace(signal: AbortSignal): Promise<void>;
   /** A 429: nobody creates for so long. */
   penalize(ms: number): void;
-  /** The job of a step that is done, to ask for its output's link. */
-  jobOf(address: string): { kind: string; jobId: string } | undefined;
+  /** The finished job of a step for exactly this request, to ask for its output's link. */
+  jobOf(address: string, fingerprint: string): Promise<{ kind: string; jobId: string } | undefined>;
 }
 
 export interface Service {

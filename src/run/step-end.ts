@@ -6,4 +6,6 @@ export interface StepEnd {
   /** Charged in this run; `null` unknown. */
   credits: number | null;
   error?: string;
+  /** `unresolved`, and the next run can find out by sending the same key again. */
+  recoverable?: true;
 }

@@ -6,6 +6,7 @@ import { buyJob } from './buy.ts';
 import { collectOutput } from './collect.ts';
 import type { Ports } from './ports.ts';
 import type { StepEnd } from './step-end.ts';
+import { stopFor } from './stop-for.ts';
 
 /** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
 export interface Slot {
@@ -27,6 +28,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
     outcome: end.outcome,
     credits: end.credits,
     ...(end.error !== undefined && { error: end.error }),
+    ...(end.recoverable && { recoverable: true }),
   });
   return end;
 }
@@ -52,15 +54,14 @@ async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<Ste
   switch (end.is) {
     case 'completed':
       ports.emit({ event: 'job-completed', address: order.address, jobId });
-      return { credits, ...(await saveOutput(order, ports, { jobId, url: end.url })) };
+      return { ...(await saveOutput(order, ports, { jobId, url: end.url })), credits };
     case 'failed':
     case 'lost': {
       await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
       return { outcome: end.is, credits, error: end.error };
     }
     case 'unwatched':
-      if (end.because === 'auth') ports.ledger.stopSpending('auth', end.error);
-      if (end.because === 'unreachable') ports.ledger.stopSpending('unreachable', end.error);
+      stopFor(end, ports);
       return { outcome: 'running', credits, error: end.error };
     default:
       return end satisfies never;
@@ -76,7 +77,7 @@ async function moveOutput(order: StepOrder, ports: Ports): Promise<StepEnd | und
     await recordOutput(order, ports, { jobId: order.jobId, output, how: 'moved' });
     return { outcome: 'done', credits: 0 };
   } catch (error) {
-    return outputFailure(error, ports);
+    return { ...outputFailure(error, ports), credits: 0 };
   }
 }
 
@@ -85,7 +86,7 @@ type FoundJob = { jobId: string; credits: number | null; fresh: boolean };
 async function findOrBuyJob(order: StepOrder, ports: Ports): Promise<FoundJob | StepEnd> {
   if (order.jobId !== undefined) return { jobId: order.jobId, credits: 0, fresh: false };
   if (order.sharesJobOf === undefined) return buyJob(order, ports);
-  const shared = ports.ledger.jobOf(order.sharesJobOf);
+  const shared = await ports.ledger.jobOf(order.sharesJobOf, order.fingerprint);
   if (shared !== undefined) return { jobId: shared.jobId, credits: 0, fresh: false };
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
@@ -117,10 +118,10 @@ async function recordOutput(
   ports.emit({ event: 'output-saved', address: order.address, output: saved.output, how: saved.how });
 }
 
-function outputFailure(error: unknown, ports: Ports): StepEnd {
+function outputFailure(error: unknown, ports: Ports): Omit<StepEnd, 'credits'> {
   if (!(error instanceof OutputError)) throw error;
   if (error.why === 'disk') ports.ledger.stopSpending('disk', error.message);
-  return { outcome: error.why === 'disk' ? 'running' : 'failed', credits: 0, error: error.message };
+  return { outcome: error.why === 'disk' ? 'running' : 'failed', error: error.message };
 }
 
 function targetOf(order: StepOrder, ports: Ports): OutputTarget {

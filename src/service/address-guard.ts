@@ -2,7 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isInward } from '../graph/inward-address.ts';
 
-export type GuardedUrl = { is: 'allowed'; url: URL; address?: string } | { is: 'refused'; message: string };
+export type GuardedUrl =
+  | { is: 'allowed'; url: URL; address?: string }
+  | { is: 'refused'; message: string }
+  /** The host's address could not be found out just now. */
+  | { is: 'unknown'; message: string };
 
 /**
  * Whether a link may be followed: https, no credentials, and every address of its host is public. The one exception is
@@ -37,7 +41,7 @@ export async function guardUrl(text: string, ownOrigin: string | undefined): Pro
     return { is: 'allowed', url, address: first.address };
   } catch (error) {
     return {
-      is: 'refused',
+      is: 'unknown',
       message: `${host} cannot be found: ${error instanceof Error ? error.message : String(error)}`,
     };
   }

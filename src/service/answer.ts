@@ -15,7 +15,7 @@ export type CreateAnswer =
   | { is: 'in-progress'; message: string }
   /** No byte of the request was written. */
   | { is: 'not-sent'; message: string }
-  /** It may have been charged. `accepted: true` says that the service did answer 2xx. */
+  /** It may have been charged. */
   | { is: 'ambiguous'; message: string };
 
 export type JobEnd =

@@ -1,7 +1,8 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
+import { isJobId } from '../lock/check-line.ts';
 import type { CreateAnswer } from './answer.ts';
-import { isJobId, parseRetryAfter, readMessage, readRecord } from './fields.ts';
+import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
@@ -31,8 +32,8 @@ export async function createJob(
 export function classifyCreate(answer: HttpAnswer, redact: Redact): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json } = answer;
-  const message = redact(readMessage(json, status));
-  if (status >= 200 && status < 300) return readCreated(json, message);
+  const message = readMessage(json, status, redact);
+  if (status >= 200 && status < 300) return readCreated(json, message, redact);
   if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']), message };
   if (status === 409) return { is: 'in-progress', message };
   if (!isServiceError(json)) return { is: 'ambiguous', message };
@@ -53,23 +54,27 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact): CreateAnswer
   }
 }
 
-function readCreated(json: Json | undefined, message: string): CreateAnswer {
+function readCreated(json: Json | undefined, message: string, redact: Redact): CreateAnswer {
   const body = readRecord(json);
   const generation = readRecord(body?.generation);
   const jobId = generation?.id;
-  if (body === undefined || !isJobId(jobId)) {
+  // An id that holds the credential could be written nowhere.
+  if (body === undefined || !isJobId(jobId) || redact(jobId) !== jobId) {
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${message})` };
   }
   const model = body.model ?? generation?.model;
   return {
     is: 'accepted',
     job: { jobId, credits: readCredits(body.creditsDeducted), balance: readCredits(body.creditsRemaining) },
-    ...(typeof model === 'string' && { model }),
+    ...(typeof model === 'string' && { model: redact(model).slice(0, 100) }),
   };
 }
 
+/** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */
+const mostCredits = 1_000_000_000;
+
 function readCredits(value: Json | undefined): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostCredits ? value : null;
 }
 
 /** The documented error body: `success` false, with `error`, `code` or `message`. A proxy's page is not one. */

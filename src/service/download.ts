@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { isLoopbackHost } from '../graph/inward-address.ts';
 import { guardUrl } from './address-guard.ts';
 import type { DownloadAnswer } from './answer.ts';
 import { describeError } from './http.ts';
@@ -17,7 +18,7 @@ export interface Downloader {
 /** Fetches outputs. Never sends the credential; every hop's address is checked. */
 export function createDownloader(options: { baseUrl: string; redact: Redact }): Downloader {
   const base = new URL(options.baseUrl);
-  const ownOrigin = isLoopback(base.hostname) ? base.origin : undefined;
+  const ownOrigin = isLoopbackHost(base.hostname) ? base.origin : undefined;
   const timeouts = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   const agents = new Map<string, Agent>();
   const agentFor = (address: string | undefined): Agent => {
@@ -37,6 +38,7 @@ export function createDownloader(options: { baseUrl: string; redact: Redact }): 
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const guarded = await guardUrl(next, ownOrigin);
         if (guarded.is === 'refused') return { is: 'refused', message: options.redact(guarded.message) };
+        if (guarded.is === 'unknown') return { is: 'unreachable', message: options.redact(guarded.message) };
         const { url, address } = guarded;
         let answer: Dispatcher.ResponseData;
         try {
@@ -52,12 +54,13 @@ export function createDownloader(options: { baseUrl: string; redact: Redact }): 
         }
         const location = answer.headers.location;
         if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
-          await answer.body.dump();
+          discard(answer.body);
+          if (!URL.canParse(location, url.href)) return { is: 'refused', message: `${url.host} redirects to no URL` };
           next = new URL(location, url).href;
           continue;
         }
         if (answer.statusCode === 200) return { is: 'open', download: toDownload(answer) };
-        await answer.body.dump();
+        discard(answer.body);
         const message = `${url.host} answered HTTP ${answer.statusCode}`;
         if ([403, 404, 410].includes(answer.statusCode)) return { is: 'expired', message };
         if (answer.statusCode >= 500 || answer.statusCode === 429) return { is: 'unreachable', message };
@@ -71,11 +74,36 @@ export function createDownloader(options: { baseUrl: string; redact: Redact }): 
   };
 }
 
+/** Not read to its end: it may have none. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {});
+  body.destroy();
+}
+
+/** Slower than this for a minute is as good as silence: a body that drips would otherwise never end. */
+const leastBytesPerSecond = 1000;
+
+async function* atLeast(bytesPerSecond: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let windowStart = performance.now();
+  let windowBytes = 0;
+  for await (const chunk of body) {
+    windowBytes += chunk.length;
+    const elapsedMs = performance.now() - windowStart;
+    if (elapsedMs >= silenceMs) {
+      if (windowBytes < (bytesPerSecond * elapsedMs) / 1000)
+        throw new Error(`slower than ${bytesPerSecond} bytes a second`);
+      windowStart = performance.now();
+      windowBytes = 0;
+    }
+    yield chunk;
+  }
+}
+
 function toDownload(answer: Dispatcher.ResponseData): Extract<DownloadAnswer, { is: 'open' }>['download'] {
   const length = Number(answer.headers['content-length']);
   const type = answer.headers['content-type'];
   return {
-    body: answer.body,
+    body: atLeast(leastBytesPerSecond, answer.body),
     ...(answer.headers['content-length'] !== undefined && Number.isSafeInteger(length) && { bytes: length }),
     ...(typeof type === 'string' && { type }),
   };
@@ -88,8 +116,4 @@ function pinnedLookup(address: string): LookupFunction {
     if (options.all) callback(null, [{ address, family }]);
     else callback(null, address, family);
   };
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 }

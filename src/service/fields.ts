@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import type { Redact } from './secrets.ts';
 
 /** An object's own fields, or undefined for anything else. */
 export function readRecord(value: Json | undefined): { [key: string]: Json } | undefined {
@@ -6,18 +7,14 @@ export function readRecord(value: Json | undefined): { [key: string]: Json } | u
   return Object.assign(Object.create(null) as { [key: string]: Json }, value);
 }
 
-/** 1 to 256 printable ASCII characters, and nothing that a path could take for a folder. */
-export function isJobId(value: Json | undefined): value is string {
-  return typeof value === 'string' && /^[\x21-\x7e]{1,256}$/.test(value) && value !== '.' && value !== '..';
-}
-
 /** The sentence that the service gives with an answer, cut to 500 characters. */
-export function readMessage(json: Json | undefined, status: number): string {
+export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const body = readRecord(json);
   const texts = [body?.message, body?.error].filter((text): text is string => typeof text === 'string' && text !== '');
   const text = texts[0] ?? (json === undefined ? 'the answer is not JSON' : 'no message');
-  const code = typeof body?.code === 'string' && body.code !== text ? ` [${body.code}]` : '';
-  return `HTTP ${status}: ${text.slice(0, 500)}${code}`;
+  const code = typeof body?.code === 'string' && body.code !== text ? ` [${redact(body.code).slice(0, 60)}]` : '';
+  // First the credential goes, then the length: a cut in its middle would leave a part that nothing recognises.
+  return `HTTP ${status}: ${redact(text).slice(0, 500)}${code}`;
 }
 
 /** Retry-After in seconds or as an HTTP date, in ms from now; null when absent or unreadable. */

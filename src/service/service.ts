@@ -38,7 +38,7 @@ export function createService(options: ServiceOptions): ServiceClient {
     http,
     clock: options.clock,
     policy: options.policy,
-    health: { failures: 0 },
+    health: { failures: 0, countAgainAt: 0 },
     deadlineMs: options.requestTimeoutMs,
     patienceMs: options.patienceMs,
     redact,

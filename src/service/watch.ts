@@ -13,12 +13,29 @@ export interface WatchOptions {
   notice(message: string): void;
 }
 
+/** Many jobs meet one short failure of the host at once: it counts once. */
+export interface HostHealth {
+  failures: number;
+  countAgainAt: number;
+}
+
+function countFailure(health: HostHealth, now: number): void {
+  if (now < health.countAgainAt) return;
+  health.failures += 1;
+  health.countAgainAt = now + failureIntervalMs(health.failures);
+}
+
+/** From half a second to five: ten failures in a row are about forty seconds without a usable answer. */
+function failureIntervalMs(failures: number): number {
+  return Math.min(5000, 250 * 2 ** failures);
+}
+
 export interface WatchPorts {
   http: Http;
   clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void>; random(): number };
   policy: PollPolicy;
   /** Failures in a row of the whole host; shared by all jobs. */
-  health: { failures: number };
+  health: HostHealth;
   deadlineMs: number;
   /** Stop watching after so long; the job goes on. */
   patienceMs: number;
@@ -58,39 +75,39 @@ export async function watchJob(
     }
     const answer = await http.call({ method: 'GET', path, deadlineMs: ports.deadlineMs, signal: options.signal });
     waitMs = policy.nextMs(kind.typicalMs, polls, clock.random());
-    if (answer.is === 'broken' || answer.status >= 500 || answer.status === 429) {
-      if (options.signal.aborted) continue;
-      health.failures += 1;
-      if (health.failures >= mostHostFailures) {
-        const seen = answer.is === 'broken' ? answer.message : redact(readMessage(answer.json, answer.status));
-        return { is: 'unwatched', because: 'unreachable', error: `the service cannot be reached: ${seen}` };
-      }
-      const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers['retry-after']) : null;
-      waitMs = Math.max(waitMs, Math.min(150_000, asked ?? 0), Math.min(60_000, 500 * 2 ** health.failures));
-      continue;
-    }
-    health.failures = 0;
-    const message = redact(readMessage(answer.json, answer.status));
-    if (answer.status === 401 || answer.status === 403) return { is: 'unwatched', because: 'auth', error: message };
-    if (answer.status === 404) {
+    if (options.signal.aborted) continue;
+    const message = answer.is === 'broken' ? answer.message : readMessage(answer.json, answer.status, redact);
+    const code = answer.is === 'broken' ? 0 : answer.status;
+    if (code === 401 || code === 403) return { is: 'unwatched', because: 'auth', error: message };
+    if (code === 404) {
+      health.failures = 0;
       unknownSince ??= clock.now();
       if (clock.now() - unknownSince >= unknownPatienceMs) return { is: 'lost', error: message };
       waitMs = Math.min(waitMs, 5000);
       continue;
     }
-    unknownSince = undefined;
-    const data = readRecord(readRecord(answer.json)?.data);
-    const status = data?.status;
+    const data = answer.is === 'answer' && code === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
+    const isOther = data?.id !== undefined && data.id !== job.jobId;
+    const status = isOther ? undefined : data?.status;
     if (typeof status !== 'string') {
-      if (polls === 0) options.notice(`the status of job ${job.jobId} cannot be read (${message}); asking again`);
+      const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers['retry-after']) : null;
+      // A 429 is the service speaking. Anything else was a proxy, an overloaded host or a broken wire.
+      if (code !== 429) countFailure(health, clock.now());
+      if (health.failures >= mostHostFailures) {
+        const seen = isOther ? 'the status of another job' : message;
+        return { is: 'unwatched', because: 'unreachable', error: `the service gives no usable answer: ${seen}` };
+      }
+      waitMs = Math.max(waitMs, Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
       continue;
     }
+    health.failures = 0;
+    unknownSince = undefined;
     if (status !== lastStatus) {
       lastStatus = status;
-      options.onStatus(status);
+      options.onStatus(redact(status).slice(0, 60));
       if (!knownStatuses.has(status)) {
         options.notice(
-          `the service calls job ${job.jobId} “${redact(status.slice(0, 60))}”, a status it does not document; waiting on`,
+          `the service calls job ${job.jobId} “${redact(status).slice(0, 60)}”, a status it does not document; waiting on`,
         );
       }
     }
@@ -107,7 +124,7 @@ export async function watchJob(
     }
     if (status === 'FAILED') {
       const error = typeof data?.error === 'string' && data.error !== '' ? data.error : 'the service gives no reason';
-      return { is: 'failed', error: redact(error.slice(0, 500)) };
+      return { is: 'failed', error: redact(error).slice(0, 500) };
     }
   }
 }

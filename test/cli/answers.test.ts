@@ -113,7 +113,7 @@ describe('what people meet when something is wrong', () => {
           on: 'status',
           nth: 2,
           times: 2,
-          do: { type: 'answer', body: { success: true, data: { id: 'x', status: 'RENDERING' } } },
+          do: { type: 'answer', body: { success: true, data: { id: '{id}', status: 'RENDERING' } } },
         },
       ]),
     );
@@ -154,7 +154,10 @@ describe('what people meet when something is wrong', () => {
           nth: 1,
           do: {
             type: 'answer',
-            body: { success: true, data: { id: 'x', status: 'COMPLETED', outputUrl: 'http://169.254.169.254/latest' } },
+            body: {
+              success: true,
+              data: { id: '{id}', status: 'COMPLETED', outputUrl: 'http://169.254.169.254/latest' },
+            },
           },
         },
       ]),

@@ -2,26 +2,19 @@ import { expect, test } from 'vitest';
 import { exitCodeOf, type RunFindings } from '../../src/cli/exit-code.ts';
 import type { Action, Plan } from '../../src/plan/plan.ts';
 
-function planOf(...actions: [Action, string?][]): Plan {
+function planOf(action: Action, blockedBy?: 'budget' | 'step'): Plan {
   return {
     mediabatch: 'plan',
     version: 1,
     campaign: 'c',
     concurrency: 1,
-    rows: actions.map(([action, reason = ''], index) => ({
-      address: `s${index}`,
-      task: 's',
-      kind: 'image',
-      action,
-      reason,
-      credits: 0,
-    })),
+    rows: [{ address: 's', task: 's', kind: 'image', action, reason: '', credits: 0, ...(blockedBy && { blockedBy }) }],
     totals: { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
   };
 }
 
 const quiet: RunFindings = {
-  plan: planOf(['keep']),
+  plan: planOf('keep'),
   outcomes: [],
   stopped: undefined,
   overBudget: false,
@@ -30,17 +23,18 @@ const quiet: RunFindings = {
 
 test.each<[string, Partial<RunFindings>, number]>([
   ['nothing to do', {}, 0],
+  ['a step waits for one that failed', { plan: planOf('blocked', 'step') }, 3],
   ['all done', { outcomes: ['done', 'done'] }, 0],
-  ['orphans do not matter', { plan: planOf(['orphan']) }, 0],
+  ['orphans do not matter', { plan: planOf('orphan') }, 0],
   ['one failed', { outcomes: ['done', 'failed'] }, 3],
   ['one refused', { outcomes: ['refused'] }, 3],
-  ['one failed in an earlier run', { plan: planOf(['failed']) }, 3],
+  ['one failed in an earlier run', { plan: planOf('failed') }, 3],
   ['patience ended', { outcomes: ['running'] }, 3],
   ['the balance is empty', { outcomes: ['refused', 'failed'], stopped: 'balance' }, 4],
   ['the budget was reached in the run', { overBudget: true, outcomes: ['left'] }, 4],
-  ['the budget did not reach in the plan', { plan: planOf(['blocked', 'the credits do not reach: it costs 3']) }, 4],
+  ['the budget did not reach in the plan', { plan: planOf('blocked', 'budget') }, 4],
   ['an outcome is not known', { outcomes: ['unresolved', 'failed'], stopped: 'balance' }, 6],
-  ['an older outcome is not known', { plan: planOf(['unresolved']) }, 6],
+  ['an older outcome is not known', { plan: planOf('unresolved') }, 6],
   ['the service cannot be reached', { stopped: 'unreachable', outcomes: ['left'] }, 69],
   ['the disk is full', { stopped: 'disk', outcomes: ['unresolved'] }, 73],
   ['the key is refused', { stopped: 'auth', outcomes: ['refused'] }, 77],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OutputError } from '../../src/disk/output-target.ts';
 import { writeLine } from '../../src/lock/write.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../src/plan/resolve-purchase.ts';
-import { actionsOf, images, TestCampaign } from '../rig/campaign.ts';
+import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
 
 const reset = { answer: { is: 'ambiguous', message: 'reset' } } as const;
 
@@ -361,5 +361,150 @@ describe('downloads', () => {
     const { ledger } = await campaign.run({ concurrency: 2 });
     expect(ledger.stopped).toBe('disk');
     expect(campaign.service.ledger.length).toBeLessThan(20);
+  });
+});
+
+describe('what an attacker or a bad day could do', () => {
+  test('a charge of nothing is no price, and no cap is passed because of it', async () => {
+    const campaign = new TestCampaign(images(6));
+    campaign.service.creditsOf = () => 0;
+    await campaign.run();
+    campaign.graph = graphOf(images(12));
+    expect(campaign.plan().rows.at(-1)?.credits).toBeNull();
+    campaign.service.creditsOf = () => 3;
+    await campaign.run({ maxCredits: 0 });
+    expect(campaign.service.ledger).toHaveLength(6);
+  });
+
+  test('a charge that the service does not state counts as what was reserved', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: silent
+budget: { credits: 9 }
+tasks:
+  song: { kind: music, foreach: [a, b, c], with: { model: song-7.5, prompt: "{{row}}" } }
+`);
+    campaign.service.creditsOf = () => 4;
+    campaign.service.silent = true;
+    await campaign.run({ concurrency: 1 });
+    expect(campaign.service.ledger).toHaveLength(2);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test('under a cap an unknown price that is never stated ends the buying', async () => {
+    const campaign = new TestCampaign(images(5, 'budget: { credits: 10 }'));
+    campaign.service.silent = true;
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+  });
+
+  test('lost answers of an unknown price hold everything that is left', async () => {
+    const campaign = new TestCampaign(images(4, 'budget: { credits: 4 }'));
+    campaign.service.canReplay = false;
+    campaign.service.trouble = (create) => (create < 4 ? { ...reset, booked: true } : undefined);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+  });
+
+  test('a lost create that no longer fits the budget is still held against it', async () => {
+    const song = (names: string) => `version: 1
+name: held
+budget: { credits: 5 }
+tasks:
+${names
+  .split(' ')
+  .map((name) => `  ${name}: { kind: music, with: { model: song-7.5, prompt: ${name} } }\n`)
+  .join('')}`;
+    const campaign = new TestCampaign(song('b'));
+    campaign.service.creditsOf = () => 4;
+    await campaign.runAndDie({ line: 1, written: false });
+    expect(campaign.service.ledger).toHaveLength(1);
+    campaign.graph = graphOf(song('a b'));
+    expect(actionsOf(campaign.plan())).toEqual({ a: 'blocked', b: 'create' });
+    await campaign.run();
+    expectPaidOnce(campaign, 1);
+  });
+
+  test('the window is looked at before sending, not only after: a plan that waited too long sends nothing again', async () => {
+    const campaign = new TestCampaign(images(1));
+    await campaign.runAndDie({ line: 1, written: false });
+    expect(campaign.service.ledger).toHaveLength(1);
+    campaign.clock.advance(22.9 * 3_600_000);
+    const { outcomes } = await campaign.run({
+      onEvent: (event) => {
+        if (event.event === 'step-started') campaign.clock.advance(3 * 3_600_000);
+      },
+    });
+    expect(outcomes).toEqual({ 'pic@p1': 'unresolved' });
+    expectPaidOnce(campaign, 1);
+  });
+
+  test('a job id that belongs to another purchase is not believed', async () => {
+    const campaign = new TestCampaign(images(2));
+    campaign.service.nameOf = () => 'always-the-same';
+    const { outcomes } = await campaign.run({ concurrency: 1 });
+    expect(outcomes).toEqual({ 'pic@p1': 'done', 'pic@p2': 'unresolved' });
+  });
+
+  test('a shared job and a reference mean the very request, not whatever the address bought last', async () => {
+    const text = (prompt: string, more = '') => `version: 1
+name: history
+tasks:
+  hero: { kind: image, with: { prompt: ${prompt} } }
+${more}`;
+    const campaign = new TestCampaign(text('A'));
+    await campaign.run();
+    campaign.graph = graphOf(text('B'));
+    await campaign.run();
+    const more = `  copy: { kind: image, with: { prompt: A } }
+  dep: { kind: image, with: { prompt: dep, referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+    campaign.graph = graphOf(text('A', more));
+    await campaign.run();
+    const first = campaign.service.ledger[0]?.jobId ?? '';
+    expect(campaign.outputs.files.get('output/copy.png')).toBe(campaign.outputs.files.get('output/hero.png'));
+    expect(campaign.service.ledger.at(-1)?.body).toContain(first);
+  });
+
+  test('a job that was lost is looked for again in every run', async () => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.endOf = () => ({ is: 'lost', error: 'HTTP 404' });
+    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'lost' });
+    campaign.service.endOf = () => undefined;
+    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'done' });
+    expectPaidOnce(campaign, 1);
+  });
+
+  test('a refused credential while a link is asked for stops everything', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: chain
+tasks:
+  base: { kind: image, with: { prompt: base } }
+  over: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", referenceImages: ["{{tasks.base.url}}"] } }
+`);
+    campaign.graph.steps.splice(1);
+    await campaign.run();
+    campaign.graph = new TestCampaign(`version: 1
+name: chain
+tasks:
+  base: { kind: image, with: { prompt: base } }
+  over: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", referenceImages: ["{{tasks.base.url}}"] } }
+`).graph;
+    campaign.service.endOf = () => ({ is: 'unwatched', because: 'auth', error: 'HTTP 401' });
+    const { ledger, outcomes } = await campaign.run();
+    expect(ledger.stopped).toBe('auth');
+    expect(outcomes).toEqual({ 'over@a': 'left', 'over@b': 'left' });
+  });
+
+  test('credits of the steps add up to what was spent', async () => {
+    const campaign = new TestCampaign(images(4));
+    campaign.service.opened = (url) => (url.endsWith('-2') ? { is: 'refused', message: 'no' } : undefined);
+    const { events, ledger } = await campaign.run();
+    const told = events.reduce((sum, event) => sum + (event.event === 'step-finished' ? (event.credits ?? 0) : 0), 0);
+    expect(told).toBe(ledger.budget.spentNow);
   });
 });

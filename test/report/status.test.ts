@@ -95,7 +95,7 @@ describe('makeStatus', () => {
 
   it('holds the price of creates whose outcome is not known, once it is known', () => {
     const request = step('a').request;
-    const known = lock({ a: [purchase('a', 'unresolved')], b: [purchase('b', 'done', { request })] });
+    const known = lock({ a: [purchase('a', 'unresolved', { request })], b: [purchase('b', 'done', { request })] });
     const view = makeStatus({ ...facts, graph: graph([step('a'), step('b')], 12), lock: known });
     expect(view.credits).toEqual({ spent: 5, held: 5, heldUnknown: 0, budget: 12, left: 2 });
   });

@@ -26,6 +26,9 @@ export class ScriptedService implements Service {
   trouble: (create: number, body: string) => Trouble | undefined = () => undefined;
   endOf: (job: BookedJob) => JobEnd | undefined = () => undefined;
   opened: (url: string) => DownloadAnswer | undefined = () => undefined;
+  /** The service charges and does not say how much. */
+  silent = false;
+  nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
   readonly #clock: Clock;
   readonly #running = new Set<string>();
@@ -57,7 +60,10 @@ export class ScriptedService implements Service {
     const job = known ?? this.#book({ key, body, credits });
     await this.#answerTime();
     if (trouble !== undefined) return trouble.answer;
-    return { is: 'accepted', job: { jobId: job.jobId, credits: job.credits, balance: this.balance } };
+    return {
+      is: 'accepted',
+      job: { jobId: job.jobId, credits: this.silent ? null : job.credits, balance: this.balance },
+    };
   }
 
   /** The service forgets keys after 24 hours. */
@@ -79,7 +85,7 @@ export class ScriptedService implements Service {
   }
 
   #book({ key, body, credits }: { key: string; body: string; credits: number }): BookedJob {
-    const jobId = `job-${key.slice(4, 12)}-${this.ledger.length + 1}`;
+    const jobId = this.nameOf?.(this.ledger.length + 1) ?? `job-${key.slice(4, 12)}-${this.ledger.length + 1}`;
     const job = { jobId, key, body, credits, bookedAt: this.#clock.now(), readyAt: this.#clock.now() + this.jobMs };
     this.ledger.push(job);
     this.balance -= credits;

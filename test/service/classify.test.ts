@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isInward } from '../../src/graph/inward-address.ts';
+import { isJobId } from '../../src/lock/check-line.ts';
 import { classifyCreate } from '../../src/service/create.ts';
-import { isJobId, parseRetryAfter } from '../../src/service/fields.ts';
+import { parseRetryAfter } from '../../src/service/fields.ts';
 import type { HttpAnswer } from '../../src/service/http.ts';
 import { makeRedact, readCredential } from '../../src/service/secrets.ts';
 

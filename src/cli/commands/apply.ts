@@ -1,14 +1,16 @@
 import { join } from 'node:path';
+import { isSpending, isWork } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planText } from '../../report/plan-text.ts';
 import { systemClock } from '../../run/clock.ts';
 import { askToSpend } from '../ask.ts';
-import { campaignPaths, requireGraph, requireLock, sandboxDigest, serviceDigest } from '../campaign.ts';
+import { campaignPaths, knownService, requireGraph, requireLock } from '../campaign.ts';
 import { readEnvironment, requireAccess } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { holdGuard } from '../hold-guard.ts';
 import { planCampaign } from '../plan-campaign.ts';
+import { openEvents } from '../recorder.ts';
 import { runPlan } from '../run-plan.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
@@ -32,12 +34,13 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
   }
   const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const events = openEvents(options.events, terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
-    const service = sandbox ? sandboxDigest : digestOf(environment.baseUrl);
+    const service = knownService(sandbox, environment);
     const loaded = await requireLock(paths, service, terminal);
     const made = await planCampaign(graph, loaded.lock, paths, {
       terminal,
@@ -49,7 +52,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     if (!options.json && options.events !== '-') {
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
-    const needsService = made.rows.some(({ order }) => order !== undefined);
+    const needsService = made.rows.some(isWork);
     if (needsService) await agreeToSpend(made, options, terminal);
 
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
@@ -62,10 +65,10 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
         guard,
         terminal,
         access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
-        service: service ?? digestOf(access?.baseUrl),
+        service,
         clock: systemClock,
         json: options.json === true ? planJson(made) : undefined,
-        events: options.events,
+        events,
         pollInterval: options.pollInterval,
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
@@ -79,14 +82,10 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
 }
 
-function digestOf(baseUrl: string | undefined): string | undefined {
-  return baseUrl === undefined || !URL.canParse(baseUrl) ? undefined : serviceDigest(baseUrl);
-}
-
 /** Nothing is spent that nobody agreed to: a person here, `--yes`, or a budget that covers the whole plan. */
 async function agreeToSpend(made: Plan, options: ApplyOptions, terminal: Terminal): Promise<void> {
   const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
-  if (options.yes || (toSpend === 0 && unknownPrices === 0)) return;
+  if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return;
   if (terminal.interactive) {
     if (await askToSpend(made.totals, terminal)) return;
     throw new CommandError(exitCodes.wrongUsage, 'nothing was spent', 'answer y to go on');

@@ -24,7 +24,7 @@ interface Context {
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, address: string, { options, terminal }: Context): Promise<number> {
   const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());

@@ -16,8 +16,7 @@ const files: Record<string, string> = {
 
 /** Writes a campaign that runs as it is. Nothing that exists is changed. */
 export async function init(folder: string, terminal: Terminal): Promise<number> {
-  await mkdir(folder, { recursive: true });
-  const taken = (await readdir(folder)).includes('campaign.yaml');
+  const taken = (await listFolder(folder)).includes('campaign.yaml');
   if (taken) {
     throw new CommandError(
       exitCodes.wrongUsage,
@@ -49,4 +48,19 @@ export async function init(folder: string, terminal: Terminal): Promise<number> 
   const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
   terminal.err(`\nTry it with play money: mediabatch apply ${manifest} --sandbox\n`);
   return exitCodes.done;
+}
+
+/** The folder's names; it is made when it is not there. */
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await readdir(folder);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `the folder ${folder} cannot be made: ${message}`,
+      'give the name of a new folder',
+    );
+  }
 }

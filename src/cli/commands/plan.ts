@@ -1,9 +1,10 @@
+import { isWork } from '../../plan/actions.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { readCredential } from '../../service/secrets.ts';
-import { campaignPaths, requireGraph, requireLock, sandboxDigest, serviceDigest } from '../campaign.ts';
+import { campaignPaths, knownService, requireGraph, requireLock } from '../campaign.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCodes } from '../exit.ts';
 import { planCampaign } from '../plan-campaign.ts';
@@ -26,7 +27,7 @@ export interface PlanCommandOptions {
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
   const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
@@ -51,13 +52,8 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     default:
       format satisfies never;
   }
-  const pending = made.rows.some(({ order }) => order !== undefined);
+  const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
-}
-
-function knownService(sandbox: boolean, { baseUrl }: Environment): string | undefined {
-  if (sandbox) return sandboxDigest;
-  return baseUrl === undefined || !URL.canParse(baseUrl) ? undefined : serviceDigest(baseUrl);
 }
 
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {

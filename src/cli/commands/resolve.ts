@@ -1,7 +1,9 @@
 import { openLockFile } from '../../disk/lock-file.ts';
 import { isJobId } from '../../lock/check-line.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
+import type { Purchase } from '../../lock/record.ts';
 import { writeHeader, writeLine, writeLock } from '../../lock/write.ts';
+import { replayWindowMs } from '../../plan/decide.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
 import { campaignPaths, requireGraph, requireLock } from '../campaign.ts';
 import { CommandError, exitCodes } from '../exit.ts';
@@ -28,10 +30,7 @@ export async function resolve(
 ): Promise<number> {
   const { options, terminal } = context;
   const finding = readFinding(options);
-  const paths = campaignPaths(file, {
-    sandbox: options.sandbox === true,
-    ...(options.lock !== undefined && { lock: options.lock }),
-  });
+  const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
@@ -39,6 +38,7 @@ export async function resolve(
     const record = loaded.lock.steps.get(address);
     const open = findOpenPurchase(record);
     if (record === undefined || open === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
+    if (finding.is !== 'job' && canBeAskedFor(open)) throw stillAnswerable(address);
     const line = resolvePurchase(record, open, { campaign: graph.name, finding });
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),
@@ -68,6 +68,9 @@ function readFinding(options: ResolveOptions): Finding {
       '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
     );
   }
+  if (job === undefined && credits !== undefined) {
+    throw new CommandError(exitCodes.wrongUsage, '--credits belongs to --job', 'leave it out');
+  }
   if (job === undefined) return notSpent ? { is: 'not-spent' } : { is: 'spend-again' };
   if (!isJobId(job)) {
     throw new CommandError(
@@ -77,6 +80,19 @@ function readFinding(options: ResolveOptions): Finding {
     );
   }
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
+}
+
+/** The service still replays it: asking is certain, deciding is not. */
+function canBeAskedFor({ state, since }: Purchase): boolean {
+  return state === 'intent' && since !== undefined && Math.abs(Date.now() - Date.parse(since)) < replayWindowMs;
+}
+
+function stillAnswerable(address: string): CommandError {
+  return new CommandError(
+    exitCodes.wrongUsage,
+    `nobody needs to decide about ${address} yet: its answer can still be asked for with the same key, which pays once`,
+    'run apply again; only when 23 hours have passed since it was sent does it need a decision',
+  );
 }
 
 function nothingOpen(address: string, records: { address: string; purchases: { state: string }[] }[]): CommandError {

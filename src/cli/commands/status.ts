@@ -15,8 +15,7 @@ export interface StatusOptions {
 }
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
-  const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, { sandbox, ...(options.lock !== undefined && { lock: options.lock }) });
+  const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
   const outputs = [...lock.steps.values()].flatMap(({ purchases }) => purchases[0]?.outputs ?? []);

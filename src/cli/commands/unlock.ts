@@ -11,10 +11,7 @@ export interface UnlockOptions {
 
 /** Ends the claim of a run that will never end it itself, on a machine that cannot be asked. Needs the id that it showed. */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
-  const { lock } = campaignPaths(file, {
-    sandbox: options.sandbox === true,
-    ...(options.lock !== undefined && { lock: options.lock }),
-  });
+  const { lock } = campaignPaths(file, options);
   const removed = await removeGuard(lock, options.id);
   if (removed === 'removed') {
     terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);

@@ -1,0 +1,102 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Json } from '../json.ts';
+import { isWork } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { createLines } from '../report/run-lines.ts';
+import { createEventLines, type RunReporter } from '../report/run-reporter.ts';
+import { createScreen } from '../report/run-screen.ts';
+import { createRunView, foldEvent } from '../report/run-view.ts';
+import { safeJson, safeText } from '../report/safe-text.ts';
+import { summaryText } from '../report/summary-text.ts';
+import type { RunEvent } from '../run/event.ts';
+import type { Clock } from '../run/ports.ts';
+import type { CampaignPaths } from './campaign.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where `--events` writes. Opened before anything is planned, so that a wrong path costs nothing. */
+export function openEvents(path: string | undefined, terminal: Terminal): ((text: string) => void) | undefined {
+  if (path === undefined) return undefined;
+  if (path === '-') return terminal.out;
+  if (/\.(lock\.jsonl|ya?ml|csv)$/i.test(path)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `--events ${path} would overwrite a file of the campaign`,
+      'give a new file, for example events.jsonl',
+    );
+  }
+  try {
+    writeFileSync(path, '');
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--events ${path} cannot be written: ${message}`,
+      'give a file in a folder that exists',
+    );
+  }
+  return (text) => appendFileSync(path, text);
+}
+
+/** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
+export function makeRecorder(
+  plan: Plan,
+  options: {
+    terminal: Terminal;
+    clock: Clock;
+    paths: CampaignPaths;
+    events: ((text: string) => void) | undefined;
+    /** The plan as JSON, when the result is wanted as one document on stdout. */
+    json: Json | undefined;
+  },
+): RunReporter {
+  const { terminal, json, events, clock, paths } = options;
+  const { style } = terminal;
+  const now = () => clock.now();
+  const view = createRunView();
+  let last: RunEvent | undefined;
+  const hasWork = plan.rows.some(isWork);
+  let reporters: RunReporter[] = [];
+  if (events !== undefined) reporters.push(createEventLines(events));
+  if (hasWork) {
+    reporters.push(
+      terminal.screen
+        ? createScreen({ stream: process.stderr, style, now })
+        : createLines(terminal.err, { style, now, every: everyMs }),
+    );
+  }
+  return {
+    on(event) {
+      foldEvent(view, event);
+      last = event;
+      for (const reporter of reporters) {
+        try {
+          reporter.on(event);
+        } catch (error) {
+          // What is bought must be recorded and collected, whether or not anybody can be told.
+          reporters = reporters.filter((other) => other !== reporter);
+          const message = error instanceof Error ? error.message : String(error);
+          terminal.err(`${style.yellow('notice')} no more events are written: ${safeText(message)}\n`);
+        }
+      }
+    },
+    async end() {
+      for (const reporter of reporters) await reporter.end();
+      if (hasWork) {
+        const outputs = relative(process.cwd(), paths.outputs);
+        terminal.err(summaryText(view, { style, file: paths.manifest, outputs }));
+      }
+      if (json !== undefined && last?.event === 'run-ended') {
+        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);
+      }
+    },
+  };
+}
+
+/** An interval that never keeps the process alive by itself. */
+function everyMs(ms: number, call: () => void): () => void {
+  const timer = setInterval(call, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,17 @@
+import type { JobEnd } from '../service/answer.ts';
+import type { Ports } from './ports.ts';
+
+/** A credential that is refused, or a host that is gone, ends all buying, whichever step met it. */
+export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { ledger }: Pick<Ports, 'ledger'>): void {
+  switch (end.because) {
+    case 'auth':
+    case 'unreachable':
+      ledger.stopSpending(end.because, end.error);
+      return;
+    case 'signal':
+    case 'patience':
+      return;
+    default:
+      end.because satisfies never;
+  }
+}
