@@ -1,18 +1,26 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import type { PlanTotals } from '../plan/plan.ts';
 import type { Terminal } from './terminal.ts';
 
-/** One question, on the terminal; anything but yes is no. */
-export async function askToSpend(totals: PlanTotals, terminal: Terminal): Promise<boolean> {
+/** One question, on the terminal; anything but yes is no, and Ctrl-C is neither. */
+export async function askToSpend(totals: PlanTotals, terminal: Terminal): Promise<'yes' | 'no' | 'interrupted'> {
   const { style } = terminal;
   const known = `${totals.toSpend} credits`;
   const amount = totals.unknownPrices === 0 ? known : `${known} and ${totals.unknownPrices} steps of unknown price`;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await reader.question(`${style.bold('Spend')} ${amount}? [y/N] `);
-    return /^\s*y(es)?\s*$/i.test(answer);
-  } catch {
-    return false;
+    return await new Promise((resolve) => {
+      const leave = (answer: 'no' | 'interrupted') => {
+        terminal.err('\n');
+        resolve(answer);
+      };
+      reader.on('SIGINT', () => leave('interrupted'));
+      // Ctrl-D, or the terminal is gone.
+      reader.on('close', () => resolve('no'));
+      reader.question(`${style.bold('Spend')} ${amount}? [y/N] `, (answer) => {
+        resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no');
+      });
+    });
   } finally {
     reader.close();
   }

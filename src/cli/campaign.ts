@@ -116,12 +116,20 @@ export async function requireLock(
     throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
   }
   if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false };
+  if (bytes.length > 0 && !Buffer.from(bytes).includes('"mediabatch"')) {
+    throw new CommandError(
+      exitCodes.wrongInput,
+      `${shown} is not a lock of mediabatch: it has no header line`,
+      'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
+    );
+  }
   const reading = readLock(shown, bytes);
   showDiagnostics(reading.diagnostics, new Map(), terminal);
   if (reading.diagnostics.some(({ severity }) => severity === 'error')) {
     throw new CommandError(exitCodes.wrongInput, '');
   }
-  if (service !== undefined && reading.lock.service !== undefined && reading.lock.service !== service) {
+  const isElsewhere = service !== undefined && reading.lock.service !== undefined && reading.lock.service !== service;
+  if (isElsewhere && hasPurchases(reading.lock)) {
     throw new CommandError(
       exitCodes.wrongInput,
       `the lock ${shown} was made against another service address, so its job ids mean nothing here`,
@@ -130,6 +138,11 @@ export async function requireLock(
   }
   const { lock, needsRewrite, tornTailAt } = reading;
   return { lock, bytes, needsRewrite, ...(tornTailAt !== undefined && { tornTailAt }) };
+}
+
+/** Something in it exists at a service, or may. */
+function hasPurchases(lock: Lock): boolean {
+  return [...lock.steps.values()].some(({ purchases }) => purchases.some(({ state }) => state !== 'refused'));
 }
 
 /**

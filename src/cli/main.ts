@@ -59,7 +59,11 @@ function makeProgram(terminal: Terminal, exit: (code: number) => void): Command 
     .description('Turns a YAML manifest into paid media: plans the credits, stays in the budget, and never pays twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: (text, write) => write(text.replace(/^error: /, `${terminal.style.red('error')} `)),
+    })
     .showSuggestionAfterError()
     .exitOverride()
     .addHelpText('after', '\nStart here: mediabatch init, then mediabatch apply campaign.yaml --sandbox\n');
@@ -102,7 +106,7 @@ function makeProgram(terminal: Terminal, exit: (code: number) => void): Command 
       .option('-y, --yes', 'do not ask')
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .option('--lock-timeout <seconds>', 'how long to wait while another run holds the lock', seconds, 10)
-      .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', seconds)
+      .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', secondsAboveZero)
       .option('--patience <duration>', 'stop watching a job after so long (90s, 30m, 2h); it stays attached', duration)
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
   ).action(async (file: string, options) =>
@@ -187,7 +191,7 @@ function planOptions(command: Command): Command {
     .option('--sandbox', 'run against an embedded service with play money, lock and folder of its own')
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 100', concurrency)
-    .option('--redo <address...>', 'buy these tasks or steps again')
+    .option('--redo <address>', 'buy this task or step again; may be given several times', collectText)
     .option('--lock <file>', 'another lock than the one beside the manifest')
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded')
@@ -239,6 +243,16 @@ function seconds(text: string): number {
   return value;
 }
 
+function secondsAboveZero(text: string): number {
+  const value = seconds(text);
+  if (value <= 0) throw new InvalidArgumentError('give seconds above 0');
+  return value;
+}
+
+function collectText(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}
+
 /** `90s`, `30m`, `2h` in ms. */
 function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
@@ -249,7 +263,7 @@ function duration(text: string): number {
 
 function pollInterval(text: string): 'auto' | number {
   if (text === 'auto') return text;
-  const value = wholeNumber(text);
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
   return value;
 }

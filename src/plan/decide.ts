@@ -118,6 +118,10 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
   const output = purchase.outputs?.[0];
   if (output === undefined) return { action: 'download', reason: `paid, and not saved yet${movedFrom(match)}` };
   const state = facts.fileState(output);
+  const newest = match.record?.purchases[0];
+  if (state !== 'intact' && newest !== undefined && newest !== purchase && match.movedFrom === undefined) {
+    return { action: 'download', reason: 'this very request was bought before; its output is fetched again' };
+  }
   if (state !== 'intact') {
     const seen = state === 'missing' ? 'is missing' : 'is not the file that was saved';
     return { action: 'download', reason: `paid; ${output.path} ${seen}${movedFrom(match)}` };

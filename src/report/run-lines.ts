@@ -2,7 +2,7 @@ import type { RunEvent, StepOutcome } from '../run/event.ts';
 import { bytesText, countOf, creditsText } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
 import { createRunView, foldEvent, noticeText, type RunView } from './run-view.ts';
-import { endText, leftText, moneyRow, progressText, stopText } from './run-words.ts';
+import { endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
@@ -85,7 +85,7 @@ function lineOf(event: RunEvent, view: RunView, style: Style): string | undefine
       return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
     }
     case 'spending-stopped':
-      return `${style.yellow('stopped')}  ${stopText(event)}`;
+      return `${style.yellow('stopped')}  ${stoppingText(event)}`;
     case 'noticed':
       return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
     case 'step-left':

@@ -2,7 +2,7 @@ import type { RunEvent } from '../run/event.ts';
 import { countOf } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
 import { createRunView, foldEvent, noticeText, type TaskView } from './run-view.ts';
-import { moneyRow, stopText, taskState } from './run-words.ts';
+import { moneyRow, stoppingText, taskState } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import { type Board, createBoard } from './screen-board.ts';
 import { defaultColumns, defaultRows, type ScreenStream, showCursor } from './screen-output.ts';
@@ -98,7 +98,7 @@ function messageOf(event: RunEvent): string | undefined {
       return `${safeText(address, 300)} ${outcome}${error === undefined ? '' : `: ${safeText(error)}`}`;
     }
     case 'spending-stopped':
-      return stopText(event);
+      return stoppingText(event);
     case 'noticed':
       return safeText(noticeText(event));
     default:

@@ -29,6 +29,8 @@ export interface StepView {
   credits: number | null;
   /** What went wrong, or why nothing was done. */
   error?: string;
+  /** A create of it may have been sent. */
+  intended?: true;
   /** The next run can find out what became of it. */
   recoverable?: true;
   output?: Output;
@@ -94,6 +96,8 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       leaveStep(view, event);
       return;
     case 'create-intended':
+      changeStep(view, event.address, { intended: true });
+      return;
     case 'create-repeated':
       return;
     case 'job-created':

@@ -90,3 +90,9 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
       return stopped.because satisfies never;
   }
 }
+
+/** The same while the run still goes on: what is being waited for, and how not to wait. */
+export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
+  const text = stopText(stopped);
+  return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;
+}

@@ -101,8 +101,9 @@ function openBlock(view: RunView, steps: StepView[]): string[] {
   const lines: string[] = [];
   const goingOn = inStage(steps, 'running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
   const unsaved = inStage(steps, 'saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
-  const unsure = inStage(steps, 'working').length;
-  const unstarted = inStage(steps, 'left').length + view.steps - steps.length;
+  const unsure = inStage(steps, 'working').filter(({ intended }) => intended).length;
+  const idle = inStage(steps, 'working').length - unsure;
+  const unstarted = inStage(steps, 'left').length + view.steps - steps.length + idle;
   if (goingOn > 0) {
     lines.push(
       `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
@@ -111,7 +112,12 @@ function openBlock(view: RunView, steps: StepView[]): string[] {
   if (unsaved > 0) {
     lines.push(`${countOf(unsaved, 'job')} ${are(unsaved)} finished and paid, not saved yet; run again to fetch`);
   }
-  if (unsure > 0) lines.push(`${countOf(unsure, 'step')} had begun and ${are(unsure)} on record; run again to go on`);
+  if (unsure > 0) {
+    const outcome = unsure === 1 ? 'its outcome is' : 'their outcomes are';
+    lines.push(
+      `${countOf(unsure, 'create')} ${were(unsure)} on the wire, ${outcome} not known yet; run again to find out`,
+    );
+  }
   if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
   if (view.stopped !== undefined) lines.push(stopText(view.stopped));
   return lines;

@@ -53,7 +53,7 @@ describe('createLines', () => {
       hero@fr  unresolved  no answer
       hero@l'été  failed  the link has expired
       theme@a  created  job j-5, 12 credits (31 of 60 left)
-      stopped  nothing more is bought, the run was interrupted
+      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
       theme@a  still running
       theme@c  refused  bad lyrics
       hero@it  lost  unknown job

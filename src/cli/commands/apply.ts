@@ -53,7 +53,11 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
     const needsService = made.rows.some(isWork);
-    if (needsService) await agreeToSpend(made, options, terminal);
+    const agreed = needsService ? await agreeToSpend(made, options, terminal) : 'yes';
+    if (agreed !== 'yes') {
+      terminal.err('nothing was spent\n');
+      return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
+    }
 
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
     const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
@@ -83,15 +87,16 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
 }
 
 /** Nothing is spent that nobody agreed to: a person here, `--yes`, or a budget that covers the whole plan. */
-async function agreeToSpend(made: Plan, options: ApplyOptions, terminal: Terminal): Promise<void> {
+async function agreeToSpend(
+  made: Plan,
+  options: ApplyOptions,
+  terminal: Terminal,
+): Promise<'yes' | 'no' | 'interrupted'> {
   const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
-  if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return;
-  if (terminal.interactive) {
-    if (await askToSpend(made.totals, terminal)) return;
-    throw new CommandError(exitCodes.wrongUsage, 'nothing was spent', 'answer y to go on');
-  }
+  if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return 'yes';
+  if (terminal.interactive) return askToSpend(made.totals, terminal);
   const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
-  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return;
+  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
   const why =
     unknownPrices > 0
       ? `the price of ${unknownPrices} steps is not known yet`
@@ -99,7 +104,9 @@ async function agreeToSpend(made: Plan, options: ApplyOptions, terminal: Termina
   throw new CommandError(
     exitCodes.wrongUsage,
     `there is no terminal to ask on, and ${why}`,
-    'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
+    unknownPrices > 0
+      ? 'agree with --yes; the budget and --max-credits still hold'
+      : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
   );
 }
 

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
@@ -26,21 +25,15 @@ export async function init(folder: string, terminal: Terminal): Promise<number> 
   }
   const { style } = terminal;
   const told = (name: string, what: string) => terminal.err(`  ${style.green(what)} ${join(folder, name)}\n`);
-  for (const name of ['campaign.yaml', 'products.csv']) {
-    await copyFile(fileURLToPath(new URL(name, examples)), join(folder, name), constants.COPYFILE_EXCL).then(
-      () => told(name, 'wrote'),
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-        told(name, 'kept ');
-      },
-    );
-  }
-  for (const [name, text] of Object.entries(files)) {
+  const written = { ...(await exampleFiles(folder)), ...files };
+  for (const [name, text] of Object.entries(written)) {
     await writeFile(join(folder, name), text, { flag: 'wx' }).then(
       () => told(name, 'wrote'),
       (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
-        terminal.err(`  ${style.yellow('kept ')} ${join(folder, name)}; it should hold:\n`);
+        terminal.err(`  ${style.yellow('kept ')} ${join(folder, name)}\n`);
+        if (!name.startsWith('.')) return;
+        terminal.err('         it should hold:\n');
         for (const line of text.trimEnd().split('\n')) terminal.err(`         ${line}\n`);
       },
     );
@@ -63,4 +56,15 @@ async function listFolder(folder: string): Promise<string[]> {
       'give the name of a new folder',
     );
   }
+}
+
+/** The quickstart, with the way to the schema of this very installation, so that editors complete and check. */
+async function exampleFiles(folder: string): Promise<Record<string, string>> {
+  const schema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
+  const way = relative(resolve(folder), schema).replaceAll('\\', '/');
+  const manifest = await readFile(new URL('campaign.yaml', examples), 'utf8');
+  return {
+    'campaign.yaml': manifest.replace(/\$schema=\S+/, `$schema=${way}`),
+    'products.csv': await readFile(new URL('products.csv', examples), 'utf8'),
+  };
 }

@@ -1,4 +1,5 @@
 import { checkOutputs } from '../../disk/outputs.ts';
+import { outputsToCheck } from '../../plan/assemble.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { makeStatus } from '../../report/status.ts';
 import { statusJson, statusText } from '../../report/status-text.ts';
@@ -18,7 +19,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
-  const outputs = [...lock.steps.values()].flatMap(({ purchases }) => purchases[0]?.outputs ?? []);
+  const outputs = outputsToCheck(graph, lock);
   const view = makeStatus({ campaign: graph.name, graph, lock, present: await checkOutputs(paths.outputs, outputs) });
   if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
   else terminal.out(statusText(view, { style: terminal.outStyle }));
