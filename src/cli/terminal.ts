@@ -40,8 +40,9 @@ export function processTerminal(): Terminal {
     err: writer(stderr),
     style: makeStyle(wantsColor(env, stderr.isTTY === true)),
     outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
-    width: stderr.columns ?? defaultWidth,
-    outWidth: stdout.columns ?? defaultWidth,
+    // A terminal that does not know its size says 0.
+    width: stderr.columns || defaultWidth,
+    outWidth: stdout.columns || defaultWidth,
     screen,
     interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
   };
