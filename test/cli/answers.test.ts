@@ -212,6 +212,52 @@ describe('what people meet when something is wrong', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
+  test.runIf(existsSync('/dev/full'))('a full disk under --events is said, and the run goes on', async () => {
+    const trial = await makeTrial(two);
+    const { code, err } = await trial.run([
+      'apply',
+      'campaign.yaml',
+      '--yes',
+      '--poll-interval',
+      '10',
+      '--events',
+      '/dev/full',
+    ]);
+    expect(code, err).toBe(0);
+    expect(err).toContain('no more events');
+    expect(trial.sandbox.ledger()).toHaveLength(2);
+  });
+
+  test('--events never overwrites the campaign', async () => {
+    const trial = await makeTrial(two);
+    await trial.apply();
+    const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+    for (const file of ['campaign.lock.jsonl', 'campaign.yaml']) {
+      expect((await trial.run(['apply', 'campaign.yaml', '--yes', '--events', file])).code).toBe(64);
+    }
+    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
+    expect((await trial.run(['apply', 'campaign.yaml', '--events', 'nowhere/x.jsonl'])).code).toBe(73);
+  });
+
+  test('a first try at a wrong address does not bind the lock to it', async () => {
+    const trial = await makeTrial(two.replace('[a, b]', '[a]'));
+    const env = { MEDIABATCH_BASE_URL: 'https://user:pass@127.0.0.1/api/v1' };
+    expect((await trial.apply([], { env })).code).toBe(64);
+    trial.write('campaign.lock.jsonl', '{"mediabatch":"lock","version":1,"service":"0123456789abcdef"}\n');
+    const { code, err } = await trial.apply();
+    expect(code, err).toBe(0);
+    const other = await trial.apply([], { env: { MEDIABATCH_BASE_URL: 'http://127.evil.example/api/v1' } });
+    expect(other.err).not.toContain('internal error');
+  });
+
+  test('a key never leaves over plain http to a name that only looks like this machine', async () => {
+    const trial = await makeTrial(two);
+    for (const host of ['127.evil.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
+      const { code } = await trial.apply([], { env: { MEDIABATCH_BASE_URL: `http://${host}/api/v1` } });
+      expect(code).toBe(64);
+    }
+  });
+
   test('a file that only needs another name needs no service', async () => {
     const trial = await makeTrial(two);
     await trial.apply();

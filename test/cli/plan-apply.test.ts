@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readLines, root } from '../rig/command.ts';
 import { makeTrial } from '../rig/trial.ts';
 
 /** Campaigns of every shape that a plan knows, from numbers alone. */
@@ -32,6 +35,18 @@ tasks:
 `.replace(takes === 1 ? ', take: 1' : '\u0000', '');
 }
 
+/** What is written for other programs, held against its published schema. */
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+ajv.addFormat('date-time', true);
+const schemaOf = (name: string) =>
+  ajv.compile(JSON.parse(readFileSync(join(root, `schemas/${name}.schema.json`), 'utf8')));
+const schemas = { plan: schemaOf('plan'), event: schemaOf('event'), lock: schemaOf('lock') };
+
+function expectValid(name: keyof typeof schemas, value: unknown): void {
+  const validate = schemas[name];
+  expect(validate(value), JSON.stringify({ value, errors: validate.errors }, null, 2)).toBe(true);
+}
+
 describe('apply does what plan says', () => {
   test('for ten generated campaigns, each after an earlier one was applied', async () => {
     const pairs = fc.sample(fc.tuple(campaigns, campaigns), { numRuns: 10, seed: 20_260_101 });
@@ -45,6 +60,7 @@ describe('apply does what plan says', () => {
       expect(planned.code, planned.err).toBe(0);
       expect(readFileSync(trial.path('campaign.lock.jsonl'))).toEqual(lock);
       const plan = JSON.parse(planned.out) as { rows: { address: string; action: string }[] };
+      expectValid('plan', plan);
       const applied = await trial.apply();
       expect(applied.code, applied.err).toBe(0);
       const taken = trial
@@ -56,6 +72,8 @@ describe('apply does what plan says', () => {
         Object.fromEntries(plan.rows.map(({ address, action }) => [address, action])),
       );
       expect(taken).toHaveLength(plan.rows.length);
+      for (const event of trial.events()) expectValid('event', event);
+      for (const line of readLines(trial.path('campaign.lock.jsonl'))) expectValid('lock', line);
     }
   }, 120_000);
 });

@@ -181,6 +181,27 @@ describe('running again pays nothing again', () => {
     expectPaidOnce(trial, 5);
   }, 40_000);
 
+  test('with a lock that git put back in the middle of a run: both are joined, no id is lost', async () => {
+    const trial = await shop(slow);
+    const empty = '{"mediabatch":"lock","version":1}\n';
+    let swapped = false;
+    const first = await trial.apply([], {
+      onErr: () => {
+        if (swapped || trial.sandbox.ledger().length < 3) return;
+        swapped = true;
+        writeFileSync(trial.path('other'), empty);
+        renameSync(trial.path('other'), trial.path('campaign.lock.jsonl'));
+      },
+    });
+    expect(swapped).toBe(true);
+    expect([0, 73]).toContain(first.code);
+    const recorded = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+    for (const { id } of trial.sandbox.ledger()) expect(recorded).toContain(id);
+    const again = await trial.apply();
+    expect(again.code, again.err).toBe(0);
+    expectPaidOnce(trial, 5);
+  }, 40_000);
+
   test('with a torn last line', async () => {
     const trial = await shop();
     await trial.apply();
