@@ -5,13 +5,12 @@ import { limitDiagnostics } from './collect.ts';
 import { type Manifest, taskPath } from './manifest.ts';
 import { mapOf, readTask } from './read-manifest.ts';
 import { manifestFaults, readYaml } from './read-yaml.ts';
+import { maxManifestBytes } from './size-limit.ts';
 import { placeBetween, readSource } from './source.ts';
 import { checkKinds, checkTemplatePlaces, findCutTexts } from './text-rules.ts';
 import { emptyMap, isMap, type JsonMap, unknownValue } from './values.ts';
 
 export type { DataFile } from './rows.ts';
-
-const maxManifestBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are told.

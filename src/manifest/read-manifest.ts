@@ -1,7 +1,10 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Matrix, RowSource, Task } from './manifest.ts';
+import { nearestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
+import { isWholeVar } from './text-rules.ts';
+import { knownTaskKeys } from './task-keys.ts';
 import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from './values.ts';
 
 /**
@@ -66,7 +69,7 @@ function readRowSource(value: Json | undefined): RowSource {
 
 function readMatrix(value: Json | undefined): Matrix | undefined {
   if (value === undefined) return undefined;
-  const matrix: Matrix = { axes: [], include: [], exclude: [], broken: !isMap(value) || value === unknownValue };
+  const matrix: Matrix = { axes: [], include: [], exclude: [], broken: !isMap(value) || Object.keys(value).length === 0 };
   for (const [name, item] of Object.entries(mapOf(value))) {
     if (name === 'include' || name === 'exclude') {
       const cells = Array.isArray(item) ? item.map(readCell) : [undefined];
@@ -74,7 +77,7 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
         if (cell === undefined) matrix.broken = true;
         else matrix[name].push(cell);
       }
-    } else if (typeof item === 'string') {
+    } else if (typeof item === 'string' && isWholeVar(item)) {
       matrix.axes.push({ name, values: { text: item } });
     } else if (Array.isArray(item) && item.every(isScalar)) {
       matrix.axes.push({ name, values: item });

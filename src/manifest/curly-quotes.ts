@@ -1,0 +1,8 @@
+const curly = /[“”„‟‘’‚‛«»]/;
+
+/** A text processor has turned the quotes around a value into typographic ones, which YAML takes for letters. */
+export function hasCurlyQuotes(text: string): boolean {
+  return curly.test(text.charAt(0)) || curly.test(text.charAt(text.length - 1));
+}
+
+export const curlyHint = 'curly quotes are letters of the text: write straight ones, "…"';
