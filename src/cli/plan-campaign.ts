@@ -52,7 +52,7 @@ async function checkPlaces(
 ): Promise<void> {
   const { paths, terminal } = context;
   const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : [{ address, save: order.save }]));
-  const [bad] = await findBadPlaces(paths.outputs, saves);
+  const [bad] = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
   if (bad !== undefined) throw badPlaceError(bad);
   const ours = new Set<string>();
   for (const record of lock.steps.values()) {

@@ -19,6 +19,7 @@ export interface BadPlace {
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
+  options: { /** The root is a folder of ours: it must not be a link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
   const folders = new Map<string, Promise<Folder>>();
   const told = new Set<string>();
@@ -30,6 +31,8 @@ export async function findBadPlaces(
     const looking = folders.get(name) ?? lookAtFolder(root, parts);
     folders.set(name, looking);
     const folder = await looking;
+    if (options.ownRoot && (await statOrAbsent(root))?.isSymbolicLink())
+      return [{ address, path: '.', why: 'symlink' }];
     if (folder.problem === undefined) {
       const target = findBadTarget(folder, { stem, save });
       if (target !== undefined) bad.push({ address, ...target });

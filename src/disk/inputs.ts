@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { maxManifestBytes } from '../manifest/size-limit.ts';
 import { isErrno } from './plain-file.ts';
 
 export type ManifestText =
@@ -11,7 +12,6 @@ export type DataText =
   | { text: string }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };
 
-const maxManifestBytes = 1024 ** 2;
 const maxDataBytes = 64 * 1024 ** 2;
 
 /** The text of a manifest, without a byte order mark. `detail` completes a sentence for people. */
@@ -32,8 +32,13 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
   let real: string;
   try {
     real = await realpath(wanted);
-    if (isOutside(await realpath(folder), real))
-      return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
+    const realFolder = await realpath(folder);
+    if (isOutside(realFolder, real)) return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
+    const way = relative(realFolder, real);
+    // `data.csv -> .env` in somebody's branch would put a secret into a prompt.
+    if (way.split(sep).some((name) => name.startsWith('.')) || extname(real) !== extname(wanted)) {
+      return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
+    }
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };
     return { problem: 'unreadable', detail: messageOf(error) };

@@ -1,12 +1,15 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno } from './plain-file.ts';
+import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
 
 /**
  * Request bodies of creates that are on their way, one file per idempotency key, beside the lock but out of git:
  * a body that holds another step's link (which may be signed, and may differ tomorrow) must be sent again with the very
  * same bytes, and links do not belong into the lock.
+ *
+ * The folder may have come with a branch of somebody else: links and pipes in it are refused (`UnsafeFileError`).
  */
 export interface KeptBodies {
   keep(key: string, body: string): Promise<void>;
@@ -14,23 +17,46 @@ export interface KeptBodies {
   drop(key: string): Promise<void>;
 }
 
+/** More than any request: the service takes 10 MB at the most. */
+const longestBody = 10 * 1024 * 1024;
+
 export function createKeptBodies(folder: string): KeptBodies {
-  const pathOf = (key: string) => join(folder, 'bodies', `${key.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
+  const bodies = join(folder, 'bodies');
+  const pathOf = (key: string) => join(bodies, `${key.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
+  const areReal = async () => (await isRealFolder(folder)) && (await isRealFolder(bodies));
   return {
     async keep(key, body) {
-      await mkdir(join(folder, 'bodies'), { recursive: true, mode: 0o700 });
-      await writeFile(join(folder, '.gitignore'), '*\n');
+      await mkdir(bodies, { recursive: true, mode: 0o700 });
+      await areReal();
+      await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
+        if (!isErrno(error, 'EEXIST')) throw error;
+      });
       await replaceFile(pathOf(key), body);
     },
     async read(key) {
+      if (!(await areReal())) return undefined;
+      // Anything but “never kept” must not end in other bytes under the same key.
+      const handle = await openPlainFile(pathOf(key), constants.O_RDONLY);
+      if (handle === undefined) return undefined;
       try {
-        return await readFile(pathOf(key), 'utf8');
-      } catch (error) {
-        // Anything but “never kept” must not end in other bytes under the same key.
-        if (isErrno(error, 'ENOENT')) return undefined;
-        throw error;
+        const { size } = await handle.stat();
+        if (size > longestBody) throw new UnsafeFileError(pathOf(key), 'larger than any request');
+        return (await handle.readFile()).toString('utf8');
+      } finally {
+        await handle.close();
       }
     },
-    drop: (key) => rm(pathOf(key), { force: true }),
+    async drop(key) {
+      if (await areReal()) await rm(pathOf(key), { force: true });
+    },
   };
+}
+
+/** False when there is none. Throws `UnsafeFileError` for a link in its place. */
+async function isRealFolder(path: string): Promise<boolean> {
+  const stats = await orAbsent(lstat(path));
+  if (stats === undefined) return false;
+  if (!stats.isDirectory())
+    throw new UnsafeFileError(path, stats.isSymbolicLink() ? 'a symbolic link' : 'not a folder');
+  return true;
 }

@@ -12,6 +12,8 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 /** The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind. */
 export function createOutputs(root: string, options: { maxBytes?: number } = {}) {
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  // Moves go one after another: files that exchange their names are in each other's way.
+  let lastMove: Promise<unknown> = Promise.resolve();
   return {
     /** Streams into a temporary file, checks it, and gives it its name. */
     save: (target: OutputTarget, incoming: Incoming): Promise<Output> =>
@@ -20,7 +22,10 @@ export function createOutputs(root: string, options: { maxBytes?: number } = {})
      * Puts a file that is already here (same bytes) under the target's name; undefined when it is gone or changed.
      * `remove`: the old name goes.
      */
-    relocate: (target: OutputTarget, from: Output, choices: { remove?: boolean } = {}): Promise<Output | undefined> =>
-      relocateOutput(root, { target, from, remove: choices.remove ?? false }),
+    relocate(target: OutputTarget, from: Output, choices: { remove?: boolean } = {}): Promise<Output | undefined> {
+      const move = lastMove.then(() => relocateOutput(root, { target, from, remove: choices.remove ?? false }));
+      lastMove = move.catch(() => undefined);
+      return move;
+    },
   };
 }

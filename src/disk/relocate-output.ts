@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { copyFile, link, open, unlink } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { copyFile, link, lstat, open, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Output } from '../lock/record.ts';
 import { diskErrors } from './disk-errors.ts';
@@ -7,9 +7,10 @@ import { syncFolder } from './durable.ts';
 import { hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { OutputTarget } from './output-target.ts';
-import { isErrno, UnsafeFileError } from './plain-file.ts';
+import { isErrno, orAbsent, UnsafeFileError } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
+import { knownExtensions } from './sniff.ts';
 
 /**
  * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, was changed or
@@ -21,9 +22,10 @@ export async function relocateOutput(
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
-  const source = await findIntact(root, from);
-  if (source === undefined) return undefined;
-  if (path === from.path) return from;
+  const found = await findIntact(root, from);
+  if (found === undefined) return undefined;
+  const { source } = found;
+  if (path === from.path && !found.aside) return from;
   const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
   const temporary = join(folder, temporaryName('part'));
   try {
@@ -42,6 +44,8 @@ export async function relocateOutput(
   await unlink(temporary).catch(() => undefined);
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
+      // Another output may have taken the old name meanwhile: only the very file that was moved goes.
+      if (!(await isStill(source, found))) return;
       await unlink(source);
       await syncFolder(dirname(source));
     });
@@ -49,18 +53,51 @@ export async function relocateOutput(
   return { ...from, path };
 }
 
-async function findIntact(root: string, from: Output): Promise<string | undefined> {
+/** A file with the wanted bytes, and which file that is. */
+interface Found {
+  source: string;
+  inode: number;
+  device: number;
+  /** It was put aside to make room for another output. */
+  aside: boolean;
+}
+
+/** At its own path, or beside it where `putInPlace` keeps what was in the way. */
+async function findIntact(root: string, from: Output): Promise<Found | undefined> {
   const names = checkOutputPath(from.path);
+  const extension = extname(from.path);
+  if (!knownExtensions.includes(extension)) return undefined;
   const folder = await findOutputFolder(root, names.slice(0, -1));
   if (folder === undefined) return undefined;
-  const source = join(folder, basename(from.path));
+  const stem = basename(from.path, extension);
+  const asideStem = `${stem}.changed-${from.sha256.slice(0, 8)}`;
+  const candidates = [stem, asideStem, ...[2, 3, 4, 5].map((number) => `${asideStem}-${number}`)];
+  for (const candidate of candidates) {
+    const source = join(folder, `${candidate}${extension}`);
+    const stats = await lstatOrAbsent(source);
+    if (stats === undefined || !(await hasBytes(source, from))) continue;
+    return { source, inode: stats.ino, device: stats.dev, aside: candidate !== stem };
+  }
+  return undefined;
+}
+
+async function hasBytes(source: string, from: Output): Promise<boolean> {
   try {
     const found = await hashFile(source);
-    return found?.sha256 === from.sha256 && found.bytes === from.bytes ? source : undefined;
+    return found?.sha256 === from.sha256 && found.bytes === from.bytes;
   } catch (error) {
-    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return undefined;
+    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return false;
     throw error;
   }
+}
+
+async function isStill(source: string, { inode, device }: Found): Promise<boolean> {
+  const stats = await lstatOrAbsent(source);
+  return stats !== undefined && stats.ino === inode && stats.dev === device;
+}
+
+async function lstatOrAbsent(path: string): Promise<Stats | undefined> {
+  return orAbsent(lstat(path));
 }
 
 /** The old name goes, so both may be one file for a moment. */

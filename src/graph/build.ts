@@ -72,6 +72,9 @@ export function buildGraph(
   const told = limitDiagnostics(diagnostics);
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: told };
+  for (const { task, drafts } of steps.expanded.values()) {
+    if (drafts.length === 0) throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
+  }
   return { graph: assemble(manifest, { order, rendered, descriptions, warnings: told }), diagnostics: told };
 }
 

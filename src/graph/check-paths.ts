@@ -201,6 +201,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
 /** The name stands alone although it is a column, a var, an axis or a task; or it is a root with a typing mistake. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const name = path.parts[0] ?? '';
+  if (name === 'env' || name === 'process') return environmentName(path);
   const columns = typeof known.row === 'object' ? (known.row.columns ?? []) : [];
   const axes = Array.isArray(known.axes) ? (known.axes as readonly string[]) : [];
   const places: [string, readonly string[]][] = [
@@ -234,6 +235,17 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
     code: 'MB1203',
     message,
     hint: `${guess}Known here: ${parts.length === 0 ? 'nothing; declare it under `vars:`' : parts.join(', ')}`,
+  };
+}
+
+/** Somebody wants to read the environment, which can only set vars. */
+function environmentName(path: NamePath): Fault {
+  const last = path.parts.at(-1) ?? '';
+  const name = path.parts.length > 1 && /^[A-Za-z_]\w{0,99}$/.test(last) ? last : 'name';
+  return {
+    code: 'MB1203',
+    message: `\`${path.written}\` is not known: templates cannot read the environment`,
+    hint: `declare \`${name}\` under \`vars:\`, write {{vars.${name}}}, and set it with MEDIABATCH_VAR_${name} in the environment`,
   };
 }
 

@@ -2,6 +2,7 @@ import type { DiagnosticCode } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import type { Field, Kind, Model } from '../kinds/kind.ts';
 import { modelOf } from '../kinds/price.ts';
+import { curlyHint, hasCurlyQuotes } from '../manifest/curly-quotes.ts';
 import { listNames, nearestName, suggestName } from '../manifest/suggest.ts';
 import { describeValue, isMap, type JsonMap, shorten, unknownValue } from '../manifest/values.ts';
 import { whyNotPublic } from './public-url.ts';
@@ -27,19 +28,31 @@ export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   }
   const model = modelIn(kind, request);
   if (model !== undefined) faults.push(...checkModel(kind, model, request));
-  const required = Object.entries(kind.fields).filter(([, field]) => field.required === true);
+  const meant = meantFields(kind, request);
+  const required = Object.entries(kind.fields).filter(([name, field]) => field.required === true && !meant.has(name));
   const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
   for (const [name, field] of required) {
     if (isBlank(request[name]))
       faults.push(missing(name, request, `every ${kind.name} request needs it: ${lowerFirst(field.description)}`));
   }
   for (const name of ofModel) {
-    if (!isBlank(request[name])) continue;
+    if (!isBlank(request[name]) || meant.has(name)) continue;
     const free = Object.entries(kind.model.models).filter(([, one]) => one.requires?.includes(name) !== true);
     const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
     faults.push(missing(name, request, `the model ${model?.name} needs it${other}`));
   }
   return faults;
+}
+
+/** Fields that are missing only because they are written with a typing mistake, which is told where it is. */
+function meantFields(kind: Kind, request: JsonMap): Set<string> {
+  const known = Object.keys(kind.fields);
+  const meant = new Set<string>();
+  for (const name of Object.keys(request)) {
+    const nearest = known.includes(name) ? undefined : nearestName(name, known);
+    if (nearest !== undefined && !Object.hasOwn(request, nearest)) meant.add(nearest);
+  }
+  return meant;
 }
 
 function missing(name: string, request: JsonMap, why: string): RequestFault {
@@ -54,7 +67,8 @@ function isBlank(value: Json | undefined): boolean {
 }
 
 function unknownField(kind: Kind, name: string): RequestFault {
-  const hint = suggestName(name, Object.keys(kind.fields), { what: 'fields' });
+  const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
+  const hint = `${suggestName(name, Object.keys(kind.fields), { what: 'fields' })}${quotes}`;
   return { code: 'MB1501', message: `\`${shorten(name)}\` is not a field of kind ${kind.name}`, hint, at: [name] };
 }
 
@@ -150,7 +164,12 @@ function notAllowed(field: string, value: string, of: { values: readonly string[
     field === 'resolution' && model !== undefined
       ? '. The service would silently take its default instead, and charge for that'
       : '';
-  return { code: 'MB1503', message: shown, hint: `${guess}Allowed: ${values.join(', ')}${silent}`, at: [field] };
+  return {
+    code: 'MB1503',
+    message: shown,
+    hint: `${guess}Allowed: ${values.join(', ')}${silent}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
+    at: [field],
+  };
 }
 
 function modelIn(kind: Kind, request: JsonMap): { name: string; model: Model | undefined } | undefined {

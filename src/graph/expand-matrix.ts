@@ -58,6 +58,7 @@ class Expansion {
     if (this.#diagnostics.length === 0 && cells.length === 0) {
       const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
       this.#report('MB1408', ['exclude'], message, 'leave one cell, or remove the task');
+      return { cells: { axes: names, cells }, diagnostics: this.#diagnostics };
     }
     return this.#diagnostics.length > 0
       ? { diagnostics: this.#diagnostics }
@@ -87,7 +88,10 @@ class Expansion {
     const list = found.value;
     if (Array.isArray(list) && list.every(isScalar)) return list;
     const message = `the axis \`${name}\` is ${Array.isArray(list) ? 'a list with maps or lists in it' : describeValue(list)}`;
-    this.#report('MB1407', [name], message, 'an axis is a list of texts and numbers');
+    const hint = isScalar(list)
+      ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
+      : 'an axis is a list of texts and numbers';
+    this.#report('MB1407', [name], message, hint);
     return undefined;
   }
 

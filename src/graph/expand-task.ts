@@ -63,7 +63,7 @@ export function expandTask(
 
 /** Whether the steps of a task have keys: it says so, or its rows are texts. */
 export function hasKey(task: Task, rows: TaskRows): boolean {
-  if (task.key !== undefined) return true;
+  if (task.key !== undefined || task.keyBroken === true) return true;
   return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
 }
 
@@ -91,6 +91,7 @@ function keyRows(
   const { manifest, rows, diagnostics } = from;
   const { places } = manifest;
   const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
+  if (task.keyBroken === true) return [];
   if (task.key === undefined && rows === 'none') return [{}];
   if (task.key === undefined && list.some((row) => isMap(row?.value))) {
     diagnostics.push({
@@ -99,6 +100,16 @@ function keyRows(
       message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
       hint: `add \`key: "{{row.${keyColumn(rows) ?? 'id'}}}"\`: something unique that stays the same when rows are added or sorted`,
       place: places.value(taskPath(task.id, 'foreach')),
+    });
+    return [];
+  }
+  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, from)) {
+    diagnostics.push({
+      code: 'MB1402',
+      severity: 'error',
+      message: `the key of task \`${task.id}\` is the same for every row`,
+      hint: `write ${rowKey(task.key ?? '', rows)}`,
+      place: places.value(taskPath(task.id, 'key')),
     });
     return [];
   }
@@ -194,6 +205,22 @@ function nameCharacter(character: string): string {
 function slugged(key: string): string {
   const path = /\{\{\s*([\w.-]+)\s*\}\}/.exec(key)?.[1];
   return `"{{slug ${path ?? 'row.name'}}}"`;
+}
+
+/** A key that nothing of the row gets into. */
+function isSameForAll(task: Task, from: { templates: TemplateCache; wrongTexts: ReadonlySet<string> }): boolean {
+  if (task.key === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return false;
+  if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
+  return from.templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
+}
+
+/** The key that was most likely meant: the column whose bare name is written, or else one whose values differ. */
+function rowKey(written: string, rows: Rows): string {
+  if (rows.columns === undefined) return '"{{row}}"';
+  const name = written.trim().replace(/^row\./, '');
+  const column = rows.columns.includes(name) ? name : keyColumn(rows);
+  if (column === undefined) return 'a template with a column in it, as in "{{row.id}}"';
+  return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
 }
 
 /** The first column that could be the key. */

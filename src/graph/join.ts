@@ -69,6 +69,10 @@ export function explainJoin(
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
 ): { message: string; hint: string } {
   const { candidates, producer, conditions } = found;
+  if (producer.drafts.length === 0) {
+    const message = `\`${path.written}\` names no step: \`${path.task}\` makes no steps`;
+    return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
+  }
   const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
   const pool = candidates.length > 0 ? candidates : producer.drafts;
   const telling = attributeNames(producer).filter(
@@ -87,6 +91,21 @@ export function explainJoin(
   }
   const message = `\`${path.written}\` names ${candidates.length} steps of \`${path.task}\`, and must name one`;
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
+}
+
+/** Why the list of all steps of a task is empty. */
+export function explainEmptyList(
+  path: { written: string; task: string },
+  found: { producer: ExpandedTask; picks: readonly Condition[] },
+): { message: string; hint: string } {
+  const { producer, picks } = found;
+  if (producer.drafts.length === 0) {
+    const message = `\`${path.written}\` is an empty list: \`${path.task}\` makes no steps`;
+    return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
+  }
+  const asked = picks.map(({ name, value }) => `${name} ${value}`).join(', ');
+  const message = `\`${path.written}\` is an empty list: \`${path.task}\` has no step with ${asked}`;
+  return { message, hint: `it has ${listAddresses(producer.drafts)}; change what \`from\` picks, or remove it` };
 }
 
 function listAddresses(drafts: readonly Draft[]): string {

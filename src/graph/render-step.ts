@@ -9,7 +9,14 @@ import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } fr
 import { checkRequest } from './check-request.ts';
 import { placeRequestFault, savesByTake } from './check-task.ts';
 import { type Draft, type ExpandedTask, namesOf, withTrail } from './draft.ts';
-import { attributeNames, type Condition, explainJoin, type JoinIndex, joinConditions } from './join.ts';
+import {
+  attributeNames,
+  type Condition,
+  explainEmptyList,
+  explainJoin,
+  type JoinIndex,
+  joinConditions,
+} from './join.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault, type TemplateCache, textId } from './templates.ts';
@@ -117,7 +124,7 @@ class StepRendering {
       const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
       const joined = index.find(conditions);
       const all = joined.length === 0 && automatic > 0 ? index.find(picks) : joined;
-      if (all.length === 0 && producer.complete) {
+      if (all.length === 0 && producer.complete && producer.drafts.length > 0) {
         const place = this.#steps.manifest.places.key(taskPath(task.id, 'from', id));
         const message = `\`from\` picks no step of \`${id}\``;
         this.#report({
@@ -144,7 +151,13 @@ class StepRendering {
     const single = kind.outputs.includes(output);
     const field = single ? output : output.slice(0, -1);
     if (!kind.outputs.includes(field)) return unknownValue;
-    if (!single) return index.find(picks).map((draft) => ({ $ref: draft.address, field }));
+    if (!single) {
+      const all = index.find(picks);
+      if (all.length > 0) return all.map((draft) => ({ $ref: draft.address, field }));
+      const words = explainEmptyList({ written: path.written, task }, { producer, picks });
+      this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+      return unknownValue;
+    }
     const { conditions } = joinConditions(this.#draft, producer, picks);
     const candidates = index.find(conditions);
     const [only, another] = candidates;

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { renderTemplate } from '../manifest/render-template.ts';
-import { suggestName } from '../manifest/suggest.ts';
+import { listNames, nearestName } from '../manifest/suggest.ts';
 import { isTemplate, type Template } from '../manifest/template.ts';
 import {
   describeValue,
@@ -98,17 +98,48 @@ export function resolveVars(
     const place = manifest.places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
     const error = { severity: 'error', place } as const;
     if (result === undefined) {
-      const known = suggestName(name, Object.keys(declared), { what: 'declared vars' });
       const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
-      diagnostics.push({ code: 'MB1101', ...error, message, hint: `declare it under \`vars:\`, or ${known}` });
+      diagnostics.push({ code: 'MB1101', ...error, message, hint: hintForUndeclared(name, Object.keys(declared)) });
     } else {
       vars[name] = unknownValue;
       const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
-      diagnostics.push({ code: 'MB1103', ...error, message, hint: `its declared value is ${result.wanted}` });
+      diagnostics.push({
+        code: 'MB1103',
+        ...error,
+        message,
+        hint: hintForOverride(name, declared[name] ?? null, text),
+      });
     }
   }
   for (const name of Object.keys(declared)) resolve(name);
   return { vars, diagnostics };
+}
+
+function hintForUndeclared(name: string, declared: readonly string[]): string {
+  if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
+  const nearest = nearestName(name, declared);
+  const guess = nearest === undefined ? 'declare' : `did you mean \`${nearest}\`? Otherwise declare`;
+  return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
+}
+
+/** How the value has to be written in a shell. */
+function hintForOverride(name: string, declared: Json, text: string): string {
+  const example = Array.isArray(declared) ? listFrom(text, declared) : declared;
+  const written = shorten(isMap(example) || Array.isArray(example) ? JSON.stringify(example) : String(example), 200);
+  const word = `${name}=${written}`;
+  return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
+}
+
+/** What was most likely meant: the parts between the commas, as numbers where the declared list has numbers. */
+function listFrom(text: string, declared: readonly Json[]): Json[] {
+  const numbers = declared.length > 0 && declared.every((item) => typeof item === 'number');
+  return text
+    .trim()
+    .replaceAll(/^\[|\]$/g, '')
+    .split(',')
+    .map((part) => part.trim().replaceAll(/^["']|["']$/g, ''))
+    .filter((part) => part !== '')
+    .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
 }
 
 /** Outside values are texts; what is declared says what they have to become. */

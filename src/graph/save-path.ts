@@ -59,6 +59,9 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
   if (segment === '.') return { what: 'has the part `.`', hint: 'remove it' };
   if (segment.startsWith('.'))
     return { what: `has the hidden part ${shown}`, hint: 'start the name with another character' };
+  if (segment.toLowerCase() === 'node_modules') {
+    return { what: 'leads into node_modules, which belongs to npm', hint: 'choose another folder' };
+  }
   const odd = /[<>:"|?*~]|\p{C}/u.exec(segment)?.[0];
   if (odd !== undefined) {
     const visible = /\p{C}/u.test(odd)

@@ -1,26 +1,44 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
+import { curlyHint, hasCurlyQuotes } from './curly-quotes.ts';
 import { environmentVariableFor, futureManifestKeys, futureTaskKeys } from './future-keys.ts';
 import type { Places } from './places.ts';
 import { nearestName, suggestName } from './suggest.ts';
+import { isTemplate } from './template.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
-import { describeValue, type Path, shorten, unknownValue, valueAt } from './values.ts';
+import { describeValue, isScalar, type Path, shorten, unknownValue, valueAt } from './values.ts';
 
 /** Every place where a manifest is not as its schema says, in words. One mistake per value. */
 export function checkShape(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const told = new Set<string>();
-  for (const violation of findViolations(value)) {
+  const violations = findViolations(value);
+  const meant = findMeantKeys(violations);
+  for (const violation of violations) {
     if (diagnostics.length > 200) break;
     const path = readPointer(value, violation.instancePath);
     if (isUnknown(value, path)) continue;
     const key = violation.propertyName ?? violation.params.additionalProperty ?? violation.params.missingProperty ?? '';
     const id = JSON.stringify([violation.instancePath, key]);
     if (told.has(id) || violation.keyword === 'propertyNames') continue;
+    if (violation.keyword === 'required' && meant.has(id)) continue;
+    if (violation.keyword === 'pattern' && isAxis(path) && isTemplate(String(valueAt(value, path)))) continue;
     told.add(id);
     diagnostics.push(describeViolation(violation, { value, path, places }));
   }
   return diagnostics;
+}
+
+/** Keys that are missing only because they are written with a typing mistake, which is told where it is. */
+function findMeantKeys(violations: readonly Violation[]): Set<string> {
+  const meant = new Set<string>();
+  for (const violation of violations) {
+    if (violation.keyword !== 'additionalProperties') continue;
+    const written = String(violation.params.additionalProperty);
+    const nearest = nearestName(written, knownKeys[ruleOf(violation)] ?? []);
+    if (nearest !== undefined) meant.add(JSON.stringify([violation.instancePath, nearest]));
+  }
+  return meant;
 }
 
 function describeViolation(violation: Violation, found: { value: Json; path: Path; places: Places }): Diagnostic {
@@ -52,11 +70,18 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const hint = 'this version of mediabatch reads `version: 1`; a newer one may read more';
     return { code: 'MB1105', severity: 'error', message, hint, place: places.value(path) };
   }
+  if (isAxis(path) && isScalar(value)) {
+    const message = `the axis \`${path[3]}\` of task \`${path[1]}\` is ${describeValue(value)}, not a list`;
+    const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
+    return { code: 'MB1407', severity: 'error', message, hint, place: places.value(path) };
+  }
+  const seen = violation.keyword === 'minProperties' ? 'empty' : describeValue(value);
+  const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
   return {
     code: 'MB1103',
     severity: 'error',
-    message: `${subjectOf(path)} is ${describeValue(value)}`,
-    hint: `it must be ${wordsFor(ruleOf(violation), '')}`,
+    message: `${subjectOf(path)} is ${seen}`,
+    hint: `it must be ${wordsFor(ruleOf(violation), '')}${quotes}`,
     place: places.value(path),
   };
 }
@@ -82,7 +107,17 @@ function describeUnknownKey(key: string, violation: Violation, found: { path: Pa
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const later = nearestName(key, known) === undefined ? nearestName(key, future) : undefined;
   const guess = later === undefined ? '' : `\`${later}\` is not supported by this version yet. `;
-  return { ...unknown, hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}` };
+  return {
+    ...unknown,
+    hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+  };
+}
+
+/** An axis of a matrix, and neither `include` nor `exclude`. */
+function isAxis(path: Path): boolean {
+  return (
+    path.length === 4 && path[0] === 'tasks' && path[2] === 'matrix' && path[3] !== 'include' && path[3] !== 'exclude'
+  );
 }
 
 /** What a person calls the value at a path. */

@@ -34,6 +34,8 @@ export interface Task {
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   key?: string;
+  /** There is a key, but it is wrong and has been reported; `key` is absent then. */
+  keyBroken?: true;
   matrix?: Matrix;
   takes?: number;
   needs: string[];

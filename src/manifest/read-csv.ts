@@ -16,6 +16,12 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
   };
   const text = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  const separator = findOtherSeparator(text);
+  if (separator !== undefined) {
+    const message = `the columns of ${label} are separated by ${separator.name}`;
+    const hint = 'save it with commas between the columns, as in sku,name,price';
+    return { diagnostics: [fail(separator.line, message, hint)] };
+  }
   let records: CsvRecord[];
   try {
     records = readRecords(text);
@@ -54,6 +60,16 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
     rows.push({ value, label: rowLabel, place: (): Place => placeOfLine(source, record.line) });
   }
   return diagnostics.length > 0 ? { diagnostics } : { rows: { rows, label, columns }, diagnostics };
+}
+
+/** A header without commas that holds another usual separator, outside of quotes: spreadsheets of many countries write it. */
+function findOtherSeparator(text: string): { name: string; line: number } | undefined {
+  const lines = text.split('\n', 100);
+  const index = lines.findIndex((line) => line.trim() !== '');
+  const header = (lines[index] ?? '').replaceAll(/"[^"]*"/g, '');
+  if (header.includes(',')) return undefined;
+  if (header.includes(';')) return { name: '`;`', line: index + 1 };
+  return header.trim().includes('\t') ? { name: 'tabs', line: index + 1 } : undefined;
 }
 
 /** The raw text of the records tells on which line each of them starts. */

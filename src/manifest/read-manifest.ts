@@ -4,7 +4,7 @@ import type { Matrix, RowSource, Task } from './manifest.ts';
 import { nearestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
 import { isWholeVar } from './text-rules.ts';
-import { knownTaskKeys } from './task-keys.ts';
+import { knownKeys } from './validate.generated.ts';
 import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from './values.ts';
 
 /**
@@ -15,6 +15,7 @@ export function readTask(id: string, written: Json, defaults: { [kind: string]: 
   const kind = textOf(ownValue(written, 'kind'));
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = textOf(ownValue(written, 'key'));
+  const keyBroken = key === undefined && isKeyBroken(written);
   const takes = ownValue(written, 'takes');
   const save = textOf(ownValue(written, 'save'));
   const description = textOf(ownValue(written, 'description'));
@@ -29,6 +30,7 @@ export function readTask(id: string, written: Json, defaults: { [kind: string]: 
     }),
     rows: readRowSource(ownValue(written, 'foreach')),
     ...(key === undefined ? {} : { key }),
+    ...(keyBroken ? { keyBroken: true as const } : {}),
     ...(matrix === undefined ? {} : { matrix }),
     ...(typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? { takes } : {}),
     needs: textsOf(ownValue(written, 'needs')),
@@ -37,6 +39,13 @@ export function readTask(id: string, written: Json, defaults: { [kind: string]: 
     tags: textsOf(ownValue(written, 'tags')),
     ...(description === undefined ? {} : { description }),
   };
+}
+
+/** The key is written and cannot be read, or its name has a typing mistake: a key is not missing, and that has been told. */
+function isKeyBroken(task: Json): boolean {
+  if (ownValue(task, 'key') !== undefined) return true;
+  const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
+  return Object.keys(mapOf(task)).some((name) => !known.includes(name) && nearestName(name, known) === 'key');
 }
 
 /** The map at a key, or an empty one. */
@@ -69,7 +78,12 @@ function readRowSource(value: Json | undefined): RowSource {
 
 function readMatrix(value: Json | undefined): Matrix | undefined {
   if (value === undefined) return undefined;
-  const matrix: Matrix = { axes: [], include: [], exclude: [], broken: !isMap(value) || Object.keys(value).length === 0 };
+  const matrix: Matrix = {
+    axes: [],
+    include: [],
+    exclude: [],
+    broken: !isMap(value) || Object.keys(value).length === 0,
+  };
   for (const [name, item] of Object.entries(mapOf(value))) {
     if (name === 'include' || name === 'exclude') {
       const cells = Array.isArray(item) ? item.map(readCell) : [undefined];

@@ -6,6 +6,7 @@ import type { Places } from './places.ts';
 import { placeBetween } from './source.ts';
 import { suggestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
+import { knownKeys } from './validate.generated.ts';
 import { isMap, type Path, shorten } from './values.ts';
 
 /** Kinds that are named and do not exist, in tasks and in defaults. */
@@ -38,6 +39,8 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 const templateFields: readonly string[] = ['with', 'key', 'save', 'description', 'from'];
+/** Other keys are told as unknown, and nothing else is told about them. */
+const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
 /** Templates where none are read: they would be taken literally, which nobody means. */
 export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
@@ -62,7 +65,7 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
     if (!isMap(task)) continue;
     for (const [key, item] of Object.entries(task)) {
       const path = ['tasks', id, key];
-      if (templateFields.includes(key)) continue;
+      if (templateFields.includes(key) || !taskKeys.includes(key)) continue;
       if (key === 'foreach' && typeof item === 'string') {
         const hint = 'write the path of one file, an inline list, or exactly one {{vars.name}}';
         if (isTemplate(item) && !isWholeVar(item)) refuse(path, 'a part of `foreach`', hint);

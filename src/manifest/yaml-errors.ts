@@ -1,5 +1,7 @@
 import type { YAMLParseError } from 'yaml';
-import type { Diagnostic, DiagnosticCode } from '../diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, Place } from '../diagnostic.ts';
+import { curlyHint } from './curly-quotes.ts';
+import { findUnclosed } from './find-unclosed.ts';
 import { placeBetween, placeOfLine, type Source } from './source.ts';
 import { shorten } from './values.ts';
 
@@ -90,6 +92,12 @@ export function explainYamlErrors(
       },
     ];
   }
+  const cause = findCause(source, first);
+  if (cause !== undefined) {
+    const { message, hint, start, end } = cause;
+    const place = placeBetween(source, start, end);
+    return [{ code: codes.wrong, severity: 'error', message: `not valid YAML: ${message}`, hint, place }];
+  }
   const code = first.code === 'RESOURCE_EXHAUSTION' ? codes.tooLarge : codes.wrong;
   const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
   return [
@@ -101,6 +109,100 @@ export function explainYamlErrors(
       place: placeBetween(source, first.pos[0], first.pos[1]),
     },
   ];
+}
+
+interface Cause {
+  message: string;
+  hint: string;
+  start: number;
+  end: number;
+}
+
+/** Where the mistake was made, if that is not where the parser noticed it. */
+function findCause(source: Source, error: YAMLParseError): Cause | undefined {
+  if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
+  const nesting = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? findNesting(source, error) : undefined;
+  const curly = nesting?.is === 'deeper line' ? undefined : findCurlyQuote(source, error);
+  if (curly !== undefined) return curly;
+  const unclosed = findUnclosed(source.text);
+  if (unclosed !== undefined && unclosed.start <= error.pos[0]) {
+    const { what, start } = unclosed;
+    const quote = source.text.charAt(start);
+    const hint =
+      what === 'quote'
+        ? `close it with ${quote}; further lines of the text must be indented deeper than its key`
+        : `close it with ${quote === '{' ? '}' : ']'}; further lines in it must be indented deeper than its key`;
+    return { message: `this ${what} is not closed`, hint, start, end: start + 1 };
+  }
+  return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
+}
+
+/** `“a: b”` on the line of the error. */
+function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
+  const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
+  const text = source.text.slice(line.start.offset, line.end.offset);
+  const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^)(?=[“”„‘])/.exec(text)?.[0];
+  if (before === undefined) return undefined;
+  const start = line.start.offset + before.length;
+  return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
+}
+
+/** A second `: ` behind the first one, or a line that is indented deeper than the complete one before it. */
+function findNesting(
+  source: Source,
+  error: YAMLParseError,
+): (Cause & { is: 'second colon' | 'deeper line' }) | undefined {
+  const [start] = error.pos;
+  const { line } = placeBetween(source, start, start).start;
+  const rest = source.text.slice(start, placeOfLine(source, line).end.offset);
+  const before = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')?.*?(?=:(?:[ \t]|$))/.exec(rest)?.[0];
+  if (before !== undefined) {
+    const colon = start + before.length;
+    return {
+      is: 'second colon',
+      message: 'a second `: ` stands on this line',
+      hint: 'quote the text if the colon belongs to it: "…: …"',
+      start: colon,
+      end: colon + 1,
+    };
+  }
+  for (let next = line + 1; next <= source.lineStarts.length; next += 1) {
+    const place = placeOfLine(source, next);
+    const text = source.text.slice(place.start.offset, place.end.offset);
+    if (text === '' || text.startsWith('#')) continue;
+    if (place.start.column <= placeOfLine(source, line).start.column) return undefined;
+    return { is: 'deeper line', ...deeperLine(place, line) };
+  }
+  return undefined;
+}
+
+/** Above an error of indentation: a line that is indented deeper than the complete one before it. */
+function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefined {
+  const contentAbove = (line: number): Place | undefined => {
+    for (let above = line - 1; above >= 1; above -= 1) {
+      const place = placeOfLine(source, above);
+      if (!/^(?:#|$)/.test(source.text.slice(place.start.offset, place.end.offset))) return place;
+    }
+    return undefined;
+  };
+  let deeper = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
+  for (;;) {
+    const above = contentAbove(deeper.start.line);
+    if (above === undefined || above.start.column >= deeper.start.column) return undefined;
+    const text = source.text.slice(above.start.offset, above.end.offset).replace(/[ \t]+#.*$/, '');
+    if (/^[^"'{[]*?:[ \t]+[^\s|>&*{[]/.test(text)) return deeperLine(deeper, above.start.line);
+    deeper = above;
+  }
+}
+
+function deeperLine(place: Place, above: number): Cause {
+  const { line } = place.start;
+  return {
+    message: `line ${line} is indented deeper than line ${above}, which is complete`,
+    hint: `give line ${line} the indentation of line ${above}`,
+    start: place.start.offset,
+    end: place.end.offset,
+  };
 }
 
 /** The tab in the indentation of a line that has an error. */

@@ -75,6 +75,11 @@ export function readTree(
   function placeOf(node: unknown): Place {
     const range = isNode(node) ? node.range : undefined;
     const [start, end] = range ?? [0, 0];
+    if (start === end) {
+      // An empty key has its place before the indentation; what a person sees is the `:` behind it.
+      const blank = /^[ \t]*/.exec(source.text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
+      return placeBetween(source, start + blank, start + blank + 1);
+    }
     const length = source.text.slice(start, end).search(/[\r\n]/);
     return placeBetween(source, start, length === -1 ? end : start + length);
   }
@@ -91,7 +96,10 @@ export function readTree(
   function convertNode(node: Node, depth: number): Converted {
     if (depth > maxDepth) {
       return {
-        value: report(codes.tooLarge, node, { message: `values are nested deeper than ${maxDepth} levels` }),
+        value: report(codes.tooLarge, node, {
+          message: `values are nested deeper than ${maxDepth} levels`,
+          hint: 'write them flatter',
+        }),
         size: 1,
       };
     }
@@ -123,7 +131,13 @@ export function readTree(
     }
     const converted = done.get(target);
     if (converted === undefined) {
-      return { value: report(codes.wrong, alias, { message: `*${alias.source} stands inside of itself` }), size: 1 };
+      return {
+        value: report(codes.wrong, alias, {
+          message: `*${alias.source} stands inside of itself`,
+          hint: `write out what is meant here, instead of *${alias.source}`,
+        }),
+        size: 1,
+      };
     }
     targets.set(alias, target);
     repeated += converted.size;
@@ -155,9 +169,13 @@ export function readTree(
     for (const pair of map.items) {
       const key = keyOf(pair);
       if (key === undefined) {
-        const message =
-          isNode(pair.key) && isCollection(pair.key) ? 'a key must be a text, not a map or a list' : 'a key is empty';
-        report(codes.wrong, pair.key ?? pair.value ?? map, { message });
+        const collection = isNode(pair.key) && isCollection(pair.key);
+        report(codes.wrong, pair.key ?? pair.value ?? map, {
+          message: collection ? 'a key must be a text, not a map or a list' : 'a key is empty',
+          hint: collection
+            ? 'write a name before the `:`, or quote the text that it begins with'
+            : 'write a name before the `:`, or quote the text if the colon belongs to it',
+        });
         continue;
       }
       const first = written.get(key);

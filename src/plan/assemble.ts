@@ -40,6 +40,7 @@ export function assemblePlan(facts: PlanFacts): Plan {
   const matches = matchSteps(graph, lock);
   const priceOf = pricesFrom(lock);
   const rows = matches.map((match) => makeRow(match, facts, priceOf));
+  spareMovedFiles(rows);
   const cap = budgetCap(facts, heldCredits(lock, priceOf, keysSentAgain(rows)));
   blockUnfunded(rows, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   const held = heldCredits(lock, priceOf, keysSentAgain(rows));
@@ -111,6 +112,16 @@ function makeOrder(
     ...(movedFrom !== undefined && { movedFrom }),
     replaces: replacedDigests(record),
   };
+}
+
+/** A file that some step of this plan moves to its own name is nobody's to replace, whoever once saved it. */
+function spareMovedFiles(rows: PlanRow[]): void {
+  const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? (order?.output?.sha256 ?? []) : [])));
+  if (moved.size === 0) return;
+  for (const { order } of rows) {
+    if (order === undefined) continue;
+    order.replaces = order.replaces.filter((sha256) => !moved.has(sha256) || sha256 === order.output?.sha256);
+  }
 }
 
 /** Digests of everything this step has ever saved: a newer output may take their place. */

@@ -30,6 +30,30 @@ testMistakes([
     says: ['row 1 of products.csv', 'row 3 of products.csv'],
   },
   {
+    name: 'a key that is the name of a column',
+    text: productTask('    with: { prompt: x }').replace('"{{row.sku}}"', 'sku'),
+    data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
+    found: ['MB1402 7:10'],
+    says: ['the same for every row', 'write "{{row.sku}}"'],
+  },
+  {
+    name: 'a key that is the same var for every row',
+    text: `vars: { v: k }\n${tasks('  a: { kind: image, foreach: [x, y], key: "{{vars.v}}", with: { prompt: x } }')}`,
+    found: ['MB1402 5:43'],
+    says: ['write "{{row}}"'],
+  },
+  {
+    name: 'a key that is not quoted',
+    text: productTask('    with: { prompt: "{{key}}" }').replace('"{{row.sku}}"', '{{row.sku}}'),
+    data: { 'products.csv': products },
+    found: ['MB1008 7:10'],
+  },
+  {
+    name: 'a key that is a number',
+    text: tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
+    found: ['MB1103 4:49'],
+  },
+  {
     name: 'need of an unknown task',
     text: tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
     found: ['MB1403 4:53'],
@@ -85,6 +109,29 @@ testMistakes([
     found: ['MB1407 4:31'],
   },
   {
+    name: 'an axis that is one text',
+    text: tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
+    found: ['MB1407 4:38'],
+    says: ['write a list: ["1:1"]'],
+  },
+  {
+    name: 'an axis that is one number',
+    text: tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
+    found: ['MB1407 4:34'],
+    says: ['write a list: [5]'],
+  },
+  {
+    name: 'an axis that is a text with a template in it',
+    text: `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
+    found: ['MB1202 5:34'],
+  },
+  {
+    name: 'an axis from a var that is one text',
+    text: `vars: { l: "1:1" }\n${tasks('  a: { kind: image, matrix: { r: "{{ vars.l }}" }, with: { prompt: x } }')}`,
+    found: ['MB1407 5:34'],
+    says: ['make `vars.l` a list: ["1:1"]'],
+  },
+  {
     name: 'an axis named key',
     text: tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'),
     found: ['MB1407 4:31'],
@@ -103,6 +150,33 @@ testMistakes([
     name: 'everything excluded',
     text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }'),
     found: ['MB1408 4:39'],
+  },
+  {
+    name: 'outputs of a task whose cells are all excluded',
+    text: tasks(
+      '  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" } }',
+    ),
+    found: ['MB1408 4:39', 'MB1405 5:60'],
+    says: ['`a` makes no steps'],
+  },
+  {
+    name: 'an output of a task without rows',
+    text: tasks(
+      '  a: { kind: image, foreach: [], with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: "{{tasks.a.url}}" }, needs: [a] }',
+    ),
+    found: ['MB1408 4:21', 'MB1405 5:40'],
+    says: ['`a` makes no steps'],
+  },
+  {
+    name: 'outputs of which `from` leaves none',
+    text: tasks(
+      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
+    ),
+    found: ['MB1405 5:60'],
+    says: ['no step with key z', 'a@x'],
   },
   {
     name: 'ten thousand million cells',

@@ -8,6 +8,18 @@ testMistakes([
     found: ['MB1501 7:7'],
     says: ['did you mean `prompt`'],
   },
+  {
+    name: 'a typing mistake in a required field',
+    text: image('promt: x'),
+    found: ['MB1501 7:7'],
+    says: ['did you mean `prompt`'],
+  },
+  {
+    name: 'a value in curly quotes',
+    text: image('prompt: x', 'aspectRatio: “1:1”'),
+    found: ['MB1503 8:20'],
+    says: ['straight'],
+  },
   { name: 'a missing prompt', text: image('model: alpha-2'), found: ['MB1502 6:5'], says: ['task `hero`', 'prompt'] },
   { name: 'an empty prompt', text: image('prompt: ""'), found: ['MB1502 7:15'] },
   { name: 'a prompt without value', text: image('prompt:'), found: ['MB1503 7:7'] },

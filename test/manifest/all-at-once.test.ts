@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { load, tasks } from './load.ts';
+import { maxManifestBytes } from '../../src/manifest/size-limit.ts';
+import { image, load, tasks } from './load.ts';
 
 it('all mistakes of a manifest are found at once', () => {
   const text = `vars: { a: 1 }
@@ -25,6 +26,14 @@ tasks:
   ).toEqual(
     ['MB1101', 'MB1104', 'MB1202', 'MB1203', 'MB1301', 'MB1403', 'MB1403', 'MB1501', 'MB1502', 'MB1503'].sort(),
   );
+});
+
+it('a manifest has at most as many bytes as are read of it', () => {
+  const text = image('prompt: x');
+  const fill = (bytes: number) => `${text}#${'é'.repeat((bytes - text.length - 1) / 2)}`;
+  const odd = (maxManifestBytes - text.length - 1) % 2;
+  expect(load(fill(maxManifestBytes - odd)).found).toEqual([]);
+  expect(load(fill(maxManifestBytes - odd + 2)).found).toEqual(['MB1007 campaign.yaml:1:1']);
 });
 
 it('brackets without end are refused, however deep the parser gets', () => {

@@ -45,6 +45,26 @@ testMistakes([
     found: ['MB1302 products.csv:2:1'],
   },
   {
+    name: 'semicolons between the columns',
+    text: productTask('    with: { prompt: "{{row.name}}" }'),
+    data: { 'products.csv': '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n' },
+    found: ['MB1302 products.csv:1:1'],
+    says: ['separated by `;`', 'save it with commas'],
+  },
+  {
+    name: 'tabs between the columns',
+    text: productTask('    with: { prompt: "{{row.name}}" }'),
+    data: { 'products.csv': '\nsku\tname\nA\tb\n' },
+    found: ['MB1302 products.csv:2:1'],
+    says: ['separated by tabs', 'save it with commas'],
+  },
+  {
+    name: 'semicolons in the values',
+    text: productTask('    with: { prompt: "{{row.name}}" }'),
+    data: { 'products.csv': 'sku,name\nA,b;c\n' },
+    found: [],
+  },
+  {
     name: 'an empty table',
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': '' },

@@ -67,6 +67,8 @@ it.each<[string, object, boolean]>([
     false,
   ],
   ['a model that is none', manifest('image', { prompt: 'x', model: 'alpha-3' }), false],
+  ['an axis from a var', manifest('image', { prompt: 'x' }, { matrix: { r: '{{ vars.r }}' } }), true],
+  ['an axis that is one text', manifest('image', { prompt: 'x' }, { matrix: { r: '1:1' } }), false],
   ['a field of another kind', manifest('image', { prompt: 'x', lyrics: 'y' }), false],
   ['a song', manifest('music', { prompt: 'x', lyrics: 'y', output_format: 'wav' }), true],
   ['lyrics that are too long', manifest('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],

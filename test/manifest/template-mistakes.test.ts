@@ -75,7 +75,12 @@ testMistakes([
   { name: 'an inline partial', text: image('prompt: "{{#*inline \\"x\\"}}y{{/inline}}"'), found: ['MB1202 7:16'] },
   { name: 'three braces', text: image('prompt: "{{{vars.x}}}"'), found: ['MB1202 7:16'] },
   { name: 'with', text: image('prompt: "{{#with vars}}{{/with}}"'), found: ['MB1202 7:16'] },
-  { name: 'the environment', text: image('prompt: "{{env.HOME}}"'), found: ['MB1203 7:18'] },
+  {
+    name: 'the environment',
+    text: image('prompt: "{{env.HOME}}"'),
+    found: ['MB1203 7:18'],
+    says: ['under `vars:`', '{{vars.HOME}}', 'MEDIABATCH_VAR_HOME'],
+  },
   {
     name: 'what every object has',
     text: image('prompt: "{{constructor}} {{vars.constructor}} {{vars.__proto__}}"'),
