@@ -6,7 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'node_modules/**'],
     globalSetup: ['test/build.ts'],
-    testTimeout: 20_000,
+    // Most of the time goes into the command's own processes, so a worker more than spare cores is no waste.
+    maxWorkers: 2,
+    testTimeout: 30_000,
     hookTimeout: 60_000,
   },
 });
