@@ -25,11 +25,14 @@ export function recorded(path: string, bytes: Uint8Array): Output {
   return { path, sha256: sha256(bytes), bytes: bytes.length, type: 'image/png' };
 }
 
+/** Everything below a folder that is no folder itself, links included. They are not followed, on any version of Node. */
 export function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
+  const below = (path: string): string[] =>
+    readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) => {
+      const name = path === '' ? entry.name : `${path}/${entry.name}`;
+      return entry.isDirectory() ? below(name) : [name];
+    });
+  return below('').sort();
 }
 
 export async function failure(work: Promise<unknown>): Promise<OutputError> {
