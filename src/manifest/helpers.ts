@@ -108,10 +108,18 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
   return { value: String(value).padStart(least, String(fill ?? '0')) };
 }
 
+/** No prompt is longer; the output of a whole template has a limit of its own. */
+const longestResult = 262_144;
+
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
   if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three texts' };
   if (from === '') return { wrong: 'needs something to look for, and got an empty text' };
-  return { value: String(value).split(String(from)).join(String(to)) };
+  const parts = String(value).split(String(from));
+  // Looked at before it is made: a few of these in each other would fill the memory.
+  if (String(value).length + parts.length * String(to).length > longestResult) {
+    return { wrong: `would give more than ${longestResult} characters` };
+  }
+  return { value: parts.join(String(to)) };
 }
 
 /** Data files hold texts where a template has numbers, so 1 and "1" are equal. */
