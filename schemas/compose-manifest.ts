@@ -37,12 +37,13 @@ export function composeManifest(base: Schema, kinds: Readonly<Record<string, Kin
 function requestSchema(kind: Kind): Schema {
   const properties: Schema = {};
   for (const [name, field] of Object.entries(kind.fields)) properties[name] = fieldSchema(kind, name, field);
-  const rules = Object.entries(kind.model.models).flatMap(([name, model]) => modelRule(kind, name, model));
+  const rules = Object.entries(kind.model?.models ?? {}).flatMap(([name, model]) => modelRule(kind, name, model));
   return {
     title: `${kind.name} request`,
     description: kind.description,
     type: 'object',
-    additionalProperties: false,
+    // What the service does not document may have fields that nobody knows here.
+    ...(kind.create.documented && { additionalProperties: false }),
     properties,
     ...(rules.length === 0 ? {} : { allOf: rules }),
   };
@@ -52,13 +53,16 @@ function fieldSchema(kind: Kind, name: string, field: Field): Schema {
   const description = field.description + (field.default === undefined ? '' : ` Default: ${field.default}.`);
   const template = { $ref: '#/definitions/template' };
   const values =
-    name === kind.model.field ? Object.keys(kind.model.models) : (field.values ?? allowedByAny(kind, name));
+    name === kind.model?.field ? Object.keys(kind.model.models) : (field.values ?? allowedByAny(kind, name));
   if (values !== undefined) {
-    const list = name === kind.model.field ? ` ${describeModels(kind)}` : '';
+    const list = name === kind.model?.field ? ` ${describeModels(kind)}` : aboutValues(field);
     return { description: description + list, anyOf: [{ enum: values }, template] };
   }
   switch (field.type) {
+    case 'file':
+      return { description, type: 'string' };
     case 'string':
+      if (field.url === true) return { description, type: 'string', pattern: '^https://|\\{\\{' };
       return { description, type: 'string', ...(field.maxLength === undefined ? {} : { maxLength: field.maxLength }) };
     case 'strings': {
       const item = field.url === true ? { type: 'string', pattern: '^https://|\\{\\{' } : { type: 'string' };
@@ -76,7 +80,7 @@ function fieldSchema(kind: Kind, name: string, field: Field): Schema {
 
 /** Every value that some model allows; nothing when a model is not documented, because it may take any value. */
 function allowedByAny(kind: Kind, field: string): string[] | undefined {
-  const models = Object.values(kind.model.models);
+  const models = Object.values(kind.model?.models ?? {});
   if (!models.some((model) => model.allows?.[field] !== undefined)) return undefined;
   if (models.some((model) => model.allows?.[field] === undefined)) return undefined;
   return [...new Set(models.flatMap((model) => model.allows?.[field] ?? []))];
@@ -92,12 +96,18 @@ function modelRule(kind: Kind, name: string, model: Model): Schema[] {
       values.length === 0 ? false : { anyOf: [{ enum: [...values] }, { $ref: '#/definitions/template' }] },
     ]),
   );
-  const { field } = kind.model;
+  const field = kind.model?.field ?? 'model';
   return [{ if: { required: [field], properties: { [field]: { const: name } } }, ...thenPart({ properties }) }];
 }
 
+/** ` Aria: female, american. Roger: male, american.` */
+function aboutValues(field: Field): string {
+  const about = Object.entries(field.about ?? {});
+  return about.length === 0 ? '' : ` ${about.map(([value, words]) => `${value}: ${words}.`).join(' ')}`;
+}
+
 function describeModels(kind: Kind): string {
-  return Object.entries(kind.model.models)
+  return Object.entries(kind.model?.models ?? {})
     .map(([name, model]) => {
       const credits = model.credits === undefined ? '' : ` ${model.credits} credits.`;
       return `${name}: ${model.description}${credits}`;

@@ -27,6 +27,8 @@ export interface Diagnostic {
   place?: Place;
   /** The other ends: the first of two duplicates, every edge of a cycle. */
   related?: { message: string; place: Place }[];
+  /** What a program may write instead, where it is clear enough what was meant. */
+  fix?: { place: Place; text: string };
   /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[];
 }
@@ -43,6 +45,8 @@ export const codes = {
   MB1007: 'the manifest is too large or its aliases expand too far',
   MB1008: 'a template is not quoted',
   MB1009: 'a # cuts a plain text short',
+  MB1010: 'an included manifest cannot be read',
+  MB1011: 'manifests include each other in a circle',
   // Its shape
   MB1101: 'a key is not known',
   MB1102: 'a required key is missing',
@@ -60,6 +64,9 @@ export const codes = {
   MB1301: 'a data file cannot be read',
   MB1302: 'a data file has the wrong form',
   MB1303: 'a data file is outside the folder of the manifest',
+  MB1304: 'a row does not match its schema',
+  MB1305: 'a schema for rows is wrong',
+  MB1306: 'a file to upload cannot be read',
   // The graph
   MB1401: 'a key is missing, empty or has characters that a key cannot have',
   MB1402: 'two steps have the same address',
@@ -69,12 +76,14 @@ export const codes = {
   MB1406: 'the expansion is too large',
   MB1407: 'a matrix is wrong',
   MB1408: 'a task makes no steps',
+  MB1409: 'a condition is neither true nor false',
   // Requests
   MB1501: 'a field of the request is not known',
   MB1502: 'a required field of the request is missing',
   MB1503: 'a field of the request has a value that is not allowed',
   MB1504: 'a text is too long',
   MB1505: 'a URL must be public and https',
+  MB1506: 'a request does not fit the service’s own description',
   // Output paths
   MB1601: 'an output path leaves the folder of the manifest',
   MB1602: 'an output name is not portable',

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Diagnostic } from '../diagnostic.ts';
-import { readDataFile, readManifestText } from '../disk/inputs.ts';
+import { digestFile, listFiles, readDataFile, readManifestText } from '../disk/inputs.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { buildGraph } from '../graph/build.ts';
-import type { Graph } from '../graph/graph.ts';
-import { besideManifest } from '../graph/task-rows.ts';
+import type { FileFact, Graph } from '../graph/graph.ts';
+import type { RequestChecker } from '../graph/request-checker.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
+import { besideManifest } from '../manifest/file-path.ts';
+import type { SchemaCompiler } from '../manifest/json-schema.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { diagnosticsText } from '../report/diagnostics-text.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -46,22 +49,76 @@ export interface LoadedManifest {
   sources: Map<string, string>;
 }
 
+/** What a manifest is checked against beside its own rules. */
+export interface LoadOptions {
+  /** Judges requests that only the service's own document describes. */
+  checker?: RequestChecker;
+}
+
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
-export async function loadManifest(file: string, vars: Record<string, string>): Promise<LoadedManifest> {
+export async function loadManifest(
+  file: string,
+  vars: Record<string, string>,
+  options: LoadOptions = {},
+): Promise<LoadedManifest> {
+  const sources = new Map<string, string>();
+  const { manifest, diagnostics } = await readManifest(file, sources);
+  if (manifest === undefined) return { diagnostics, sources };
+  const { schemaCompiler, ...facts } = await readFacts(manifest, sources);
+  const folder = dirname(resolve(file));
+  const files = new Map<string, FileFact | { problem: string }>();
+  for (;;) {
+    const built = buildGraph(manifest, {
+      ...facts,
+      vars,
+      files,
+      ...(schemaCompiler && { schemaCompiler }),
+      ...(options.checker && { checker: options.checker }),
+    });
+    if (built.files.length === 0) {
+      const all = [...diagnostics, ...built.diagnostics];
+      return { ...(built.graph && { graph: built.graph }), diagnostics: all, sources };
+    }
+    for (const { path } of built.files) files.set(path, await digestFile(folder, path));
+  }
+}
+
+/** The manifest and all that it includes. Their texts go into `sources`. */
+async function readManifest(
+  file: string,
+  sources: Map<string, string>,
+): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
   const read = await readManifestText(file);
   if ('problem' in read) throw manifestProblem(file, read);
-  const sources = new Map([[file, read.text]]);
-  const parsed = parseManifest({ file, text: read.text });
-  if (parsed.manifest === undefined) return { diagnostics: parsed.diagnostics, sources };
+  sources.set(file, read.text);
+  const included = new Map<string, DataFile>();
+  for (;;) {
+    const { includes, ...parsed } = parseManifest({ file, text: read.text }, included);
+    if (includes.length === 0) return parsed;
+    for (const { path } of includes) {
+      const answer = await readDataFile(dirname(resolve(file)), path);
+      included.set(path, answer);
+      if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
+    }
+  }
+}
+
+/** What the manifest asks the disk for. Data files are named like the manifest itself: as seen from the working folder. */
+async function readFacts(
+  manifest: Manifest,
+  sources: Map<string, string>,
+): Promise<{ data: Map<string, DataFile>; schemaCompiler?: SchemaCompiler }> {
+  const { file } = manifest;
+  const folder = dirname(resolve(file));
   const data = new Map<string, DataFile>();
-  for (const { path } of dataFiles(parsed.manifest)) {
-    const answer = await readDataFile(dirname(resolve(file)), path);
+  for (const { path, as } of dataFiles(manifest)) {
+    const answer: DataFile = as === 'files' ? await listFiles(folder, path) : await readDataFile(folder, path);
     data.set(path, answer);
-    // Places in data files are named like the manifest itself: as seen from the working folder.
     if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
   }
-  const built = buildGraph(parsed.manifest, { data, vars });
-  return { ...built, diagnostics: [...parsed.diagnostics, ...built.diagnostics], sources };
+  if (manifest.tasks.every(({ schema }) => schema === undefined)) return { data };
+  const { loadSchemaCompiler } = await import('../manifest/json-schema.ts');
+  return { data, schemaCompiler: await loadSchemaCompiler() };
 }
 
 function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
@@ -77,8 +134,13 @@ function manifestProblem(file: string, { problem, detail }: { problem: string; d
 }
 
 /** The graph, or the end of the command with every mistake shown. Warnings are shown and go on. */
-export async function requireGraph(file: string, vars: Record<string, string>, terminal: Terminal): Promise<Graph> {
-  const { graph, diagnostics, sources } = await loadManifest(file, vars);
+export async function requireGraph(
+  file: string,
+  vars: Record<string, string>,
+  terminal: Terminal,
+  options: LoadOptions = {},
+): Promise<Graph> {
+  const { graph, diagnostics, sources } = await loadManifest(file, vars, options);
   showDiagnostics(diagnostics, sources, terminal);
   if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     throw new CommandError(exitCodes.wrongInput, '');

@@ -1,18 +1,25 @@
 import { type BadPlace, findBadPlaces } from '../disk/check-places.ts';
-import { checkOutputs, findStrangers } from '../disk/outputs.ts';
+import { checkOutputs, findStrangers, measureMedia } from '../disk/outputs.ts';
 import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { MediaFacts } from '../plan/expectation.ts';
+import type { Plan, StepOrder } from '../plan/plan.ts';
+import { wantedPath } from '../plan/save-names.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { CampaignPaths } from './campaign.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { makeSelector } from './select-steps.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface PlanOptions {
-  /** `--redo`: addresses or task names. */
+  /** `--redo`: selections. */
   redo: string[];
+  /** `--select` and `--exclude`: the steps that the plan is about. Absent: all of them. */
+  select?: string[];
+  exclude?: string[];
   maxCredits?: number;
   concurrency?: number;
   replays: 'yes' | 'no' | 'unknown';
@@ -29,15 +36,28 @@ export async function planCampaign(
   options: PlanOptions,
 ): Promise<Plan> {
   const recorded = outputsToCheck(graph, lock);
-  const states = await checkOutputs(paths.outputs, recorded);
+  const states = await checkOutputs(
+    paths.outputs,
+    recorded.map(({ output }) => output),
+  );
+  const measured = new Map<string, MediaFacts | undefined>();
+  for (const { output, measure } of recorded) {
+    if (measure && states.get(output.path) === 'intact') {
+      measured.set(output.path, await measureMedia(paths.outputs, output));
+    }
+  }
+  const select = makeSelector(graph, lock);
+  const selected = select.chosen(options);
   const plan = assemblePlan({
     graph,
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
+    mediaFacts: (output) => measured.get(output.path),
     replays: options.replays,
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
-    redo: selectSteps(graph, options.redo),
+    redo: select.all('--redo', options.redo),
+    ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   await checkPlaces(plan, lock, { paths, terminal: options.terminal });
@@ -51,7 +71,7 @@ async function checkPlaces(
   context: { paths: CampaignPaths; terminal: Terminal },
 ): Promise<void> {
   const { paths, terminal } = context;
-  const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : [{ address, save: order.save }]));
+  const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
   const [bad] = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
   if (bad !== undefined) throw badPlaceError(bad);
   const ours = new Set<string>();
@@ -63,6 +83,13 @@ async function checkPlaces(
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';
   const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
   terminal.err(`${terminal.style.yellow('notice MB1604')} ${safeText(text, 1000)}\n`);
+}
+
+/** A list of files that is not there yet is looked at by its first name. */
+function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
+  if (kinds[order.kind]?.media === 'none') return [];
+  const count = Math.max(1, order.outputs?.length ?? 0);
+  return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
 }
 
 function badPlaceError({ address, path, why }: BadPlace): CommandError {
@@ -89,26 +116,4 @@ function badPlaceError({ address, path, why }: BadPlace): CommandError {
     default:
       return why satisfies never;
   }
-}
-
-/** `hero` is every step of the task, `hero@de` one of them. */
-export function selectSteps(graph: Graph, selectors: string[]): Set<string> {
-  const chosen = new Set<string>();
-  for (const selector of selectors) {
-    const found = graph.steps.filter(({ address, task }) => address === selector || task === selector);
-    if (found.length === 0) {
-      const near = graph.steps
-        .map(({ address }) => address)
-        .filter((address) => address.startsWith(selector.slice(0, 3)));
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `--redo ${selector} matches no step`,
-        near.length > 0
-          ? `near it: ${near.slice(0, 5).join(', ')}`
-          : 'give a task or an address as `mediabatch plan` shows it',
-      );
-    }
-    for (const { address } of found) chosen.add(address);
-  }
-  return chosen;
 }

@@ -10,12 +10,11 @@ import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
-import { fixedPolicy, typicalPolicy } from '../service/polling.ts';
-import { createService, type ServiceClient } from '../service/service.ts';
 import type { CampaignPaths, LoadedLock } from './campaign.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { noService, openRunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
 import { settleLock } from './settle-lock.ts';
 import { listenForInterruption } from './signals.ts';
@@ -39,6 +38,8 @@ export interface RunPlanOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
+  /** Where creates go to, by kind, where the service's own document says so. */
+  createPaths: { readonly [kind: string]: string };
 }
 
 /** Carries the plan out in this process: ports, reporters and signals are put together here, and taken apart again. */
@@ -65,7 +66,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     isAlone: () => options.guard.stillOurs(),
     emit,
   });
-  const service = options.access === undefined ? undefined : openService(options.access, options);
+  const service =
+    options.access === undefined ? undefined : openRunService(options.access, { ...options, folder: paths.folder });
   try {
     emit({
       event: 'run-started',
@@ -122,29 +124,6 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     await service?.close();
     interruption.stop();
   }
-}
-
-function openService(access: Access, options: RunPlanOptions): ServiceClient {
-  return createService({
-    ...access,
-    clock: options.clock,
-    policy: options.pollInterval === 'auto' ? typicalPolicy() : fixedPolicy(options.pollInterval),
-    requestTimeoutMs: options.requestTimeoutMs,
-    createTimeoutMs: options.createTimeoutMs,
-    patienceMs: options.patienceMs,
-  });
-}
-
-/** A plan without orders asks nothing of the service. */
-const noService: Ports['service'] = {
-  replays: () => false,
-  create: unasked,
-  watch: unasked,
-  open: unasked,
-};
-
-function unasked(): never {
-  throw new Error('internal error: the plan has no work for the service');
 }
 
 function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {

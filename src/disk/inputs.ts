@@ -1,8 +1,11 @@
 import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { maxManifestBytes } from '../manifest/size-limit.ts';
+import { hashFile } from './hash-file.ts';
 import { isErrno } from './plain-file.ts';
+
+export { listFiles } from './list-files.ts';
 
 export type ManifestText =
   | { text: string }
@@ -53,6 +56,41 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
     default:
       return { problem: read.problem, detail: read.detail };
   }
+}
+
+/** More than any upload. */
+const maxUploadBytes = 5 * 1024 ** 3;
+
+/**
+ * The bytes of a file that is to be uploaded: a plain file below the folder of the manifest, and no hidden one. Symbolic
+ * links are refused, so that a branch cannot put somebody's private file behind a harmless name.
+ */
+export async function digestFile(folder: string, path: string): Promise<FileDigest | { problem: string }> {
+  if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
+  if (path.split('/').some((name) => name.startsWith('.'))) return { problem: 'it is a hidden file' };
+  try {
+    const real = await realpath(resolve(folder, path));
+    if (
+      relative(await realpath(folder), real)
+        .split(sep)
+        .join('/') !== path
+    ) {
+      return { problem: 'a symbolic link leads to it' };
+    }
+    const { size } = await stat(real);
+    if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
+    const digest = await hashFile(real);
+    return digest === undefined ? { problem: 'there is no such file' } : digest;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'there is no such file' };
+    return { problem: messageOf(error) };
+  }
+}
+
+export interface FileDigest {
+  /** Hex. */
+  sha256: string;
+  bytes: number;
 }
 
 type Read =

@@ -1,3 +1,5 @@
+import type { Media } from '../kinds/kind.ts';
+
 /** Bytes on their way to a file. */
 export interface Incoming {
   /** Rejects when the body ends early or the connection breaks. */
@@ -10,7 +12,7 @@ export interface OutputTarget {
   address: string;
   /** Path without extension. */
   save: string;
-  media: 'image' | 'audio';
+  media: Media;
   /** Digests of files that may be replaced. Any other file in the way is kept under another name. */
   replaces: readonly string[];
   /** Told when a file in the way was put aside. */

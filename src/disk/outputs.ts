@@ -1,12 +1,14 @@
 import type { Output } from '../lock/record.ts';
+import { measureMedia } from './measure-media.ts';
 import type { Incoming, OutputTarget } from './output-target.ts';
 import { relocateOutput } from './relocate-output.ts';
 import { saveOutput } from './save-output.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 export { findStrangers, type Stranger } from './find-strangers.ts';
+export { measureMedia } from './measure-media.ts';
 
-/** More than any image or song; a body that never ends must not fill the disk. */
+/** More than any output; a body that never ends must not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /** The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind. */
@@ -27,5 +29,7 @@ export function createOutputs(root: string, options: { maxBytes?: number } = {})
       lastMove = move.catch(() => undefined);
       return move;
     },
+    /** What a saved file is like; undefined when it cannot be told. */
+    measure: (output: Output) => measureMedia(root, output),
   };
 }

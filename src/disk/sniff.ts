@@ -1,6 +1,8 @@
+import type { Media } from '../kinds/kind.ts';
+
 /** What a file is by its own bytes. */
 export interface SniffedMedia {
-  media: 'image' | 'audio';
+  media: Media;
   /** Media type, for example `image/png`. */
   type: string;
   /** With its dot. */
@@ -25,6 +27,11 @@ const formats: readonly Format[] = [
   audio('audio/flac', '.flac', (head) => hasText(head, 0, 'fLaC')),
   audio('audio/ogg', '.ogg', (head) => hasText(head, 0, 'OggS')),
   audio('audio/mp4', '.m4a', (head) => hasBrand(head, ['M4A ', 'M4B '])),
+  video('video/webm', '.webm', (head) => isEbml(head, 'webm')),
+  video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
+  video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
+  // The last of the ISO media files: sound and still pictures have brands of their own, and were looked for before.
+  video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, ['heic', 'heix', 'mif1', 'msf1'])),
 ];
 
 /** Every extension that `sniffMedia` can answer. */
@@ -39,7 +46,7 @@ export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
 /** What a file that is no media looks like, in words for a message. */
 export function describeBytes(head: Uint8Array): string {
   if (head.length === 0) return 'an empty file';
-  if (hasText(head, 4, 'ftyp')) return 'a video';
+  if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not taken';
   const text = decodeText(head)?.trimStart().toLowerCase();
   if (text === undefined) return 'a file of an unknown format';
   if (text.startsWith('<!doctype html') || text.startsWith('<html')) return 'an HTML page';
@@ -86,6 +93,13 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
       // A writer that could not go back to the start leaves 0 or the largest number there.
       return announced !== 0 && announced !== 0xffffffff && announced + 8 > bytes;
     }
+    case 'video/webm':
+    case 'video/x-matroska':
+      return isEbmlCut(head, bytes);
+    case 'video/mp4':
+    case 'video/quicktime':
+    case 'audio/mp4':
+      return isBoxCut(head, bytes);
     default:
       return false;
   }
@@ -116,6 +130,56 @@ function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
 
+/** Matroska files name what they are within their first bytes. */
+function isEbml(head: Uint8Array, type: string): boolean {
+  if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return false;
+  return Buffer.from(head.subarray(0, 64)).includes(Buffer.concat([Buffer.from([0x42, 0x82]), ebmlText(type)]));
+}
+
+function ebmlText(text: string): Buffer {
+  return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
+}
+
+/** Whether the segment after the header says that it is longer than the file. */
+function isEbmlCut(head: Uint8Array, bytes: number): boolean {
+  const header = readEbmlSize(head, 4);
+  if (header === undefined || header.size === undefined) return false;
+  const segment = 4 + header.length + header.size;
+  if (!startsWith(head.subarray(segment), [0x18, 0x53, 0x80, 0x67])) return false;
+  const body = readEbmlSize(head, segment + 4);
+  return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
+}
+
+/** A size of one to eight bytes; all ones mean that it is not known. */
+function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
+  const first = head[at];
+  if (first === undefined || first === 0) return undefined;
+  const length = Math.clz32(first) - 23;
+  if (at + length > head.length) return undefined;
+  let size = first & (0xff >> length);
+  let isUnknown = size === 0xff >> length;
+  for (const byte of head.subarray(at + 1, at + length)) {
+    size = size * 256 + byte;
+    isUnknown &&= byte === 0xff;
+  }
+  return { length, size: isUnknown ? undefined : size };
+}
+
+/** Whether one of the first boxes of an ISO media file says that it ends behind the end of the file. */
+function isBoxCut(head: Uint8Array, bytes: number): boolean {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  for (let at = 0; at + 16 <= head.length; ) {
+    const short = view.getUint32(at);
+    // 0: to the end of the file. 1: the length stands in 64 bits after the name.
+    if (short === 0) return false;
+    const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short;
+    if (size < 8) return false;
+    if (at + size > bytes) return true;
+    at += size;
+  }
+  return false;
+}
+
 /** Frame sync, MPEG version, layer III, and a bit rate and sampling rate that exist. */
 function isMp3Frame(head: Uint8Array): boolean {
   const [sync = 0, version = 0, rates = 0] = head;
@@ -129,4 +193,8 @@ function image(type: string, extension: string, matches: Format['matches']): For
 
 function audio(type: string, extension: string, matches: Format['matches']): Format {
   return { media: 'audio', type, extension, matches };
+}
+
+function video(type: string, extension: string, matches: Format['matches']): Format {
+  return { media: 'video', type, extension, matches };
 }

@@ -51,8 +51,11 @@ export class Budget {
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     const credits = this.#knownPrice(price);
     if (credits === null) return this.#reserveCanary(address, price);
-    if (credits > this.left || this.left < 1)
-      return this.#hasCanary() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
+    if (credits === 0) {
+      this.#held.set(address, { price, credits });
+      return { is: 'reserved', credits };
+    }
+    if (credits > this.left) return this.#hasCanary() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
     if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
     this.#held.set(address, { price, credits });
     return { is: 'reserved', credits };

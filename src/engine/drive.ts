@@ -4,6 +4,8 @@ import type { StepOutcome } from '../run/event.ts';
 import type { Ports } from '../run/ports.ts';
 import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import { holdPosts } from './hold-posts.ts';
+import { countNeeds, invertNeeds, measureHeights, priorityOf } from './order-of-work.ts';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
@@ -31,6 +33,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
     outputs: {
       save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
       relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
+      measure: (output) => ports.outputs.measure(output),
     },
   };
   const waiting = countNeeds(orders);
@@ -65,18 +68,21 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
     running.push(work);
   };
 
+  const posts = holdPosts(orders, start);
   const settle = (order: StepOrder, end: StepEnd) => {
     ends.set(order.address, end);
+    posts.ended(order);
     for (const address of dependents.get(order.address) ?? []) {
       const dependent = orders.get(address);
       if (dependent === undefined || ends.has(address)) continue;
-      if (end.outcome !== 'done') {
+      // A step that is not needed stands in nobody's way: who uses it finds out by itself whether it is needed.
+      if (end.outcome !== 'done' && end.outcome !== 'unneeded') {
         blockStep(dependent, order.address, end.outcome);
         continue;
       }
       const left = (waiting.get(address) ?? 0) - 1;
       waiting.set(address, left);
-      if (left === 0) start(dependent);
+      if (left === 0) posts.ready(dependent);
     }
   };
 
@@ -96,7 +102,8 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
     settle(order, { outcome: own, credits: 0 });
   };
 
-  for (const order of orders.values()) if (waiting.get(order.address) === 0) start(order);
+  for (const order of orders.values()) if (waiting.get(order.address) === 0) posts.ready(order);
+  posts.release();
   for (let done = 0; done < running.length; done += 1) await running[done];
   if (failure.error !== undefined) throw failure.error;
   return ends;
@@ -105,61 +112,4 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 function leave(row: PlanRow, ports: Ports): void {
   const { address, task, kind, action, reason } = row;
   ports.emit({ event: 'step-left', address, task, kind, action, reason });
-}
-
-/** What a step waits for in this run. One whose job is known waits for nobody: it is only collected. */
-function needsInRun(order: StepOrder, orders: ReadonlyMap<string, StepOrder>): string[] {
-  if (order.jobId !== undefined) return [];
-  return order.needs.filter((address) => orders.has(address));
-}
-
-function countNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, number> {
-  return new Map([...orders].map(([address, order]) => [address, needsInRun(order, orders).length]));
-}
-
-function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, string[]> {
-  const dependents = new Map<string, string[]>();
-  for (const order of orders.values()) {
-    for (const need of needsInRun(order, orders)) {
-      const list = dependents.get(need);
-      if (list === undefined) dependents.set(need, [order.address]);
-      else list.push(order.address);
-    }
-  }
-  return dependents;
-}
-
-/** For each step the length of the longest chain that waits for it: longer chains start first. */
-function measureHeights(
-  orders: ReadonlyMap<string, StepOrder>,
-  dependents: ReadonlyMap<string, string[]>,
-): Map<string, number> {
-  const heights = new Map<string, number>();
-  // Orders stand in topological order, so from the back every dependent is known before what it waits for.
-  for (const address of [...orders.keys()].reverse()) {
-    const above = (dependents.get(address) ?? []).map((dependent) => heights.get(dependent) ?? 0);
-    heights.set(
-      address,
-      above.reduce((most, height) => Math.max(most, height + 1), 0),
-    );
-  }
-  return heights;
-}
-
-/** What is paid for already comes first: attach, then download, and only then new creates. */
-function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
-  const height = heights.get(order.address) ?? 0;
-  switch (order.action) {
-    case 'attach':
-      return 3_000_000 + height;
-    case 'download':
-    case 'move':
-      return 2_000_000 + height;
-    case 'create':
-    case 'redo':
-    case 'retry':
-      return order.sentBefore ? 1_000_000 + height : height;
-    default:
-      return order.action satisfies never;
-  }
 }

@@ -3,6 +3,7 @@ import { joinRecords, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Purchase } from '../lock/record.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import type { FinishedJob } from '../run/ports.ts';
 
 /** The lock in memory and on disk at once: a fact is durable first, then part of the fold. */
 export class Journal {
@@ -54,12 +55,14 @@ export class Journal {
       );
   }
 
-  jobOf(address: string, fingerprint: string): { kind: string; jobId: string } | undefined {
+  jobOf(address: string, fingerprint: string): FinishedJob | undefined {
     const record = this.lock.steps.get(address);
     const done = record?.purchases.find(
       (purchase) => purchase.state === 'done' && purchase.fingerprint === fingerprint,
     );
-    return record === undefined || done?.jobId === undefined ? undefined : { kind: record.kind, jobId: done.jobId };
+    if (record === undefined || done?.jobId === undefined) return undefined;
+    const { jobId, url, outputs } = done;
+    return { kind: record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
   }
 
   keyOfJob(jobId: string): string | undefined {

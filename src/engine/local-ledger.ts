@@ -1,10 +1,10 @@
 import type { KeptBodies } from '../disk/kept-bodies.ts';
 import type { LockFile } from '../disk/lock-file.ts';
 import { findReferences } from '../graph/fingerprint.ts';
-import type { Lock, Purchase } from '../lock/record.ts';
+import type { Lock, Output, Purchase } from '../lock/record.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
-import type { Begin, Clock, Ledger, StepResult } from '../run/ports.ts';
+import type { Begin, Clock, FinishedJob, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
 import { Journal } from './journal.ts';
@@ -118,6 +118,7 @@ export class LocalLedger implements Ledger {
       state: 'running',
       jobId: job.jobId,
       ...(credits !== null && { credits }),
+      ...(job.recordId !== undefined && { recordId: job.recordId }),
       ...what(order),
     });
     this.#announceCredits();
@@ -132,24 +133,9 @@ export class LocalLedger implements Ledger {
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) });
         await this.#bodies.drop(order.key);
         return;
-      case 'done': {
-        const before = this.#journal.purchasesOf(order).find(({ jobId }) => jobId === result.jobId);
-        const revision = nextRevision(before, result.output);
-        const isHere = this.#journal.lock.steps
-          .get(order.address)
-          ?.purchases.some(({ jobId }) => jobId === result.jobId);
-        if (revision === undefined && isHere) return;
-        const counted = revision ?? before?.revision ?? 0;
-        await this.#record(order, {
-          state: 'done',
-          jobId: result.jobId,
-          ...creditsOf(order, before),
-          outputs: [result.output],
-          ...(counted > 0 && { revision: counted }),
-          ...what(order),
-        });
+      case 'done':
+        await this.#recordDone(order, result);
         return;
-      }
       case 'failed':
       case 'lost': {
         const before = this.#journal.purchasesOf(order).find(({ jobId }) => jobId === result.jobId);
@@ -165,6 +151,26 @@ export class LocalLedger implements Ledger {
       default:
         result satisfies never;
     }
+  }
+
+  async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
+    const { jobId, outputs, url } = result;
+    const before = this.#journal.purchasesOf(order).find((purchase) => purchase.jobId === jobId);
+    const revision = nextRevision(before, outputs);
+    const own = this.#journal.lock.steps.get(order.address)?.purchases.find((purchase) => purchase.jobId === jobId);
+    if (revision === undefined && own?.state === 'done') return;
+    const counted = revision ?? before?.revision ?? 0;
+    const known = url ?? before?.url;
+    await this.#record(order, {
+      state: 'done',
+      jobId,
+      ...creditsOf(order, before),
+      outputs,
+      ...(before?.recordId !== undefined && { recordId: before.recordId }),
+      ...(known !== undefined && { url: known }),
+      ...(counted > 0 && { revision: counted }),
+      ...what(order),
+    });
   }
 
   release(order: StepOrder): void {
@@ -196,7 +202,7 @@ export class LocalLedger implements Ledger {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + ms);
   }
 
-  async jobOf(address: string, fingerprint: string): Promise<{ kind: string; jobId: string } | undefined> {
+  async jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined> {
     return this.#journal.jobOf(address, fingerprint);
   }
 
@@ -248,9 +254,11 @@ function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: 
 }
 
 /** Undefined when the lock already says exactly this. */
-function nextRevision(before: Purchase | undefined, output: { path: string; sha256: string }): number | undefined {
-  const recorded = before?.outputs?.[0];
+function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
+  const recorded = before?.outputs;
   if (recorded === undefined) return before?.revision ?? 0;
-  if (recorded.path === output.path && recorded.sha256 === output.sha256) return undefined;
-  return (before?.revision ?? 0) + 1;
+  const same =
+    recorded.length === outputs.length &&
+    recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256);
+  return same ? undefined : (before?.revision ?? 0) + 1;
 }

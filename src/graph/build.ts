@@ -1,5 +1,6 @@
-import type { Diagnostic } from '../diagnostic.ts';
+import type { Diagnostic, Place } from '../diagnostic.ts';
 import { limitDiagnostics } from '../manifest/collect.ts';
+import type { SchemaCompiler } from '../manifest/json-schema.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import type { DataFile } from '../manifest/rows.ts';
 import { isScalar, type JsonMap } from '../manifest/values.ts';
@@ -8,32 +9,48 @@ import { checkDefaults, checkTask } from './check-task.ts';
 import type { ExpandedTask } from './draft.ts';
 import { type Cells, expandMatrix } from './expand-matrix.ts';
 import { countSteps, expandTask } from './expand-task.ts';
-import { findReferences, fingerprintStep, replaceReferences } from './fingerprint.ts';
-import type { Graph, OpenRequest, Step } from './graph.ts';
+import { finishStep, type MadeUpload, uploadStep } from './finish-step.ts';
+import type { Graph, Step } from './graph.ts';
 import { indexSteps } from './join.ts';
+import { rowsOfParts } from './part-rows.ts';
 import { type RenderedStep, renderStep, type Steps } from './render-step.ts';
 import { renderValue } from './render-value.ts';
+import type { RequestChecker } from './request-checker.ts';
 import { resolveVars } from './resolve-vars.ts';
 import { orderTasks } from './task-edges.ts';
 import { readTaskRows, type TaskRows } from './task-rows.ts';
 import { createTemplateCache, placeFault, type TemplateCache } from './templates.ts';
+import { type FileAnswer, Uploads, uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
 
+/** What a manifest does not hold itself. */
+export interface GraphFacts {
+  /** The data files that `dataFiles` asks for, by their paths. */
+  data: ReadonlyMap<string, DataFile>;
+  /** Values from outside for declared vars. */
+  vars: Readonly<Record<string, string>>;
+  /** What is known of the files that are to be uploaded, by their paths. */
+  files?: ReadonlyMap<string, FileAnswer>;
+  /** Needed when a task has a schema for its rows. */
+  schemaCompiler?: SchemaCompiler;
+  checker?: RequestChecker;
+}
+
 /**
- * Expands a manifest into its steps. `data` holds the files that `dataFiles` asks for, by their paths as written; `vars`
- * are values from outside for declared vars. All mistakes are found at once, at most 100 are told. There is no graph
- * when there is a mistake here, or when the manifest is not sound; its own mistakes are not told again.
+ * Expands a manifest into its steps. All mistakes are found at once, at most 100 are told. There is no graph
+ * when there is a mistake here, or when the manifest is not sound; its own mistakes are not told again. `files` are files to
+ * upload whose bytes nobody has read yet: read them and ask again.
  */
 export function buildGraph(
   manifest: Manifest,
-  facts: { data: ReadonlyMap<string, DataFile>; vars: Readonly<Record<string, string>> },
-): { graph?: Graph; diagnostics: Diagnostic[] } {
+  facts: GraphFacts,
+): { graph?: Graph; diagnostics: Diagnostic[]; files: { path: string; place: Place }[] } {
   const templates = createTemplateCache();
   const wrongTexts = new Set<string>();
   const kindsByTask = new Map(manifest.tasks.map((task) => [task.id, task.kind]));
   const { vars, diagnostics } = resolveVars(manifest, { overrides: facts.vars, templates });
-  const { rows, diagnostics: rowFaults } = readTaskRows(manifest, { data: facts.data, vars });
+  const { rows, diagnostics: rowFaults } = readTaskRows(manifest, { ...facts, vars });
   const cells = new Map<string, Cells>();
   diagnostics.push(...rowFaults);
   for (const task of manifest.tasks) {
@@ -50,12 +67,16 @@ export function buildGraph(
   const { order, diagnostics: orderFaults } = orderTasks(manifest, templates);
   diagnostics.push(...orderFaults);
   const tooMany = checkSize(manifest, rows, cells);
-  if (tooMany !== undefined) return { diagnostics: limitDiagnostics([...diagnostics, tooMany]) };
+  if (tooMany !== undefined) return { diagnostics: limitDiagnostics([...diagnostics, tooMany]), files: [] };
 
-  const steps = expandAll(manifest, { vars, rows, cells, templates, wrongTexts, diagnostics });
+  const uploads = new Uploads(facts.files ?? new Map());
+  const expanded = expandAll(manifest, { order, vars, rows, cells, templates, wrongTexts, diagnostics });
+  const indexes = new Map([...expanded].map(([id, one]) => [id, indexSteps(one)]));
+  const checker = facts.checker === undefined ? {} : { checker: facts.checker };
+  const steps: Steps = { manifest, vars, templates, expanded, indexes, wrongTexts, uploads, ...checker };
   const rendered = new Map<string, RenderedStep[]>();
-  for (const [id, expanded] of steps.expanded) {
-    const list = expanded.drafts.map((draft) => renderStep(draft, steps));
+  for (const [id, { drafts }] of expanded) {
+    const list = drafts.map((draft) => renderStep(draft, steps));
     for (const one of list) diagnostics.push(...one.diagnostics);
     rendered.set(
       id,
@@ -69,13 +90,22 @@ export function buildGraph(
       manifest,
     ),
   );
+  const made = readMade(uploads, manifest, diagnostics);
+  if (uploads.unread.size > 0) {
+    return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
+  }
   const told = limitDiagnostics(diagnostics);
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
-  if (!sound || order === undefined) return { diagnostics: told };
-  for (const { task, drafts } of steps.expanded.values()) {
-    if (drafts.length === 0) throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
+  if (!sound || order === undefined) return { diagnostics: told, files: [] };
+  for (const { task, drafts, leftOut } of expanded.values()) {
+    if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
+      throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
-  return { graph: assemble(manifest, { order, rendered, descriptions, warnings: told }), diagnostics: told };
+  return {
+    graph: assemble(manifest, { order, rendered, made, descriptions, warnings: told }),
+    diagnostics: told,
+    files: [],
+  };
 }
 
 /** Counted before anything is made, so that a matrix of matrices costs nothing. */
@@ -85,10 +115,21 @@ function checkSize(
   cells: ReadonlyMap<string, Cells>,
 ): Diagnostic | undefined {
   let total = 0;
+  const counts = new Map<string, number>();
+  const countOf = (id: string): number => {
+    const known = counts.get(id);
+    if (known !== undefined) return known;
+    // Tasks that go through each other's parts are told elsewhere; here they must only come to an end.
+    counts.set(id, 0);
+    const task = manifest.tasks.find((one) => one.id === id);
+    const taskCells = cells.get(id);
+    if (task === undefined || taskCells === undefined) return 0;
+    const count = countSteps(task, rows.get(id) ?? 'unknown', taskCells, countOf);
+    counts.set(id, count);
+    return count;
+  };
   for (const task of manifest.tasks) {
-    const taskCells = cells.get(task.id);
-    if (taskCells === undefined) continue;
-    const count = countSteps(task, rows.get(task.id) ?? 'unknown', taskCells);
+    const count = countOf(task.id);
     total += count;
     if (total <= maxSteps) continue;
     const limit = maxSteps.toLocaleString('en-US');
@@ -106,6 +147,8 @@ function checkSize(
 function expandAll(
   manifest: Manifest,
   from: {
+    /** Absent when the tasks need each other in a circle. */
+    order: readonly Task[] | undefined;
     vars: JsonMap;
     rows: ReadonlyMap<string, TaskRows>;
     cells: ReadonlyMap<string, Cells>;
@@ -113,22 +156,53 @@ function expandAll(
     wrongTexts: ReadonlySet<string>;
     diagnostics: Diagnostic[];
   },
-): Steps {
-  const { vars, templates } = from;
+): Map<string, ExpandedTask> {
+  const { vars, templates, wrongTexts } = from;
   const expanded = new Map<string, ExpandedTask>();
-  for (const task of manifest.tasks) {
-    const rows = from.rows.get(task.id) ?? 'unknown';
+  // Parts need the steps that they are parts of, so tasks are expanded in their order.
+  for (const task of from.order ?? manifest.tasks) {
     const cells = from.cells.get(task.id);
+    const rows = rowsOfTask(task, { manifest, rows: from.rows, expanded });
     if (cells === undefined) {
-      expanded.set(task.id, { task, axes: [], hasKey: false, drafts: [], complete: false });
+      expanded.set(task.id, { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false });
       continue;
     }
-    const result = expandTask(task, { manifest, rows, cells, vars, templates, wrongTexts: from.wrongTexts });
+    const result = expandTask(task, { manifest, rows, cells, vars, templates, wrongTexts });
     from.diagnostics.push(...result.diagnostics);
     expanded.set(task.id, result.expanded);
   }
-  const indexes = new Map([...expanded].map(([id, one]) => [id, indexSteps(one)]));
-  return { manifest, vars, templates, expanded, indexes, wrongTexts: from.wrongTexts };
+  return new Map(
+    manifest.tasks.flatMap(({ id }) => {
+      const one = expanded.get(id);
+      return one === undefined ? [] : [[id, one] as const];
+    }),
+  );
+}
+
+function rowsOfTask(
+  task: Task,
+  from: { manifest: Manifest; rows: ReadonlyMap<string, TaskRows>; expanded: ReadonlyMap<string, ExpandedTask> },
+): TaskRows {
+  const rows = from.rows.get(task.id) ?? 'unknown';
+  if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
+  const producer = from.expanded.get(task.rows.task);
+  if (producer === undefined || !producer.complete) return 'unknown';
+  return rowsOfParts(task, task.rows, { manifest: from.manifest, producer });
+}
+
+/** The steps that templates make on the spot, with their files; and what is wrong with them. */
+function readMade(uploads: Uploads, manifest: Manifest, diagnostics: Diagnostic[]): MadeUpload[] {
+  const [first] = uploads.made;
+  if (first !== undefined && manifest.tasks.some(({ id }) => id === uploadTask)) {
+    const message = `\`{{upload …}}\` makes steps of a task \`${uploadTask}\`, and the manifest has one of its own`;
+    const place = manifest.places.key(taskPath(uploadTask));
+    diagnostics.push({ code: 'MB1402', severity: 'error', message, hint: 'give the task another name', place });
+  }
+  return uploads.made.flatMap(({ address, path, place }): MadeUpload[] => {
+    const found = uploads.read(path, { folder: '', place });
+    if ('diagnostic' in found) diagnostics.push(found.diagnostic);
+    return 'diagnostic' in found || found.file === undefined ? [] : [{ address, file: found.file, place }];
+  });
 }
 
 /** Fingerprints need those of the steps before them, so steps are finished in their order. */
@@ -137,6 +211,7 @@ function assemble(
   from: {
     order: readonly Task[];
     rendered: ReadonlyMap<string, RenderedStep[]>;
+    made: readonly MadeUpload[];
     descriptions: ReadonlyMap<string, string>;
     warnings: readonly Diagnostic[];
   },
@@ -147,7 +222,8 @@ function assemble(
     if (fingerprint === undefined) throw new Error(`internal error: ${address} is not before the step that needs it`);
     return fingerprint;
   };
-  const steps: Step[] = [];
+  const steps: Step[] = from.made.map(uploadStep);
+  for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
   for (const task of from.order) {
     for (const rendered of from.rendered.get(task.id) ?? []) {
       const step = finishStep(rendered, { manifest, fingerprintOf });
@@ -158,45 +234,24 @@ function assemble(
   return {
     name: manifest.name,
     steps,
-    tasks: manifest.tasks.map((task) => {
-      const description = from.descriptions.get(task.id);
-      return {
-        id: task.id,
-        kind: task.kind ?? '',
-        ...(description === undefined ? {} : { description }),
-        steps: from.rendered.get(task.id)?.length ?? 0,
-        ...(task.tags.length === 0 ? {} : { tags: task.tags }),
-      };
-    }),
+    tasks: [
+      ...(from.made.length === 0 ? [] : [{ id: uploadTask, kind: 'upload', steps: from.made.length }]),
+      ...manifest.tasks.map((task) => {
+        const description = from.descriptions.get(task.id);
+        return {
+          id: task.id,
+          kind: task.kind ?? '',
+          ...(description === undefined ? {} : { description }),
+          steps: from.rendered.get(task.id)?.length ?? 0,
+          ...(task.tags.length === 0 ? {} : { tags: task.tags }),
+        };
+      }),
+    ],
     ...(manifest.budget === undefined ? {} : { budget: manifest.budget }),
     ...(manifest.concurrency === undefined ? {} : { concurrency: manifest.concurrency }),
+    selectors: manifest.selectors,
+    prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
-  };
-}
-
-function finishStep(
-  rendered: RenderedStep,
-  from: { manifest: Manifest; fingerprintOf: (address: string) => string },
-): Step {
-  const { draft, save } = rendered;
-  const kind = draft.task.kind ?? '';
-  const request: OpenRequest = { ...rendered.request };
-  const paidRequest = replaceReferences(request, from.fingerprintOf);
-  const take = draft.take === undefined ? {} : { take: draft.take };
-  return {
-    address: draft.address,
-    task: draft.task.id,
-    kind,
-    ...(draft.key === undefined ? {} : { key: draft.key }),
-    matrix: draft.matrix,
-    ...take,
-    request,
-    paidRequest,
-    fingerprint: fingerprintStep({ kind, paidRequest, ...take }),
-    needs: [...new Set([...findReferences(request), ...rendered.needs])].sort(),
-    save,
-    place: from.manifest.places.key(taskPath(draft.task.id)),
-    trail: draft.trail,
   };
 }
 

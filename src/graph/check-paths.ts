@@ -33,7 +33,7 @@ export function checkPaths(paths: readonly NamePath[], known: KnownNames): Templ
   });
 }
 
-type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint'>;
+type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   const [root, first] = path.parts;
@@ -79,7 +79,12 @@ function checkVar(path: NamePath, known: KnownNames): Fault | undefined {
   const [, name = '', ...deeper] = path.parts;
   if (value === undefined) {
     const hint = suggestName(name, Object.keys(known.vars), { what: 'vars', prefix: 'vars.' });
-    return { code: 'MB1203', message: `\`${path.written}\` is not known: there is no var \`${shorten(name)}\``, hint };
+    return {
+      code: 'MB1203',
+      message: `\`${path.written}\` is not known: there is no var \`${shorten(name)}\``,
+      hint,
+      ...meantFor(path, 1, Object.keys(known.vars)),
+    };
   }
   for (const part of deeper) {
     if (value === unknownValue) return undefined;
@@ -125,6 +130,7 @@ function checkRow(path: NamePath, known: KnownNames): Fault | undefined {
     code: 'MB1203',
     message: `\`${path.written}\` is not known: ${row.label} has no column \`${shorten(column)}\``,
     hint,
+    ...meantFor(path, 1, row.columns),
   };
 }
 
@@ -143,6 +149,7 @@ function checkAxis(path: NamePath, known: KnownNames): Fault | undefined {
     code: 'MB1203',
     message: `\`${path.written}\` is not known: the matrix has no axis \`${shorten(path.parts.slice(1).join('.'))}\``,
     hint,
+    ...meantFor(path, 1, axes),
   };
 }
 
@@ -177,6 +184,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
       code: 'MB1403',
       message: `\`${path.written}\` names a task that does not exist: \`${shorten(task)}\``,
       hint,
+      ...meantFor(path, 1, [...tasks.keys()]),
     };
   }
   const kindName = tasks.get(task);
@@ -188,6 +196,18 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     const hint = `let it stand alone, as the whole value; in a text name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
     return { code: 'MB1204', message: `\`${path.written}\` is a list and cannot be printed into a text`, hint };
   }
+  const { parts } = kind;
+  if (parts !== undefined && output === parts.name) {
+    return {
+      code: 'MB1202',
+      message: `\`${path.written}\` is known only when the task has run: nobody knows how many there will be`,
+      hint: `go through them with foreach: "{{tasks.${task}.${parts.name}}}" and maxItems, and use {{row.url}}`,
+    };
+  }
+  if (names.length === 0) {
+    const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output that others can use`;
+    return { code: 'MB1203', message, hint: 'use `needs:` where only the order matters' };
+  }
   const listed = names.map((name) => `tasks.${task}.${name}`).join(', ');
   if (output === undefined) {
     return { code: 'MB1203', message: `\`${path.written}\` names no output`, hint: `write one of ${listed}` };
@@ -195,7 +215,14 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   const nearest = nearestName(output, names);
   const guess = nearest === undefined ? '' : `did you mean \`tasks.${task}.${nearest}\`? `;
   const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output \`${shorten([output, ...deeper].join('.'))}\``;
-  return { code: 'MB1203', message, hint: `${guess}Outputs: ${listed}` };
+  return { code: 'MB1203', message, hint: `${guess}Outputs: ${listed}`, ...meantFor(path, 2, names) };
+}
+
+/** The path with the name at `index` put right, where one is near. Names that need brackets are left to the person. */
+function meantFor(path: NamePath, index: number, names: readonly string[]): { meant?: string } {
+  const nearest = nearestName(path.parts[index] ?? '', names);
+  const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
+  return isPlain ? { meant: path.parts.with(index, nearest).join('.') } : {};
 }
 
 /** The name stands alone although it is a column, a var, an axis or a task; or it is a root with a typing mistake. */
@@ -235,6 +262,9 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
     code: 'MB1203',
     message,
     hint: `${guess}Known here: ${parts.length === 0 ? 'nothing; declare it under `vars:`' : parts.join(', ')}`,
+    ...(exact === undefined
+      ? root !== undefined && meantFor(path, 0, [root])
+      : { meant: `${exact[0]}.${path.written}` }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface RequestFault {
   message: string;
   hint: string;
   at: (string | number)[];
+  /** Absent: it is an error. */
+  severity?: 'warning';
 }
 
 /**
@@ -23,11 +25,12 @@ export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   const faults: RequestFault[] = [];
   for (const [name, value] of Object.entries(request)) {
     const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-    if (field === undefined) faults.push(unknownField(kind, name));
+    if (field === undefined) faults.push(...unknownField(kind, name, request));
     else faults.push(...checkField(kind, { name, field, value }));
   }
   const model = modelIn(kind, request);
   if (model !== undefined) faults.push(...checkModel(kind, model, request));
+  faults.push(...checkChoices(kind, request));
   const meant = meantFields(kind, request);
   const required = Object.entries(kind.fields).filter(([name, field]) => field.required === true && !meant.has(name));
   const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
@@ -37,7 +40,7 @@ export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   }
   for (const name of ofModel) {
     if (!isBlank(request[name]) || meant.has(name)) continue;
-    const free = Object.entries(kind.model.models).filter(([, one]) => one.requires?.includes(name) !== true);
+    const free = Object.entries(kind.model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
     const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
     faults.push(missing(name, request, `the model ${model?.name} needs it${other}`));
   }
@@ -66,17 +69,42 @@ function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-function unknownField(kind: Kind, name: string): RequestFault {
+/** Each of these groups has exactly one field; more of them would contradict each other. */
+function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
+  return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
+    const [first = '', ...others] = names;
+    const given = names.filter((name) => !isBlank(request[name]));
+    if (given.length === 1) return [];
+    const choice = `\`${first}\` or \`${others.join('` or `')}\``;
+    if (given.length === 0) {
+      const hint = names.map((name) => `\`${name}:\` – ${lowerFirst(kind.fields[name]?.description ?? '')}`).join(' ');
+      return [{ code: 'MB1502', message: `${choice} is missing`, hint: `add ${hint}`, at: [first] }];
+    }
+    const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot stand together`;
+    return [{ code: 'MB1503', message, hint: `write only one of them: ${choice}`, at: [given[1] ?? first] }];
+  });
+}
+
+function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[] {
+  const known = Object.keys(kind.fields);
+  if (!kind.create.documented) {
+    const nearest = nearestName(name, known);
+    if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
+    const message = `\`${shorten(name)}\` is no field that is known of kind ${kind.name}`;
+    const hint = `did you mean \`${nearest}\`? It is sent as it stands, because the service does not document this request`;
+    return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning' }];
+  }
   const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
-  const hint = `${suggestName(name, Object.keys(kind.fields), { what: 'fields' })}${quotes}`;
-  return { code: 'MB1501', message: `\`${shorten(name)}\` is not a field of kind ${kind.name}`, hint, at: [name] };
+  const hint = `${suggestName(name, known, { what: 'fields' })}${quotes}`;
+  return [{ code: 'MB1501', message: `\`${shorten(name)}\` is not a field of kind ${kind.name}`, hint, at: [name] }];
 }
 
 function checkField(kind: Kind, of: { name: string; field: Field; value: Json }): RequestFault[] {
   const { name, field, value } = of;
   if (value === unknownValue) return [];
   const wrong = (message: string, hint: string): RequestFault[] => [{ code: 'MB1503', message, hint, at: [name] }];
-  const fixed = name === kind.model.field || field.values !== undefined || isLimited(kind, name);
+  const fixed =
+    name === kind.model?.field || field.values !== undefined || isLimited(kind, name) || field.type === 'file';
   if (isOpen(value) && fixed) {
     return wrong(
       `\`${name}\` comes from another step`,
@@ -89,9 +117,12 @@ function checkField(kind: Kind, of: { name: string; field: Field; value: Json })
       if (typeof value !== 'string')
         return wrong(`\`${name}\` is ${describeValue(value)}, and must be a text`, hintForText(value));
       if (field.values !== undefined && !field.values.includes(value))
-        return [notAllowed(name, value, { values: field.values })];
-      return checkLength(name, field, value);
+        return [notAllowed(name, value, { values: field.values, ...(field.about && { about: field.about }) })];
+      return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
     }
+    case 'file':
+      if (typeof value === 'string') return [];
+      return wrong(`\`${name}\` is ${describeValue(value)}, and must be the path of a file`, hintForText(value));
     case 'strings':
       return checkList(name, field, value);
     case 'number':
@@ -125,19 +156,23 @@ function checkList(name: string, field: Field, value: Json): RequestFault[] {
       const hint = list ? 'a list in a list: let the template stand alone, without [ ]' : hintForText(item);
       return [{ code: 'MB1503', message, hint, at }];
     }
-    const why = field.url === true ? whyNotPublic(item) : undefined;
-    if (why === undefined) return [];
-    const message = `\`${shorten(item)}\` ${why}`;
-    const hint = 'the service fetches it: use a public https URL, without credentials, or the output of another task';
-    return [{ code: 'MB1505', message, hint, at }];
+    return checkUrl(field, item, at);
   });
+}
+
+function checkUrl(field: Field, text: string, at: (string | number)[]): RequestFault[] {
+  const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
+  if (why === undefined) return [];
+  const message = `\`${shorten(text)}\` ${why}`;
+  const hint = 'the service fetches it: use a public https URL, without credentials, or the output of another task';
+  return [{ code: 'MB1505', message, hint, at }];
 }
 
 function checkModel(kind: Kind, chosen: { name: string; model: Model | undefined }, request: JsonMap): RequestFault[] {
   const { name, model } = chosen;
-  const at = [kind.model.field];
+  const at = [kind.model?.field ?? 'model'];
   if (model === undefined) {
-    const known = Object.keys(kind.model.models);
+    const known = Object.keys(kind.model?.models ?? {});
     const nearest = nearestName(name, known);
     const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
     const message = `"${shorten(name)}" is not a model of kind ${kind.name}`;
@@ -154,8 +189,13 @@ function checkModel(kind: Kind, chosen: { name: string; model: Model | undefined
   });
 }
 
-function notAllowed(field: string, value: string, of: { values: readonly string[]; model?: string }): RequestFault {
-  const { values, model } = of;
+function notAllowed(
+  field: string,
+  value: string,
+  of: { values: readonly string[]; model?: string; about?: Readonly<Record<string, string>> },
+): RequestFault {
+  const { values, model, about } = of;
+  const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
   const owner = model === undefined ? '' : ` of the model ${model}`;
   const shown = value === '' ? `\`${field}\` is empty` : `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
   const nearest = nearestName(value, values);
@@ -167,12 +207,13 @@ function notAllowed(field: string, value: string, of: { values: readonly string[
   return {
     code: 'MB1503',
     message: shown,
-    hint: `${guess}Allowed: ${values.join(', ')}${silent}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
+    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
     at: [field],
   };
 }
 
 function modelIn(kind: Kind, request: JsonMap): { name: string; model: Model | undefined } | undefined {
+  if (kind.model === undefined) return undefined;
   const value = Object.hasOwn(request, kind.model.field) ? request[kind.model.field] : kind.model.default;
   return typeof value === 'string' ? { name: value, model: modelOf(kind, value) } : undefined;
 }
@@ -194,7 +235,7 @@ function hintForText(value: Json): string {
 
 /** Whether some model allows only certain values. */
 function isLimited(kind: Kind, field: string): boolean {
-  return Object.values(kind.model.models).some((model) => model.allows?.[field] !== undefined);
+  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
 /** A reference, or a text with references in it. */

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostic.ts';
+import { kinds } from '../kinds/index.ts';
 import { type Manifest, taskPath } from '../manifest/manifest.ts';
 import { dataFiles } from '../manifest/parse.ts';
 import { type Draft, withTrail } from './draft.ts';
@@ -16,7 +17,7 @@ export function checkSaves(saves: readonly Save[], manifest: Manifest): Diagnost
   const inputs = inputFiles(manifest);
   const files = new Map<string, Save>();
   const folders = new Map<string, Save>();
-  for (const save of saves) {
+  for (const save of saves.flatMap(everyFile)) {
     const folded = foldPath(save.path);
     const parents = parentsOf(folded);
     const own = [folded, ...parents].map((path) => inputs.get(path)).find((what) => what !== undefined);
@@ -34,6 +35,14 @@ export function checkSaves(saves: readonly Save[], manifest: Manifest): Diagnost
     for (const parent of parents) if (!folders.has(parent)) folders.set(parent, save);
   }
   return diagnostics;
+}
+
+/** A step whose output is a list may save so many files, numbered from 1. */
+function everyFile(save: Save): Save[] {
+  const { kind } = save.draft.task;
+  const parts = kind === undefined ? undefined : kinds[kind]?.parts;
+  if (parts === undefined) return [save];
+  return Array.from({ length: parts.most }, (_, index) => ({ ...save, path: `${save.path}-${index + 1}` }));
 }
 
 function describeOwnFile(save: Save, of: { what: string; manifest: Manifest }): Diagnostic {

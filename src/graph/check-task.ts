@@ -41,6 +41,9 @@ export function checkTask(task: Task, facts: TaskFacts): Diagnostic[] {
   if (task.save !== undefined) {
     check(task.save, taskPath(id, 'save'), ['vars', 'row', 'matrix', 'key', 'take'], '`save`');
   }
+  if (typeof task.when === 'string') {
+    check(task.when, taskPath(id, 'when'), ['vars', 'row', 'matrix', 'key', 'take'], '`when`');
+  }
   if (task.description !== undefined) check(task.description, taskPath(id, 'description'), ['vars'], '`description`');
   for (const { task: from, picks } of task.from) {
     for (const pick of picks) {
@@ -68,18 +71,18 @@ export function checkDefaults(manifest: Manifest, templates: TemplateCache): Dia
       .map(({ at, ...words }): Diagnostic => {
         const path = ['defaults', name, ...at];
         const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
-        return { code: words.code, severity: 'error', message: words.message, hint: words.hint, place };
+        return { severity: 'error', ...words, place };
       });
   });
 }
 
 /** A mistake in a request, placed where the field is written: in the task, or in the defaults. */
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
-  const { code, message, hint, at } = fault;
+  const { code, message, hint, at, severity = 'error' } = fault;
   const [name, ...deeper] = at;
   const { places } = manifest;
   const field = task.with.find((one) => one.field === name);
-  const error = { code, severity: 'error', message, hint } as const;
+  const error: Diagnostic = { code, severity, message, hint };
   if (field === undefined)
     return { ...error, message: `${message} in task \`${task.id}\``, place: places.key(taskPath(task.id, 'with')) };
   return { ...error, place: code === 'MB1501' ? places.key(field.path) : places.value([...field.path, ...deeper]) };

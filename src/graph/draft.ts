@@ -14,6 +14,8 @@ export interface Draft {
   cell: Cell;
   take?: number;
   row?: Row;
+  /** The part of another step's output that it is about, from 0. */
+  part?: { of: string; index: number };
   /** How expansion led here, outermost first. */
   trail: string[];
 }
@@ -24,6 +26,8 @@ export interface ExpandedTask {
   axes: string[];
   hasKey: boolean;
   drafts: Draft[];
+  /** Steps that are not made, because `when` is not true for them. */
+  leftOut: Draft[];
   complete: boolean;
 }
 

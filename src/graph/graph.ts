@@ -1,10 +1,11 @@
 import type { Diagnostic, Place } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
+import type { Expectation } from '../manifest/manifest.ts';
 
 /** An output of another step, to be filled in when that step's job has finished. */
 export interface Reference {
   $ref: string;
-  /** Output field of that step's kind, for example `url`. */
+  /** Output field of that step's kind, for example `url`; `clips.2.url` is the link of the third part (they count from 0). */
   field: string;
 }
 
@@ -38,8 +39,20 @@ export interface Step {
   fingerprint: string;
   /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
   needs: string[];
-  /** Where the output goes: relative to the manifest's folder, `/` separators, without extension. */
+  /** Where the output goes: relative to the manifest's folder, `/` separators, without extension. Empty: there is no file. */
   save: string;
+  /** `kind: upload` with `file`: the file, relative to the manifest's folder, and its bytes as they were read. */
+  file?: FileFact & { path: string };
+  /** One part of another step's output: there may turn out to be fewer of them, and then this step is not needed. */
+  part?: { of: string; fingerprint: string; index: number };
+  /** How long its job is watched at most, in ms. */
+  timeoutMs?: number;
+  /** Failed jobs are bought again: `attempts` purchases at most in all, for `credits` at most beside the first. */
+  retry?: { attempts: number; credits?: number };
+  expect?: Expectation;
+  /** Nobody could check its request: the service does not document it, and its own description is not known here. */
+  unchecked?: true;
+  tags: string[];
   place: Place;
   trail: string[];
 }
@@ -53,5 +66,16 @@ export interface Graph {
   /** Hard cap over all runs, in credits. */
   budget?: number;
   concurrency?: number;
+  /** Named selections. */
+  selectors: { [name: string]: string };
+  /** Credits by price class, or by the beginning of one, as the manifest says. */
+  prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
+}
+
+/** What the disk says about a file that a step uploads. */
+export interface FileFact {
+  /** Hex. */
+  sha256: string;
+  bytes: number;
 }

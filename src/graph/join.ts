@@ -69,6 +69,11 @@ export function explainJoin(
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
 ): { message: string; hint: string } {
   const { candidates, producer, conditions } = found;
+  const leftOut = findLeftOut(producer, conditions);
+  if (candidates.length === 0 && leftOut !== undefined) {
+    const message = `\`${path.written}\` names no step: ${leftOut.address} is left out by its \`when\``;
+    return { message, hint: 'give this task the same `when`, or pick another step with `from:`' };
+  }
   if (producer.drafts.length === 0) {
     const message = `\`${path.written}\` names no step: \`${path.task}\` makes no steps`;
     return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
@@ -91,6 +96,11 @@ export function explainJoin(
   }
   const message = `\`${path.written}\` names ${candidates.length} steps of \`${path.task}\`, and must name one`;
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
+}
+
+/** A step that would be meant, were it not for its condition. */
+function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
+  return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }
 
 /** Why the list of all steps of a task is empty. */

@@ -9,6 +9,7 @@ import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } fr
 import { checkRequest } from './check-request.ts';
 import { placeRequestFault, savesByTake } from './check-task.ts';
 import { type Draft, type ExpandedTask, namesOf, withTrail } from './draft.ts';
+import type { FileFact } from './graph.ts';
 import {
   attributeNames,
   type Condition,
@@ -18,8 +19,10 @@ import {
   joinConditions,
 } from './join.ts';
 import { renderValue } from './render-value.ts';
+import type { RequestChecker } from './request-checker.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault, type TemplateCache, textId } from './templates.ts';
+import type { Uploads } from './uploads.ts';
 
 /** All steps of all tasks, and how to find them. */
 export interface Steps {
@@ -29,6 +32,9 @@ export interface Steps {
   expanded: ReadonlyMap<string, ExpandedTask>;
   indexes: ReadonlyMap<string, JoinIndex>;
   wrongTexts: ReadonlySet<string>;
+  uploads: Uploads;
+  /** Judges requests that are documented nowhere but in the service's own description. */
+  checker?: RequestChecker;
 }
 
 /** A step with its request, before fingerprints. `unknownValue` is in it where something was wrong. */
@@ -37,6 +43,10 @@ export interface RenderedStep {
   request: JsonMap;
   save: string;
   needs: string[];
+  /** `kind: upload`: the file, as soon as its bytes are known. */
+  file?: FileFact & { path: string };
+  /** Nobody could check its request. */
+  unchecked?: true;
 }
 
 interface Site {
@@ -47,12 +57,17 @@ interface Site {
 /** Renders one step: its request, where it saves, and the steps that it waits for. */
 export function renderStep(draft: Draft, steps: Steps): { step: RenderedStep; diagnostics: Diagnostic[] } {
   const rendering = new StepRendering(draft, steps);
-  const step = { draft, request: rendering.request(), save: rendering.save(), needs: rendering.needs() };
+  const request = rendering.request();
+  const step: RenderedStep = { draft, request, save: rendering.save(), needs: rendering.needs() };
+  const file = rendering.file(request);
+  if (file !== undefined) step.file = file;
+  if (rendering.unchecked) step.unchecked = true;
   return { step, diagnostics: rendering.diagnostics };
 }
 
 class StepRendering {
   readonly diagnostics: Diagnostic[] = [];
+  unchecked = false;
   readonly #draft: Draft;
   readonly #steps: Steps;
   readonly #names: JsonMap;
@@ -73,7 +88,10 @@ class StepRendering {
       request[field] = renderValue(value, path, {
         templates: this.#steps.templates,
         isWrong: this.#isWrong,
-        scopeAt: (site) => this.#scope((output) => this.#output(output, site)),
+        scopeAt: (site) => ({
+          ...this.#scope((output) => this.#output(output, site)),
+          upload: (file, call) => this.#upload(file, { ...site, start: call.start, end: call.end }),
+        }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
     }
@@ -82,14 +100,54 @@ class StepRendering {
       for (const fault of checkRequest(kind, request)) {
         this.#report(placeRequestFault(fault, task, this.#steps.manifest));
       }
+      if (!kind.create.documented) this.#checkByDocument(kind.name, request);
     }
     return request;
+  }
+
+  /** By what the service says about itself, where nobody else does. */
+  #checkByDocument(kind: string, request: JsonMap): void {
+    const faults = this.#steps.checker?.(kind, request) ?? 'unchecked';
+    if (faults === 'unchecked') {
+      this.unchecked = true;
+      return;
+    }
+    for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#steps.manifest));
+  }
+
+  /** The file that an upload step brings up; asked for when nobody has read it yet. */
+  file(request: JsonMap): (FileFact & { path: string }) | undefined {
+    const { task } = this.#draft;
+    const { file } = request;
+    if (task.kind === undefined || kinds[task.kind]?.act !== 'upload' || typeof file !== 'string') return undefined;
+    const field = task.with.find((one) => one.field === 'file');
+    const place = this.#steps.manifest.places.value(field?.path ?? taskPath(task.id));
+    const found = this.#steps.uploads.read(file, { folder: task.folder, place });
+    if ('diagnostic' in found) {
+      this.#report(found.diagnostic);
+      return undefined;
+    }
+    return found.file;
+  }
+
+  #upload(file: string, site: Site & { start: number; end: number }): Json {
+    const place = this.#steps.manifest.places.within(site.path, site);
+    const made = this.#steps.uploads.make(file, { folder: this.#draft.task.folder, place });
+    if (!('diagnostic' in made)) return { $ref: made.address, field: 'url' };
+    this.#report(made.diagnostic);
+    return unknownValue;
   }
 
   save(): string {
     const { task, take } = this.#draft;
     const path = taskPath(task.id, 'save');
     const { places } = this.#steps.manifest;
+    if (task.kind !== undefined && kinds[task.kind]?.media === 'none') {
+      if (task.save === undefined) return '';
+      const message = `\`save\` has no meaning for kind ${task.kind}: there is nothing to download`;
+      this.#report({ code: 'MB1602', severity: 'error', message, hint: 'remove it', place: places.key(path) });
+      return '';
+    }
     const written = task.save === undefined ? defaultSave(this.#draft) : this.#render(task.save, path);
     if (written === unknownValue) return '';
     const place = task.save === undefined ? places.key(taskPath(task.id)) : places.value(path);
@@ -158,6 +216,10 @@ class StepRendering {
       this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
       return unknownValue;
     }
+    const own = this.#draft.part?.of;
+    // What a part was cut from is the one step that it is a part of.
+    const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
+    if (cutFrom !== undefined && picks.length === 0) return { $ref: cutFrom.address, field };
     const { conditions } = joinConditions(this.#draft, producer, picks);
     const candidates = index.find(conditions);
     const [only, another] = candidates;

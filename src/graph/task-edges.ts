@@ -94,6 +94,11 @@ function edgesOf(
       }
     }
   }
+  if (task.rows.from === 'parts') {
+    const { task: to } = task.rows;
+    const says = `\`${task.id}\` goes through the parts of \`${to}\``;
+    edges.push({ to, says, place: () => manifest.places.value(taskPath(task.id, 'foreach')) });
+  }
   for (const [index, to] of task.needs.entries()) {
     const path = taskPath(task.id, 'needs', index);
     edges.push({ to, says: `\`${task.id}\` needs \`${to}\``, place: () => manifest.places.value(path) });

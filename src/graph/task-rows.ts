@@ -1,11 +1,16 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
+import { besideManifest, pathFrom, patternFrom } from '../manifest/file-path.ts';
+import type { SchemaCompiler } from '../manifest/json-schema.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { extensionOf, readRows, rowsFromList } from '../manifest/read-rows.ts';
 import type { DataFile, Rows } from '../manifest/rows.ts';
 import { suggestName } from '../manifest/suggest.ts';
 import { isWholeVar } from '../manifest/text-rules.ts';
 import { isMap, type JsonMap, ownValue, type Path, shorten, unknownValue } from '../manifest/values.ts';
+import { checkParts, shapeOfParts } from './check-parts.ts';
+import { rowsOfFiles } from './file-rows.ts';
+import { checkRowSchema } from './row-schema.ts';
 
 /** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which has been reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
@@ -13,7 +18,7 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 /** The rows of every task by its id. A data file is read once, however many tasks use it. */
 export function readTaskRows(
   manifest: Manifest,
-  facts: { data: ReadonlyMap<string, DataFile>; vars: JsonMap },
+  facts: { data: ReadonlyMap<string, DataFile>; vars: JsonMap; schemaCompiler?: SchemaCompiler },
 ): { rows: Map<string, TaskRows>; diagnostics: Diagnostic[] } {
   const files = new Map<string, TaskRows>();
   const rows = new Map<string, TaskRows>();
@@ -22,7 +27,15 @@ export function readTaskRows(
     const found = rowsOf(task, { manifest, ...facts, files });
     rows.set(task.id, found.rows);
     diagnostics.push(...found.diagnostics);
-    if (typeof found.rows !== 'object' || found.rows.rows.length > 0) continue;
+    if (typeof found.rows !== 'object' || task.rows.from === 'parts') continue;
+    if (found.rows.rows.length > 0) {
+      diagnostics.push(...checkRowSchema(task, found.rows, { manifest, ...facts }));
+      continue;
+    }
+    if (task.rows.from === 'files') {
+      diagnostics.push(nothingMatches(task, manifest));
+      continue;
+    }
     const message = `task \`${task.id}\` makes no steps: ${found.rows.label} has no rows`;
     const place = manifest.places.value(taskPath(task.id, 'foreach'));
     diagnostics.push({ code: 'MB1408', severity: 'error', message, hint: 'add a row, or remove the task', place });
@@ -55,11 +68,18 @@ function rowsOf(
     case 'var':
       return rowsOfVar(source.text, { ...from, path });
     case 'file': {
-      const known = from.files.get(source.path);
+      const name = pathFrom(task.folder, source.path);
+      const known = from.files.get(name);
       if (known !== undefined) return { rows: known, diagnostics: [] };
-      const found = rowsOfFile(source.path, { ...from, path });
-      from.files.set(source.path, found.rows);
+      const found = rowsOfFile(name, { ...from, path });
+      from.files.set(name, found.rows);
       return found;
+    }
+    case 'files':
+      return rowsOfPattern(patternFrom(task.folder, source.pattern), { ...from, path, folder: task.folder });
+    case 'parts': {
+      const diagnostics = checkParts(task, source, from.manifest);
+      return { rows: diagnostics.length > 0 ? 'unknown' : shapeOfParts(source), diagnostics };
     }
     default: {
       const never: never = source;
@@ -125,8 +145,36 @@ function rowsOfFile(
   const file = data.get(name);
   if (file === undefined) throw new Error(`internal error: the data file ${name} was not read`);
   if ('problem' in file) return explainProblem(name, file, fail);
+  if (!('text' in file)) throw new Error(`internal error: the data file ${name} was listed, not read`);
   const { rows, diagnostics } = readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text });
   return { rows: rows ?? 'unknown', diagnostics };
+}
+
+function rowsOfPattern(
+  pattern: string,
+  from: { manifest: Manifest; data: ReadonlyMap<string, DataFile>; path: Path; folder: string },
+): Found {
+  const place = () => from.manifest.places.value(from.path);
+  const found = from.data.get(pattern);
+  if (found === undefined) throw new Error(`internal error: the files ${pattern} were not listed`);
+  if ('files' in found)
+    return { rows: rowsOfFiles(pattern, { files: found.files, folder: from.folder, place }), diagnostics: [] };
+  const detail = 'problem' in found && found.detail !== undefined ? ` (${shorten(found.detail, 120)})` : '';
+  const message = `the files ${shorten(pattern)} cannot be listed${detail}`;
+  const hint = 'write a pattern of paths below the folder of the manifest, as in photos/*.jpg';
+  const diagnostic: Diagnostic = { code: 'MB1301', severity: 'error', message, hint, place: place() };
+  return { rows: 'unknown', diagnostics: [diagnostic] };
+}
+
+function nothingMatches(task: Task, { places }: Manifest): Diagnostic {
+  const pattern = task.rows.from === 'files' ? task.rows.pattern : '';
+  return {
+    code: 'MB1408',
+    severity: 'error',
+    message: `task \`${task.id}\` makes no steps: no file matches ${shorten(pattern)}`,
+    hint: 'patterns are looked up beside the file that they are written in; `*` stays in one folder, `**` goes into all; hidden files are left out',
+    place: places.value(taskPath(task.id, 'foreach')),
+  };
 }
 
 function explainProblem(
@@ -159,10 +207,4 @@ function explainProblem(
       throw new Error(`internal error: a data file with the problem ${String(never)}`);
     }
   }
-}
-
-/** The path of a data file as seen from where the manifest was named. */
-export function besideManifest(manifestFile: string, name: string): string {
-  const folder = /^.*[/\\]/.exec(manifestFile)?.[0] ?? '';
-  return `${folder}${name.replace(/^(\.\/)+/, '')}`;
 }

@@ -56,11 +56,14 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
 /** A mistake in a template as a diagnostic, pointing into the manifest. */
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path; places: Places }): Diagnostic {
   const place = site.places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
+  // Where the part could not be found in the file as it is written, the place is the whole text.
+  const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   return {
     code: fault.code,
     severity: 'error',
     message: fault.message,
     ...(fault.hint === undefined ? {} : { hint: fault.hint }),
     place,
+    ...(fault.meant !== undefined && isExact && { fix: { place, text: fault.meant } }),
   };
 }

@@ -4,12 +4,13 @@ import type { Kind } from './kind.ts';
 export const image: Kind = {
   name: 'image',
   description: 'One image, made from a text and, where the model takes them, reference images.',
+  act: 'job',
   media: 'image',
-  create: { path: '/image-generations/create' },
+  create: { paths: ['/image-generations/create'], documented: true },
   status: { path: '/image/status/{id}' },
   recovery: 'replay',
   fields: {
-    prompt: { description: 'What the image shows.', type: 'string', required: true },
+    prompt: { description: 'What the image shows.', type: 'string', required: true, free: true },
     model: { description: 'The model that makes the image.', type: 'string', default: 'alpha-2' },
     aspectRatio: {
       description: 'Width to height. Which ratios there are depends on the model; `auto` is the default of the model.',

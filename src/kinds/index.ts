@@ -1,19 +1,17 @@
+import { clipping } from './clipping.ts';
 import { image } from './image.ts';
+import { influencer } from './influencer.ts';
 import type { Kind } from './kind.ts';
 import { music } from './music.ts';
+import { post } from './post.ts';
+import { thumbnail } from './thumbnail.ts';
+import { upload } from './upload.ts';
+import { video } from './video.ts';
+import { voiceover } from './voiceover.ts';
 
-/** Every kind of generation by name. Without a prototype, so that `constructor` is no kind. */
+const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
+
+/** Every kind of request by name. Without a prototype, so that `constructor` is no kind. */
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
-  Object.assign(Object.create(null) as Record<string, Kind>, { image, music }),
+  Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
-
-/** Kinds that the product knows and this version cannot run yet. */
-export const futureKinds: readonly string[] = [
-  'voiceover',
-  'video',
-  'clipping',
-  'thumbnail',
-  'influencer',
-  'upload',
-  'post',
-];

@@ -7,20 +7,24 @@ const song = { requires: ['lyrics'] } as const;
 export const music: Kind = {
   name: 'music',
   description: 'One piece of music: a song with lyrics, or an instrumental.',
+  act: 'job',
   media: 'audio',
-  create: { path: '/music-generations/create' },
+  create: { paths: ['/music-generations/create'], documented: true },
   status: { path: '/music/status/{id}' },
+  remove: { path: '/music-generations/{id}', by: 'job' },
   recovery: 'replay',
   fields: {
     prompt: {
       description: 'The style: genre, mood, tempo, voice. At most 1024 characters.',
       type: 'string',
+      free: true,
       required: true,
       maxLength: 1024,
     },
     lyrics: {
       description: 'What is sung. Required by every model but song-7.5. At most 3000 characters.',
       type: 'string',
+      free: true,
       maxLength: 3000,
     },
     model: { description: 'The model that makes the music.', type: 'string', default: 'auto' },

@@ -11,27 +11,56 @@ type Body = { readonly [field: string]: Json };
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
-  const parts = [kind.name, model];
-  for (const field of kind.pricedBy) {
-    const value = ownValue(request, field) ?? defaultFor(kind, model, field);
-    if (value !== undefined && value !== null) parts.push(`${field}=${asText(value)}`);
-  }
-  return parts.join('/');
+  const parts = model === undefined ? [kind.name] : [kind.name, model];
+  return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
 /** Credits per job as the service documents them; `undefined` where it does not, which is not the same as free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
-  return modelOf(kind, modelName(kind, request))?.credits;
+  if (kind.free === true) return 0;
+  const model = modelName(kind, request);
+  return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
 /** The entry of a model, and nothing for `constructor` and the like. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
-  return Object.hasOwn(kind.model.models, name) ? kind.model.models[name] : undefined;
+  const models = kind.model?.models;
+  return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-function modelName(kind: Kind, request: Body): string {
-  const value = ownValue(request, kind.model.field);
-  return value === undefined || value === null ? kind.model.default : asText(value);
+function modelName(kind: Kind, request: Body): string | undefined {
+  const value = ownValue(request, kind.model?.field ?? 'model');
+  if (value === undefined || value === null) return kind.model?.default;
+  return asText(value);
+}
+
+function documentedParts(kind: Kind, request: Body): string[] {
+  if (kind.pricedBy === 'all') return [];
+  const model = modelName(kind, request) ?? '';
+  return kind.pricedBy.flatMap((field) => {
+    const value = ownValue(request, field) ?? defaultFor(kind, model, field);
+    return value === undefined || value === null ? [] : [`${field}=${asText(value)}`];
+  });
+}
+
+/**
+ * Nobody says what the price depends on: every value that is no text for people and no link counts as it is, and a text
+ * by its length, rounded up to a power of two.
+ */
+function everyPart(kind: Kind, request: Body): string[] {
+  return Object.keys(request)
+    .sort()
+    .flatMap((name) => {
+      const value = request[name];
+      const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+      if (value === undefined || value === null || name === (kind.model?.field ?? 'model')) return [];
+      if (field?.url === true || field?.priced === false) return [];
+      if (typeof value === 'number' || typeof value === 'boolean') return [`${name}=${value}`];
+      if (typeof value !== 'string') return [];
+      if (/^https?:\/\//i.test(value)) return [];
+      const isText = field?.free === true || value.length > 40 || /\s/.test(value);
+      return [isText ? `${name}~${2 ** Math.ceil(Math.log2(Math.max(16, value.length)))}` : `${name}=${value}`];
+    });
 }
 
 /** A default counts only when the model is documented to take it. */

@@ -26,7 +26,7 @@ export function checkLine(fields: Fields): LockLine {
 }
 
 function checkPurchase(fields: Fields): Purchase {
-  const jobId = fields.jobId === undefined ? undefined : checkJobId(fields);
+  const jobId = fields.jobId === undefined ? undefined : checkId(fields, 'jobId');
   const state = checkState(fields, jobId !== undefined);
   const { outputs, request } = fields;
   return {
@@ -40,6 +40,8 @@ function checkPurchase(fields: Fields): Purchase {
     ...(fields.credits !== undefined && { credits: checkCredits(fields) }),
     ...(fields.error !== undefined && { error: text(fields, 'error', { max: 4096 }) }),
     ...(outputs !== undefined && { outputs: checkOutputs(outputs) }),
+    ...(fields.recordId !== undefined && jobId !== undefined && { recordId: checkId(fields, 'recordId') }),
+    ...(fields.url !== undefined && jobId !== undefined && { url: checkUrl(fields) }),
     ...(fields.revision !== undefined && { revision: count(fields, 'revision', 0) }),
     ...(fields.take !== undefined && { take: count(fields, 'take', 1) }),
     ...(request !== undefined && { request: checkRequest(request) }),
@@ -62,11 +64,24 @@ export function isJobId(id: unknown): id is string {
   return typeof id === 'string' && /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
 }
 
-function checkJobId(fields: Fields): string {
-  const id = text(fields, 'jobId', { max: 256 });
+function checkId(fields: Fields, field: 'jobId' | 'recordId'): string {
+  const id = text(fields, field, { max: 256 });
   if (!isJobId(id))
-    throw new LineProblem(`has a "jobId" that is not 1 to 256 printable ASCII characters: ${shown(id)}`);
+    throw new LineProblem(`has a "${field}" that is not 1 to 256 printable ASCII characters: ${shown(id)}`);
   return id;
+}
+
+/** It will be sent to the service as a part of requests: a plain web address without a login, and nothing else. */
+export function isAssetUrl(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^[!-~]{1,2048}$/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
+}
+
+function checkUrl(fields: Fields): string {
+  const { url } = fields;
+  if (!isAssetUrl(url)) throw new LineProblem(`has a "url" that is not a web address: ${shown(url)}`);
+  return url;
 }
 
 function checkTime(fields: Fields): string {

@@ -107,6 +107,8 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
   const credits = larger(a.credits, b.credits);
   const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
   const files = compareFiles(a, b) >= 0 ? a : b;
+  const recordId = largerText(a.recordId, b.recordId);
+  const url = largerText(a.url, b.url);
   return {
     fingerprint: a.fingerprint,
     generation: a.generation,
@@ -119,6 +121,8 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
     ...(error !== undefined && { error }),
     ...(files.outputs !== undefined && { outputs: files.outputs }),
     ...(files.revision !== undefined && { revision: files.revision }),
+    ...(recordId !== undefined && { recordId }),
+    ...(url !== undefined && { url }),
   };
 }
 
@@ -144,10 +148,18 @@ function normalPurchase(purchase: Purchase, common: Shared): Purchase {
 }
 
 /** Only a job is charged for and gives files. */
-function whatTheJobGave({ credits, outputs, revision }: Purchase): Pick<Purchase, 'credits' | 'outputs' | 'revision'> {
+function whatTheJobGave({
+  credits,
+  outputs,
+  revision,
+  recordId,
+  url,
+}: Purchase): Pick<Purchase, 'credits' | 'outputs' | 'revision' | 'recordId' | 'url'> {
   return {
     ...(credits !== undefined && { credits }),
     ...(outputs !== undefined && { outputs }),
+    ...(recordId !== undefined && { recordId }),
+    ...(url !== undefined && { url }),
     ...(revision !== undefined && revision > 0 && { revision }),
   };
 }

@@ -37,6 +37,10 @@ export interface Purchase {
   /** What the service said when it refused or failed, made safe for a terminal and cut to 500 characters. */
   error?: string;
   outputs?: Output[];
+  /** Id of the record that the job stands in, where that is another one than the job's (thumbnails are removed by it). */
+  recordId?: string;
+  /** The public URL of an uploaded file, which no call gives back. */
+  url?: string;
   /** How often `outputs` has changed after it was first recorded; the higher one wins a join. Absent means 0. */
   revision?: number;
   /** The rendered request, references by fingerprint: what `explain` compares. Left out of earlier purchases. */

@@ -41,10 +41,12 @@ export function writeLine(line: LockLine): string {
 /** By hand, because a request is written as canonical JSON: the same request gives the same bytes whoever built it. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, since, jobId, credits, error } = purchase;
-  const { outputs, revision, take, request } = purchase;
+  const { outputs, recordId, url, revision, take, request } = purchase;
   const plain = JSON.stringify({ fingerprint, generation, attempt, state, key, since, jobId, credits, error });
   const parts = [plain.slice(1, -1)];
   if (outputs !== undefined) parts.push(`"outputs":${JSON.stringify(outputs.map(orderedOutput))}`);
+  if (recordId !== undefined) parts.push(`"recordId":${JSON.stringify(recordId)}`);
+  if (url !== undefined) parts.push(`"url":${JSON.stringify(url)}`);
   if (revision !== undefined) parts.push(`"revision":${revision}`);
   if (take !== undefined) parts.push(`"take":${take}`);
   if (request !== undefined) parts.push(`"request":${canonicalJson(request)}`);

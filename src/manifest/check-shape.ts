@@ -1,15 +1,19 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { curlyHint, hasCurlyQuotes } from './curly-quotes.ts';
-import { environmentVariableFor, futureManifestKeys, futureTaskKeys } from './future-keys.ts';
+import { borrowedManifestKeys, borrowedTaskKeys, environmentVariableFor, futureTaskKeys } from './future-keys.ts';
 import type { Places } from './places.ts';
 import { nearestName, suggestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
+import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 import { describeValue, isScalar, type Path, shorten, unknownValue, valueAt } from './values.ts';
 
-/** Every place where a manifest is not as its schema says, in words. One mistake per value. */
-export function checkShape(value: Json, places: Places): Diagnostic[] {
+/**
+ * Every place where a manifest is not as its schema says, in words. One mistake per value. An included manifest is only a
+ * part of one: nothing is required of it.
+ */
+export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const told = new Set<string>();
   const violations = findViolations(value);
@@ -21,8 +25,10 @@ export function checkShape(value: Json, places: Places): Diagnostic[] {
     const key = violation.propertyName ?? violation.params.additionalProperty ?? violation.params.missingProperty ?? '';
     const id = JSON.stringify([violation.instancePath, key]);
     if (told.has(id) || violation.keyword === 'propertyNames') continue;
-    if (violation.keyword === 'required' && meant.has(id)) continue;
-    if (violation.keyword === 'pattern' && isAxis(path) && isTemplate(String(valueAt(value, path)))) continue;
+    if (violation.keyword === 'if') continue;
+    const isRoot = path.length === 0;
+    if (violation.keyword === 'required' && (meant.has(id) || (isRoot && options.isIncluded === true))) continue;
+    if (isMisplacedTemplate(path, valueAt(value, path))) continue;
     told.add(id);
     diagnostics.push(describeViolation(violation, { value, path, places }));
   }
@@ -55,11 +61,11 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   }
   if (violation.propertyName !== undefined) {
     const name = violation.propertyName;
-    const what = path[0] === 'tasks' ? 'the name of a task' : 'the name of a var';
+    const what = path[0] === 'tasks' ? 'a task' : path[0] === 'selectors' ? 'a selector' : 'a var';
     return {
       code: 'MB1103',
       severity: 'error',
-      message: `\`${shorten(name)}\` cannot be ${what}`,
+      message: `\`${shorten(name)}\` cannot be the name of ${what}`,
       hint: `use ${wordsFor(ruleOf(violation), '')}`,
       place: places.key([...path, name]),
     };
@@ -74,6 +80,11 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const message = `the axis \`${path[3]}\` of task \`${path[1]}\` is ${describeValue(value)}, not a list`;
     const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
     return { code: 'MB1407', severity: 'error', message, hint, place: places.value(path) };
+  }
+  if (path[0] === 'tasks' && path[2] === 'retry' && path.length === 3 && typeof value === 'number') {
+    const hint = `write a map: retry: { attempts: ${Math.min(5, Math.max(2, Math.round(value)))} }; the first purchase counts`;
+    const message = `${subjectOf(path)} is ${describeValue(value)}`;
+    return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
   const seen = violation.keyword === 'minProperties' ? 'empty' : describeValue(value);
   const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
@@ -99,18 +110,31 @@ function describeUnknownKey(key: string, violation: Violation, found: { path: Pa
     return { code: 'MB1104', severity: 'error', message, hint, place };
   }
   const message = `\`${shorten(key)}\` is not a key of ${subjectOf(path)}`;
-  const future =
-    path.length === 0 ? futureManifestKeys : path.length === 2 && path[0] === 'tasks' ? futureTaskKeys : [];
+  const isTask = path.length === 2 && path[0] === 'tasks';
+  const future = isTask ? futureTaskKeys : [];
   const known = knownKeys[ruleOf(violation)] ?? [];
   const unknown = { code: 'MB1101', severity: 'error', message, place } as const;
   if (future.includes(key)) return { ...unknown, hint: 'this version does not support it yet: remove it' };
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
-  const later = nearestName(key, known) === undefined ? nearestName(key, future) : undefined;
-  const guess = later === undefined ? '' : `\`${later}\` is not supported by this version yet. `;
+  const near = nearestName(key, known);
+  const isNear = near !== undefined;
+  const later = isNear ? undefined : nearestName(key, future);
+  const borrowed = isTask ? borrowedTaskKeys : path.length === 0 ? borrowedManifestKeys : {};
+  const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
+  const meant = !isNear && Object.hasOwn(borrowed, plain) ? `did you mean \`${borrowed[plain]}\`? ` : '';
+  const guess = later === undefined ? meant : `\`${later}\` is not supported by this version yet. `;
   return {
     ...unknown,
     hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    ...(near !== undefined && { fix: { place, text: near } }),
   };
+}
+
+/** A template where none is read, which is told as that (`checkTemplatePlaces`). */
+function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
+  if (typeof value !== 'string' || !isTemplate(value)) return false;
+  if (path[0] === 'include' || path[0] === 'selectors') return true;
+  return path[0] === 'tasks' && path.length > 2 && !templateFields.includes(String(path[2]));
 }
 
 /** An axis of a matrix, and neither `include` nor `exclude`. */
@@ -136,7 +160,7 @@ function dotted(path: Path): string {
 
 /** The part of the schema that a rule belongs to. */
 function ruleOf(violation: Violation): string {
-  const pointer = violation.schemaPath;
+  const pointer = violation.schemaPath.replace(/^#\/then\//, '#/');
   return pointer.slice(0, pointer.lastIndexOf('/'));
 }
 

@@ -1,7 +1,28 @@
-/** Keys that the product knows and this version does not read yet, by the map that they belong into. */
-export const futureManifestKeys: readonly string[] = ['include', 'selectors', 'prices'];
+/** Keys of a task that the product knows and this version does not read yet. */
+export const futureTaskKeys: readonly string[] = ['pin', 'gate'];
 
-export const futureTaskKeys: readonly string[] = ['when', 'timeout', 'retry', 'pin', 'expect', 'gate', 'maxItems'];
+/** What people who know other tools write for our keys, in the manifest itself and in a task. */
+export const borrowedManifestKeys: Readonly<Record<string, string>> = {
+  variables: 'vars',
+  import: 'include',
+  imports: 'include',
+  extends: 'include',
+  steps: 'tasks',
+  jobs: 'tasks',
+};
+
+export const borrowedTaskKeys: Readonly<Record<string, string>> = {
+  if: 'when',
+  condition: 'when',
+  retries: 'retry',
+  loop: 'foreach',
+  items: 'foreach',
+  dependson: 'needs',
+  depends: 'needs',
+  params: 'with',
+  request: 'with',
+  output: 'save',
+};
 
 /** Keys with which people try to set the address of the service. */
 const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];

@@ -14,6 +14,8 @@ export interface Helper {
   usage: string;
   /** Its arguments may be paths that a row does not have. */
   optional: boolean;
+  /** It stands for the output of a step that it makes: only by itself, like the output of a task. */
+  makesStep?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
 
@@ -39,6 +41,10 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
     ne: helper('ne row.kind "lamp"', [2, 2], ([a, b]) => ({ value: !isEqual(a, b) }), true),
     and: helper('and row.name row.style', [2, 20], (values) => ({ value: values.every(isTrue) }), true),
     or: helper('or row.name row.style', [2, 20], (values) => ({ value: values.some(isTrue) }), true),
+    upload: {
+      ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only stand in `with`' })),
+      makesStep: true,
+    },
     not: helper('not row.style', [1, 1], ([value]) => ({ value: !isTrue(value) }), true),
   }),
 );

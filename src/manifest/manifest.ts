@@ -18,7 +18,11 @@ export interface Manifest {
   vars: JsonMap;
   /** Request fields by kind, for kinds that exist. */
   defaults: { [kind: string]: JsonMap };
-  /** In the order in which they are written. */
+  /** Named selections, as in `selectors: { launch: "tag:launch kind:video" }`, by name. */
+  selectors: { [name: string]: string };
+  /** What the person knows about prices: credits by price class, or by the beginning of one (`image/alpha-2`). */
+  prices: { [priceClass: string]: number };
+  /** In the order in which they are written; those of included manifests come first. */
   tasks: Task[];
   places: Places;
   /** False when the manifest has errors: then it is good for finding more of them, and for nothing else. */
@@ -33,6 +37,18 @@ export interface Task {
   /** The request as written, defaults included, and where each field stands. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
+  /** Path of a JSON Schema that every row of the data file must match. */
+  schema?: string;
+  /** The folder that paths of data files and uploads are relative to, seen from the manifest's own: `''`, or `shared/`. */
+  folder: string;
+  /** Steps for which this is false are not made: a text that renders to true or false, or one of them. */
+  when?: string | boolean;
+  /** How long a job is watched at most, in ms; it stays attached after that. */
+  timeoutMs?: number;
+  /** Failed jobs are bought again: `attempts` purchases at most in all, for `credits` at most beside the first. */
+  retry?: { attempts: number; credits?: number };
+  /** What the downloaded file must be like. */
+  expect?: Expectation;
   key?: string;
   /** There is a key, but it is wrong and has been reported; `key` is absent then. */
   keyBroken?: true;
@@ -52,6 +68,10 @@ export type RowSource =
   | { from: 'file'; path: string }
   | { from: 'list'; rows: Json[] }
   | { from: 'var'; text: string }
+  /** Each file that matches is a row: `{ path, name, stem, extension, folder }`. */
+  | { from: 'files'; pattern: string }
+  /** Each part of another task's output is a row, at most `most` of them: `foreach: "{{tasks.talk.clips}}"` with `maxItems`. */
+  | { from: 'parts'; text: string; task: string; parts: string; most: number }
   | { from: 'unknown' };
 
 export interface Matrix {
@@ -60,6 +80,23 @@ export interface Matrix {
   exclude: { [axis: string]: Scalar }[];
   /** Part of it is wrong and has been reported. */
   broken: boolean;
+}
+
+/** What a downloaded file must be like. Pixels, seconds, bytes; `min` and `max` include their ends. */
+export interface Expectation {
+  width?: Range;
+  height?: Range;
+  /** Width to height, as in `16:9`; half a percent is tolerated. */
+  ratio?: string;
+  durationSeconds?: Range;
+  bytes?: Range;
+  /** Media type, as in `image/png`, or the first half of one, as in `image`. */
+  type?: string;
+}
+
+export interface Range {
+  min?: number;
+  max?: number;
 }
 
 /** Where a task's own key, or a part of it, is written. */

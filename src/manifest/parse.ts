@@ -1,74 +1,92 @@
 import type { Diagnostic, Place } from '../diagnostic.ts';
-import { kinds } from '../kinds/index.ts';
-import { checkShape } from './check-shape.ts';
 import { limitDiagnostics } from './collect.ts';
-import { type Manifest, taskPath } from './manifest.ts';
-import { mapOf, readTask } from './read-manifest.ts';
-import { manifestFaults, readYaml } from './read-yaml.ts';
-import { maxManifestBytes } from './size-limit.ts';
-import { placeBetween, readSource } from './source.ts';
-import { checkKinds, checkTemplatePlaces, findCutTexts } from './text-rules.ts';
-import { emptyMap, isMap, type JsonMap, unknownValue } from './values.ts';
+import { pathFrom, patternFrom } from './file-path.ts';
+import { type Manifest, type Task, taskPath } from './manifest.ts';
+import { mergeFiles } from './merge-files.ts';
+import { readManifestFiles } from './read-included.ts';
+import { mapOf } from './read-manifest.ts';
+import type { DataFile } from './rows.ts';
 
 export type { DataFile } from './rows.ts';
 
+/** A file that a manifest includes, by its path from the main manifest's folder, and where it is asked for. */
+export interface IncludedFile {
+  path: string;
+  place: Place;
+}
+
 /**
  * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are told.
- * There is a manifest unless the text has no shape at all; one with errors is not `sound` and only good for finding
+ * There is a manifest unless a text has no shape at all; one with errors is not `sound` and only good for finding
  * the mistakes of the next stage too.
+ *
+ * A pure stage reads no files: `includes` are those whose text is not in `included` yet, by the same paths. The caller
+ * reads them (an answer may also be why one cannot be read) and calls again, until there are none; before that there is
+ * no manifest, and the mistakes are those of the files that are known.
  */
-export function parseManifest(source: { file: string; text: string }): {
+export function parseManifest(
+  source: { file: string; text: string },
+  included: ReadonlyMap<string, DataFile> = new Map(),
+): {
   manifest?: Manifest;
   diagnostics: Diagnostic[];
+  includes: IncludedFile[];
 } {
-  const read = readSource(source.file, source.text);
-  if (new TextEncoder().encode(source.text).length > maxManifestBytes) {
-    const message = `${source.file} is larger than ${maxManifestBytes / 1024 / 1024} MiB`;
-    const hint = 'move long lists into data files and read them with `foreach:`';
-    return { diagnostics: [{ code: 'MB1007', severity: 'error', message, hint, place: placeBetween(read, 0, 0) }] };
+  const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included);
+  const main = files.at(-1);
+  // Without a part of the campaign every name in it would be told as unknown.
+  if (main === undefined || incomplete || unread.length > 0) {
+    return { diagnostics: limitDiagnostics(found), includes: unread };
   }
-  const { value, places, diagnostics: found } = readYaml(read, manifestFaults);
-  if (value === undefined || places === undefined) return { diagnostics: limitDiagnostics(found) };
-  if (!isMap(value) || value === unknownValue) {
-    const shape = value === unknownValue ? [] : checkShape(value, places);
-    return { diagnostics: limitDiagnostics([...found, ...shape]) };
-  }
-  const diagnostics = limitDiagnostics([
-    ...found,
-    ...checkShape(value, places),
-    ...checkKinds(value, places),
-    ...checkTemplatePlaces(value, places),
-    ...findCutTexts(value, places),
-  ]);
-  const defaults = Object.create(null) as { [kind: string]: JsonMap };
-  for (const [kind, fields] of Object.entries(mapOf(value.defaults))) {
-    if (kinds[kind] !== undefined) defaults[kind] = mapOf(fields);
-  }
-  const { description } = value;
-  const budget = mapOf(value.budget).credits;
-  const { concurrency } = mapOf(value.service);
+  const { diagnostics: doubled, ...merged } = mergeFiles(files);
+  const diagnostics = limitDiagnostics([...found, ...doubled, ...findNoTasks(merged.tasks, main.value, main.places)]);
+  const { name, description } = main.value;
+  const budget = mapOf(main.value.budget).credits;
+  const { concurrency } = mapOf(main.value.service);
   const manifest: Manifest = {
     file: source.file,
-    name: typeof value.name === 'string' ? value.name : '',
+    name: typeof name === 'string' ? name : '',
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof budget === 'number' ? { budget } : {}),
     ...(typeof concurrency === 'number' ? { concurrency } : {}),
-    vars: isMap(value.vars) ? value.vars : emptyMap(),
-    defaults,
-    tasks: Object.entries(mapOf(value.tasks)).map(([id, task]) => readTask(id, task, defaults)),
-    places,
+    ...merged,
     sound: !diagnostics.some((diagnostic) => diagnostic.severity === 'error'),
     warnings: diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
   };
-  return { manifest, diagnostics };
+  return { manifest, diagnostics, includes: [] };
 }
 
-/** The data files that a manifest asks for: unique, as written, and where each is asked for first. */
-export function dataFiles(manifest: Manifest): { path: string; place: Place }[] {
-  const files = new Map<string, Place>();
+/** A manifest may leave all tasks to others; some have to be somewhere. */
+function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Manifest['places']): Diagnostic[] {
+  if (tasks.length > 0 || value.tasks !== undefined || !Array.isArray(value.include)) return [];
+  const message = 'the manifest has no `tasks`, and neither has any file that it includes';
+  const hint = 'add `tasks:` – it must be a map with at least one task';
+  return [{ code: 'MB1102', severity: 'error', message, hint, place: places.key(['include']) }];
+}
+
+/** A file, or the files that match a pattern, by the path from the main manifest's folder. */
+export interface NeededFile {
+  path: string;
+  /** Where it is asked for first. */
+  place: Place;
+  /** `text`: a data file or a schema of rows, whose text is wanted. `files`: a pattern, whose matches are. */
+  as: 'text' | 'files';
+}
+
+/** The files that a manifest asks for, each of them once. */
+export function dataFiles(manifest: Manifest): NeededFile[] {
+  const files = new Map<string, NeededFile>();
+  const add = (path: string, task: Task, { as, key }: { as: NeededFile['as']; key: 'foreach' | 'schema' }) => {
+    const id = `${as} ${path}`;
+    if (!files.has(id)) files.set(id, { path, place: manifest.places.value(taskPath(task.id, key)), as });
+  };
   for (const task of manifest.tasks) {
-    if (task.rows.from !== 'file' || files.has(task.rows.path)) continue;
-    files.set(task.rows.path, manifest.places.value(taskPath(task.id, 'foreach')));
+    const { rows, schema, folder } = task;
+    if (rows.from === 'file') add(pathFrom(folder, rows.path), task, { as: 'text', key: 'foreach' });
+    if (rows.from === 'files') add(patternFrom(folder, rows.pattern), task, { as: 'files', key: 'foreach' });
+    if (schema !== undefined && rows.from === 'file') {
+      add(pathFrom(folder, schema), task, { as: 'text', key: 'schema' });
+    }
   }
-  return [...files].map(([path, place]) => ({ path, place }));
+  return [...files.values()];
 }

@@ -3,15 +3,19 @@ import type { Place } from '../diagnostic.ts';
 import { placeBetween, type Source } from './source.ts';
 import type { Path } from './values.ts';
 
-/** Finds where a value of a document is written. Looked up only when somebody has to be told. */
+/** Finds where a value of a manifest is written. Looked up only when somebody has to be told. */
 export interface Places {
-  readonly source: Source;
   /** A scalar itself; for a map or a list its key. Falls back to the nearest thing above that is written. */
   value(path: Path): Place;
   /** The key under which a value stands. */
   key(path: Path): Place;
   /** A part of a text: UTF-16 offsets in the text as read, found again in the text as written. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
+}
+
+/** The places of one file. */
+export interface FilePlaces extends Places {
+  readonly source: Source;
 }
 
 /** What placing needs to know about a tree: what an alias stands for, and which pairs are merges. */
@@ -28,7 +32,7 @@ interface Spot {
   value: unknown;
 }
 
-export function findPlaces(tree: Tree): Places {
+export function findPlaces(tree: Tree): FilePlaces {
   const { source } = tree;
   const indexes = new WeakMap<YAMLMap, Map<string, Pair>>();
 

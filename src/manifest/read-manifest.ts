@@ -1,17 +1,22 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Matrix, RowSource, Task } from './manifest.ts';
+import type { Matrix, Task } from './manifest.ts';
+import { readRowSource } from './read-row-source.ts';
+import { readExpectation, readRetry, readTimeout, readWhen } from './read-task-limits.ts';
 import { nearestName } from './suggest.ts';
-import { isTemplate } from './template.ts';
 import { isWholeVar } from './text-rules.ts';
 import { knownKeys } from './validate.generated.ts';
 import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from './values.ts';
 
 /**
- * Reads a task as far as it is right; what is wrong is left out, for the shape has been checked and told. `defaults`
- * are merged under `with`, field by field.
+ * Reads a task as far as it is right; what is wrong is left out, for the shape has been checked and told. The defaults of
+ * its kind are merged under `with`, field by field. `folder` is that of the file in which it is written.
  */
-export function readTask(id: string, written: Json, defaults: { [kind: string]: JsonMap }): Task {
+export function readTask(
+  id: string,
+  written: Json,
+  from: { folder: string; defaultsOf: (kind: string) => JsonMap },
+): Task {
   const kind = textOf(ownValue(written, 'kind'));
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = textOf(ownValue(written, 'key'));
@@ -20,15 +25,26 @@ export function readTask(id: string, written: Json, defaults: { [kind: string]: 
   const save = textOf(ownValue(written, 'save'));
   const description = textOf(ownValue(written, 'description'));
   const matrix = readMatrix(ownValue(written, 'matrix'));
+  const schema = textOf(ownValue(written, 'schema'));
+  const when = readWhen(ownValue(written, 'when'));
+  const timeoutMs = readTimeout(ownValue(written, 'timeout'));
+  const retry = readRetry(ownValue(written, 'retry'));
+  const expect = readExpectation(ownValue(written, 'expect'));
   return {
     id,
     ...(known === undefined ? {} : { kind: known }),
     with: readRequest(id, {
       own: ownValue(written, 'with'),
-      defaults: known === undefined ? undefined : defaults[known],
+      defaults: known === undefined ? undefined : from.defaultsOf(known),
       kind: known,
     }),
-    rows: readRowSource(ownValue(written, 'foreach')),
+    rows: readRowSource(ownValue(written, 'foreach'), ownValue(written, 'maxItems')),
+    ...(schema === undefined ? {} : { schema }),
+    folder: from.folder,
+    ...(when === undefined ? {} : { when }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(expect === undefined ? {} : { expect }),
     ...(key === undefined ? {} : { key }),
     ...(keyBroken ? { keyBroken: true as const } : {}),
     ...(matrix === undefined ? {} : { matrix }),
@@ -64,16 +80,6 @@ function readRequest(
   }
   for (const [field, value] of Object.entries(own)) fields.push({ field, value, path: ['tasks', id, 'with', field] });
   return fields;
-}
-
-function readRowSource(value: Json | undefined): RowSource {
-  if (value === undefined) return { from: 'nowhere' };
-  if (Array.isArray(value)) {
-    const right = value.every((row) => row !== unknownValue && (isScalar(row) || isMap(row)));
-    return right ? { from: 'list', rows: value } : { from: 'unknown' };
-  }
-  if (typeof value !== 'string') return { from: 'unknown' };
-  return isTemplate(value) ? { from: 'var', text: value } : { from: 'file', path: value };
 }
 
 function readMatrix(value: Json | undefined): Matrix | undefined {

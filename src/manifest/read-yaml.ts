@@ -1,7 +1,7 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { Diagnostic, DiagnosticCode } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
-import { findPlaces, type Places } from './places.ts';
+import { type FilePlaces, findPlaces } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
@@ -31,6 +31,11 @@ export const manifestFaults: YamlFaults = {
   emptyHint: 'a manifest needs `version: 1`, `name:` and `tasks:`; `mediabatch init` writes one to start from',
 };
 
+export const includedFaults: YamlFaults = {
+  ...manifestFaults,
+  emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
+};
+
 export const dataFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
@@ -50,7 +55,7 @@ export const dataFaults: YamlFaults = {
 export function readYaml(
   source: Source,
   faults: YamlFaults,
-): { value?: Json; places?: Places; diagnostics: Diagnostic[] } {
+): { value?: Json; places?: FilePlaces; diagnostics: Diagnostic[] } {
   const fail = (code: DiagnosticCode, start: number, words: { message: string; hint: string }) => {
     const end = /[\r\n]|$/.exec(source.text.slice(start))?.index ?? 0;
     const place = placeBetween(source, start, start + end);

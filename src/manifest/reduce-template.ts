@@ -30,6 +30,11 @@ export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTe
   return new Reduction(text).reduce(program);
 }
 
+/** What keeps its type when it stands alone: a path, and the output of a step that a helper makes. */
+function isTyped(value: Expression): value is NamePath | Call {
+  return value.is === 'name' || (value.is === 'call' && helpers[value.helper]?.makesStep === true);
+}
+
 /** One walk over one syntax tree. */
 class Reduction {
   readonly #text: string;
@@ -49,11 +54,11 @@ class Reduction {
     const template: Template = { text: this.#text, body, paths: this.#paths };
     const [first, ...rest] = program.body;
     const only = body[0];
-    if (first?.type === 'MustacheStatement' && rest.length === 0 && only?.is === 'value' && only.value.is === 'name') {
+    if (first?.type === 'MustacheStatement' && rest.length === 0 && only?.is === 'value' && isTyped(only.value)) {
       const span = this.#span(first);
       if (span.start === 0 && span.end === this.#text.length) {
         template.whole = only.value;
-        only.value.printed = false;
+        if (only.value.is === 'name') only.value.printed = false;
       }
     }
     return {
@@ -168,6 +173,11 @@ class Reduction {
       return undefined;
     }
     if (!values.every((value) => value !== undefined)) return undefined;
+    if (helper.makesStep === true && at.direct !== true) {
+      const hint = `let it stand by itself: ${helper.usage}`;
+      this.#refuse(node, `\`${name}\` cannot be given to a helper or a block`, hint);
+      return undefined;
+    }
     const call: Call = {
       is: 'call',
       helper: name,

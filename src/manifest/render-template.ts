@@ -1,6 +1,7 @@
 import type { Json } from '../json.ts';
 import { helpers, isTrue } from './helpers.ts';
 import {
+  type Call,
   type Expression,
   type ItemPath,
   maxOutputBytes,
@@ -11,7 +12,7 @@ import {
   type Template,
   type TemplateFault,
 } from './template.ts';
-import { isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from './values.ts';
+import { describeValue, isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from './values.ts';
 
 /** What the names in a template stand for. */
 export interface Scope {
@@ -22,6 +23,8 @@ export interface Scope {
    * has been reported by then.
    */
   output?(path: NamePath): Json | undefined;
+  /** The output of an upload that a template makes on the spot; absent where there are none. */
+  upload?(path: string, call: Call): Json | undefined;
   /** What to say about a row that lacks a field: `row 14 of products.json`. */
   rowLabel?: string;
 }
@@ -61,8 +64,8 @@ class Rendering {
   run(template: Template): Json | undefined {
     if (template.whole !== undefined) {
       const path = template.whole;
-      const value = isOutput(path) ? this.#scope.output?.(path) : this.#evaluate(path);
-      return value;
+      if (path.is === 'call') return this.#evaluate(path);
+      return isOutput(path) ? this.#scope.output?.(path) : this.#evaluate(path);
     }
     this.#render(template.body);
     if (this.#unknown) return unknownValue;
@@ -109,6 +112,7 @@ class Rendering {
     if (value === undefined) return;
     if (value === unknownValue) this.#unknown = true;
     else if (isScalar(value)) this.#print(String(value), expression);
+    else if (isReference(value)) this.#parts.push(value);
     else
       this.faults.push({
         ...explainUnprintable(value, expression.written),
@@ -170,6 +174,7 @@ class Rendering {
         if (helper === undefined) throw new Error(`internal error: no helper ${expression.helper}`);
         if (values.includes(unknownValue)) return unknownValue;
         if (!helper.optional && values.includes(undefined)) return undefined;
+        if (helper.makesStep === true) return this.#upload(expression, values[0]);
         const result = helper.run(values);
         if ('value' in result) return result.value;
         this.#fault('MB1204', expression, `\`${expression.helper}\` ${result.wrong}`, `write it as in ${helper.usage}`);
@@ -180,6 +185,18 @@ class Rendering {
         throw new Error(`internal error: a template expression ${JSON.stringify(never)}`);
       }
     }
+  }
+
+  #upload(call: Call, path: Json | undefined): Json | undefined {
+    const { upload } = this.#scope;
+    if (upload === undefined) {
+      this.#fault('MB1202', call, '`upload` can only stand in `with`', 'use it in the request of a task');
+      return undefined;
+    }
+    if (typeof path === 'string' && path !== '') return upload(path, call);
+    const hint = 'name a file below the folder of the manifest, as in {{upload "assets/logo.png"}}';
+    this.#fault('MB1204', call, `\`upload\` needs the path of a file, and got ${describeValue(path)}`, hint);
+    return undefined;
   }
 
   #lookUp(root: Json | undefined, path: NamePath | ItemPath): Json | undefined {
@@ -216,6 +233,11 @@ class Rendering {
   #fault(code: TemplateFault['code'], span: Span, message: string, hint: string): void {
     this.faults.push({ code, message, hint, start: span.start, end: span.end });
   }
+}
+
+/** The output of another step, as rows that are parts of one have it. */
+function isReference(value: Json): boolean {
+  return isMap(value) && typeof value.$ref === 'string';
 }
 
 /** Whether a path names an output of a task. */

@@ -8,6 +8,10 @@ export interface Row {
   label: string;
   /** Where it is written; looked up only when somebody has to be told. */
   place(): Place;
+  /** What names it where its task says nothing. */
+  key?: string;
+  /** It is a part of another step's output, counted from 0. */
+  part?: { of: string; index: number };
 }
 
 /** The rows of one task. */
@@ -22,4 +26,6 @@ export interface Rows {
 /** What the reader of data files answered. */
 export type DataFile =
   | { text: string }
+  /** For a pattern: the files that it matches, relative to the manifest's folder, sorted. */
+  | { files: string[] }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };

@@ -11,14 +11,16 @@ export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
   hint?: string;
+  /** What most likely was meant to stand there instead. */
+  meant?: string;
 }
 
 /** A text with templates in it, parsed and reduced to what is allowed. */
 export interface Template {
   text: string;
   body: Part[];
-  /** Set when the text is exactly one `{{path}}`: then the value keeps its type. */
-  whole?: NamePath;
+  /** Set when the text is exactly one `{{path}}` or `{{upload …}}`: then the value keeps its type. */
+  whole?: NamePath | Call;
   /** Every path in it that starts at a root name, in the order in which they are written. */
   paths: NamePath[];
 }

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
-import { futureKinds, kinds } from '../kinds/index.ts';
-import { modelOf } from '../kinds/price.ts';
-import type { Places } from './places.ts';
+import { kinds } from '../kinds/index.ts';
+import type { FilePlaces, Places } from './places.ts';
+import { readWholeParts } from './read-row-source.ts';
 import { placeBetween } from './source.ts';
-import { suggestName } from './suggest.ts';
+import { nearestName, suggestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
 import { knownKeys } from './validate.generated.ts';
 import { isMap, type Path, shorten } from './values.ts';
@@ -16,9 +16,10 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
   const check = (kind: string, words: { code: 'MB1101' | 'MB1103'; message: string; place: Diagnostic['place'] }) => {
     if (kinds[kind] !== undefined || isTemplate(kind)) return;
     const { code, message, place } = words;
-    const list = suggestName(kind, known, { what: 'kinds' });
-    const hint = futureKinds.includes(kind) ? `this version does not support it yet; kinds: ${known.join(', ')}` : list;
-    diagnostics.push({ code, severity: 'error', message, hint, ...(place === undefined ? {} : { place }) });
+    const hint = suggestName(kind, known, { what: 'kinds' });
+    const meant = nearestName(kind, known);
+    const fix = place !== undefined && meant !== undefined ? { fix: { place, text: meant } } : {};
+    diagnostics.push({ code, severity: 'error', message, hint, ...(place === undefined ? {} : { place }), ...fix });
   };
   const root = isMap(value) ? value : {};
   for (const kind of isMap(root.defaults) ? Object.keys(root.defaults) : []) {
@@ -38,7 +39,7 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-const templateFields: readonly string[] = ['with', 'key', 'save', 'description', 'from'];
+export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
 /** Other keys are told as unknown, and nothing else is told about them. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
@@ -51,7 +52,7 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   };
   const visit = (item: Json | undefined, path: Path, what: string): void => {
     if (typeof item === 'string') {
-      const hint = 'templates are read in `with`, `key`, `save`, `from`, `description` and `vars`';
+      const hint = 'templates are read in `with`, `key`, `when`, `save`, `from`, `description` and `vars`';
       if (isTemplate(item)) refuse(path, what, hint);
     } else if (Array.isArray(item)) {
       for (const [index, child] of item.entries()) visit(child, [...path, index], what);
@@ -61,14 +62,18 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   };
   const root = isMap(value) ? value : {};
   visit(root.name, ['name'], 'the name of the campaign');
+  visit(root.include, ['include'], 'a path in `include`');
+  visit(root.selectors, ['selectors'], 'a selector');
   for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
     if (!isMap(task)) continue;
     for (const [key, item] of Object.entries(task)) {
       const path = ['tasks', id, key];
       if (templateFields.includes(key) || !taskKeys.includes(key)) continue;
       if (key === 'foreach' && typeof item === 'string') {
-        const hint = 'write the path of one file, an inline list, or exactly one {{vars.name}}';
-        if (isTemplate(item) && !isWholeVar(item)) refuse(path, 'a part of `foreach`', hint);
+        const hint =
+          'write the path of one file, an inline list, exactly one {{vars.name}}, or one {{tasks.name.clips}}';
+        const isWhole = isWholeVar(item) || readWholeParts(item) !== undefined;
+        if (isTemplate(item) && !isWhole) refuse(path, 'a part of `foreach`', hint);
       } else if (key === 'matrix' && isMap(item)) {
         for (const [axis, values] of Object.entries(item)) {
           if (typeof values === 'string' && isWholeVar(values)) continue;
@@ -91,7 +96,7 @@ export function isWholeVar(text: string): boolean {
  * Unquoted texts that end at a ` #`: what follows is a comment, and a prompt is cut short without anybody seeing it.
  * Looked for in the free texts of requests only.
  */
-export function findCutTexts(value: Json, places: Places): Diagnostic[] {
+export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const root = isMap(value) ? value : {};
   const requests: { kind: Json | undefined; request: Json | undefined; path: Path }[] = [];
@@ -122,7 +127,6 @@ export function findCutTexts(value: Json, places: Places): Diagnostic[] {
 
 function isFreeText(kindName: Json | undefined, field: string): boolean {
   const kind = typeof kindName === 'string' ? kinds[kindName] : undefined;
-  if (kind === undefined || field === kind.model.field || !Object.hasOwn(kind.fields, field)) return false;
-  const { type, values } = kind.fields[field] ?? {};
-  return type === 'string' && values === undefined && modelOf(kind, kind.model.default)?.allows?.[field] === undefined;
+  const known = kind !== undefined && Object.hasOwn(kind.fields, field) ? kind.fields[field] : undefined;
+  return known?.type === 'string' && known.free === true;
 }

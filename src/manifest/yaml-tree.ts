@@ -123,7 +123,7 @@ export function readTree(
   function convertAlias(alias: Alias, depth: number): Converted {
     const target = anchors.get(alias.source);
     if (target === undefined) {
-      const hint = `write &${alias.source} before the value that is meant, above this line`;
+      const hint = `write &${alias.source} before the value that is meant, above this line in the same file`;
       return {
         value: report(codes.wrong, alias, { message: `*${alias.source} has no anchor above it`, hint }),
         size: 1,

@@ -3,12 +3,15 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { type Decision, decide, type FileState } from './decide.ts';
+import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { findUnfunded } from './fund.ts';
 import { type Held, heldCredits } from './held.ts';
-import { idempotencyKey } from './key.ts';
+import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
+import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
+import { costOfRetries } from './retry.ts';
 
 /** Everything a plan is made from. The same facts always give the same plan. */
 export interface PlanFacts {
@@ -21,38 +24,66 @@ export interface PlanFacts {
   /** Milliseconds since 1970. */
   now: number;
   concurrency: number;
+  /** What a recorded file is like; asked only of files whose step has an `expect:` that needs measuring. */
+  mediaFacts?(output: Output): MediaFacts | undefined;
   /** Addresses that are to be bought again. */
   redo: ReadonlySet<string>;
+  /** The steps that this run is about. Absent: all of them. */
+  selected?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
 }
 
-/** The files whose state a plan needs to know: one question for the disk before `assemblePlan`. */
-export function outputsToCheck(graph: Graph, lock: Lock): Output[] {
-  return matchSteps(graph, lock).flatMap(({ purchase }) =>
-    purchase?.state === 'done' ? (purchase.outputs ?? []) : [],
-  );
+/** A file whose state a plan needs to know. `measure`: what it is like, too. */
+export interface OutputToCheck {
+  output: Output;
+  measure: boolean;
+}
+
+/** One question for the disk before `assemblePlan`. */
+export function outputsToCheck(graph: Graph, lock: Lock): OutputToCheck[] {
+  return matchSteps(graph, lock).flatMap(({ purchase, step }) => {
+    const measure = step.expect !== undefined && needsMeasuring(step.expect);
+    return purchase?.state === 'done' ? (purchase.outputs ?? []).map((output) => ({ output, measure })) : [];
+  });
 }
 
 /** For every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(facts: PlanFacts): Plan {
   const { graph, lock } = facts;
   const matches = matchSteps(graph, lock);
-  const priceOf = pricesFrom(lock);
-  const rows = matches.map((match) => makeRow(match, facts, priceOf));
+  const priceOf = pricesFrom(lock, graph.prices);
+  const conditions = findConditions(graph);
+  const count = partCounter(matches);
+  const everyRow = matches.map((match) => makeRow(match, { facts, priceOf, conditions, count }));
+  const { selected } = facts;
+  const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
   const cap = budgetCap(facts, heldCredits(lock, priceOf, keysSentAgain(rows)));
   blockUnfunded(rows, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   const held = heldCredits(lock, priceOf, keysSentAgain(rows));
-  blockDependents(rows, matches);
-  rows.push(...orphanRows(matches, lock));
+  blockDependents(rows, matches, everyRow);
+  if (selected === undefined) rows.push(...orphanRows(matches, lock));
   const totals = sumUp(rows, facts, held);
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
 
-function makeRow(match: Match, facts: PlanFacts, priceOf: PriceOf): PlanRow {
+function makeRow(
+  match: Match,
+  context: {
+    facts: PlanFacts;
+    priceOf: PriceOf;
+    conditions: ReadonlyMap<string, readonly PartCondition[]>;
+    count: CountParts;
+  },
+): PlanRow {
+  const { facts, priceOf, conditions, count } = context;
   const { step, purchase } = match;
-  const decision = decide(match, { ...facts, redo: facts.redo.has(step.address) });
+  const missing = findMissingPart(conditions.get(step.address), count);
+  const isUnneeded = missing !== undefined && purchase === undefined;
+  const decision: Decision = isUnneeded
+    ? { action: 'keep', reason: `not needed: ${missing.condition.of} gave ${missing.parts}` }
+    : decide(match, { ...facts, redo: facts.redo.has(step.address) });
   const price = priceOf(step.kind, step.request);
   const spends = isSpending(decision.action);
   const row: PlanRow = {
@@ -63,71 +94,42 @@ function makeRow(match: Match, facts: PlanFacts, priceOf: PriceOf): PlanRow {
     reason: decision.reason,
     credits: spends ? price.credits : 0,
   };
+  if (isUnneeded) row.unneeded = true;
   if (decision.action === 'redo') row.discards = discardedCredits(match.record);
   if (!spends && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   const output = purchase?.outputs?.[0];
   if (output !== undefined && !spends) row.output = output.path;
-  if (isCarriedOut(decision.action)) row.order = makeOrder(match, decision, { facts, price, action: decision.action });
+  if (spends && step.unchecked === true) row.unchecked = true;
+  if (!isCarriedOut(decision.action)) return row;
+  row.order = makeOrder(match, decision, { campaign: facts.graph.name, price, action: decision.action, conditions });
+  const { retries } = row.order;
+  if (retries !== undefined) row.mayRetry = costOfRetries(retries, price);
   return row;
 }
 
-function makeOrder(
-  match: Match,
-  decision: Decision,
-  context: { facts: PlanFacts; price: StepOrder['price']; action: StepOrder['action'] },
-): StepOrder {
-  const { step, purchase, record, sharesJobOf, movedFrom } = match;
-  const { facts, price, action } = context;
-  const campaign = facts.graph.name;
-  const bought = decision.purchase ?? {
-    generation: purchase?.generation ?? 1,
-    attempt: purchase?.attempt ?? 1,
-    repeat: 1,
-    ...(purchase && { key: purchase.key }),
-  };
-  const output = purchase?.outputs?.[0];
-  return {
-    campaign,
-    address: step.address,
-    task: step.task,
-    kind: step.kind,
-    action,
-    fingerprint: step.fingerprint,
-    generation: bought.generation,
-    attempt: bought.attempt,
-    key:
-      bought.key ??
-      idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat: bought.repeat, attempt: bought.attempt }),
-    ...(step.take !== undefined && { take: step.take }),
-    request: step.request,
-    paidRequest: step.paidRequest,
-    save: step.save,
-    needs: sharesJobOf === undefined ? step.needs : [...new Set([...step.needs, sharesJobOf])].sort(),
-    price,
-    ...(decision.purchase?.key !== undefined && { sentBefore: true as const }),
-    ...(!isSpending(action) && purchase?.jobId !== undefined && { jobId: purchase.jobId }),
-    ...(!isSpending(action) && purchase?.credits !== undefined && { credits: purchase.credits }),
-    ...(sharesJobOf !== undefined && { sharesJobOf }),
-    ...(!isSpending(action) && output !== undefined && { output }),
-    ...(movedFrom !== undefined && { movedFrom }),
-    replaces: replacedDigests(record),
-  };
+/** How many parts the output of a step has, by the files that were saved of it. */
+function partCounter(matches: Match[]): CountParts {
+  const done = new Map<string, number>();
+  for (const { step, purchase } of matches) {
+    if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
+    done.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
+  }
+  return (address, fingerprint) => done.get(`${address} ${fingerprint}`);
 }
 
 /** A file that some step of this plan moves to its own name is nobody's to replace, whoever once saved it. */
 function spareMovedFiles(rows: PlanRow[]): void {
-  const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? (order?.output?.sha256 ?? []) : [])));
+  const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
   if (moved.size === 0) return;
   for (const { order } of rows) {
     if (order === undefined) continue;
-    order.replaces = order.replaces.filter((sha256) => !moved.has(sha256) || sha256 === order.output?.sha256);
+    const own = digestsOf(order);
+    order.replaces = order.replaces.filter((sha256) => !moved.has(sha256) || own.includes(sha256));
   }
 }
 
-/** Digests of everything this step has ever saved: a newer output may take their place. */
-function replacedDigests(record: StepRecord | undefined): string[] {
-  const digests = record?.purchases.flatMap(({ outputs }) => (outputs ?? []).map(({ sha256 }) => sha256)) ?? [];
-  return [...new Set(digests)].sort();
+function digestsOf(order: StepOrder | undefined): string[] {
+  return order?.outputs?.map(({ sha256 }) => sha256) ?? [];
 }
 
 /** What the newest finished or running purchase of a record cost: lost by buying again. */
@@ -146,18 +148,39 @@ function blockUnfunded(rows: PlanRow[], cap: number): void {
 }
 
 /** A step that would have to be bought waits in vain for one that is not going to be done. */
-function blockDependents(rows: PlanRow[], matches: Match[]): void {
-  const byAddress = new Map(rows.map((row) => [row.address, row]));
-  rows.forEach((row, index) => {
-    if (!isSpending(row.action) && matches[index]?.sharesJobOf === undefined) return;
-    for (const address of row.order?.needs ?? []) {
-      const action = byAddress.get(address)?.action;
-      if (action === 'blocked' || action === 'failed' || action === 'unresolved') {
-        block(row, 'step', `needs ${address}, which is ${action}`);
-        return;
-      }
-    }
-  });
+function blockDependents(rows: PlanRow[], matches: Match[], everyRow: PlanRow[]): void {
+  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
+  const inRun = new Set(rows.map(({ address }) => address));
+  const sharing = new Set(
+    matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
+  );
+  for (const row of rows) {
+    if (!isSpending(row.action) && !sharing.has(row.address)) continue;
+    const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
+      const need = byAddress.get(address);
+      return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
+    });
+    if (inTheWay[0] !== undefined) block(row, 'step', inTheWay[0]);
+  }
+}
+
+/** Undefined for a step that is done, or will be. */
+function whyNotDone({ address, action }: PlanRow, isInRun: boolean): string | undefined {
+  switch (action) {
+    case 'blocked':
+    case 'failed':
+    case 'unresolved':
+      return `needs ${address}, which is ${action}`;
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+      return isInRun
+        ? undefined
+        : `needs ${address}, which is not done and not selected (+ before a name selects it, too)`;
+    default:
+      return undefined;
+  }
 }
 
 function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
@@ -167,6 +190,8 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   row.credits = 0;
   delete row.order;
   delete row.discards;
+  delete row.mayRetry;
+  delete row.unchecked;
 }
 
 /** Records of addresses that the manifest no longer has – but not those whose purchases stand, or will stand, at another. */
@@ -229,6 +254,7 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     alreadyPaid: spentCredits(facts.lock),
     held: held.credits,
     discarded: sum((row) => row.discards ?? 0),
+    ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
   };

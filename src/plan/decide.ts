@@ -1,8 +1,12 @@
+import { kinds } from '../kinds/index.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import { describeDifference } from './difference.ts';
+import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
 import type { Action } from './plan.ts';
 import { nextPurchase, repeatOf } from './repeat.ts';
+import { findRetry } from './retry.ts';
+import { wantedPath, withoutExtension } from './save-names.ts';
 
 /** What is on disk where the lock says an output is. */
 export type FileState = 'intact' | 'missing' | 'changed';
@@ -10,6 +14,8 @@ export type FileState = 'intact' | 'missing' | 'changed';
 export interface DecisionFacts {
   /** State of a recorded output. */
   fileState(output: Output): FileState;
+  /** What a file is like; asked only where `expect:` is written. */
+  mediaFacts?(output: Output): MediaFacts | undefined;
   /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
   replays: 'yes' | 'no' | 'unknown';
   /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
@@ -51,7 +57,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'running':
       return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` };
     case 'failed':
-      return { action: 'failed', reason: `job ${purchase.jobId} failed${because(purchase)}; --redo buys it again` };
+      return decideFailed(match, purchase);
     case 'lost':
       return {
         action: 'attach',
@@ -114,9 +120,36 @@ function decideLostAnswer(purchase: Purchase, facts: DecisionFacts): Decision {
   };
 }
 
+function decideFailed(match: Match, purchase: Purchase): Decision {
+  const failed = `job ${purchase.jobId} failed${because(purchase)}`;
+  const retry = findRetry(match);
+  switch (retry.is) {
+    case 'none':
+      return { action: 'failed', reason: `${failed}; --redo buys it again` };
+    case 'used-up':
+      return { action: 'failed', reason: `${failed}; ${retry.why} (--redo buys it again)` };
+    case 'again':
+      return {
+        action: 'retry',
+        reason: `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`,
+        purchase: next(match),
+      };
+    default:
+      return retry satisfies never;
+  }
+}
+
 function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Decision {
-  const output = purchase.outputs?.[0];
-  if (output === undefined) return { action: 'download', reason: `paid, and not saved yet${movedFrom(match)}` };
+  if (kinds[match.step.kind]?.media === 'none') {
+    if (match.movedFrom === undefined) return { action: 'keep', reason: 'up to date' };
+    return { action: 'move', reason: `same request as ${match.movedFrom} before` };
+  }
+  const outputs = purchase.outputs ?? [];
+  const [first] = outputs;
+  const isEmpty = purchase.outputs !== undefined && kinds[match.step.kind]?.parts !== undefined;
+  if (first === undefined && isEmpty) return { action: 'keep', reason: 'its job gave nothing' };
+  if (first === undefined) return { action: 'download', reason: `paid, and not saved yet${movedFrom(match)}` };
+  const output = outputs.find((one) => facts.fileState(one) !== 'intact') ?? first;
   const state = facts.fileState(output);
   const newest = match.record?.purchases[0];
   if (state !== 'intact' && newest !== undefined && newest !== purchase && match.movedFrom === undefined) {
@@ -127,8 +160,22 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
     return { action: 'download', reason: `paid; ${output.path} ${seen}${movedFrom(match)}` };
   }
   if (match.movedFrom !== undefined) return { action: 'move', reason: `same request as ${match.movedFrom} before` };
-  if (withoutExtension(output.path) !== match.step.save) {
-    return { action: 'move', reason: `saved under a new name; was ${output.path}` };
+  const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
+  if (displaced !== undefined) return { action: 'move', reason: `saved under a new name; was ${displaced.path}` };
+  return decideSaved(match, outputs, facts);
+}
+
+/** It is here; it may still not be what the manifest expects. Paid work stays, and is never bought again by itself. */
+function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Decision {
+  const { expect } = match.step;
+  if (expect === undefined) return { action: 'keep', reason: 'up to date' };
+  for (const output of outputs) {
+    const [unmet] = findUnmet(expect, output, facts.mediaFacts?.(output));
+    if (unmet === undefined) continue;
+    return {
+      action: 'failed',
+      reason: `${output.path} does not fit \`expect\`: ${unmet}; change \`expect\`, or buy it again with --redo`,
+    };
   }
   return { action: 'keep', reason: 'up to date' };
 }
@@ -144,8 +191,4 @@ function because(purchase: Purchase): string {
 
 function movedFrom(match: Match): string {
   return match.movedFrom === undefined ? '' : ` (bought as ${match.movedFrom})`;
-}
-
-export function withoutExtension(path: string): string {
-  return path.replace(/\.[A-Za-z0-9]+$/, '');
 }

@@ -15,7 +15,8 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
   let left = cap;
   const fund = (chain: PlanRow[]) => {
     const cost = chain.reduce((sum, row) => sum + (row.credits ?? 0), 0);
-    if (cost > left || left < 1) return;
+    const isUnknown = chain.some(({ credits }) => credits === null);
+    if (cost > left || (isUnknown && left < 1)) return;
     left -= cost;
     for (const row of chain) funded.add(row.address);
   };

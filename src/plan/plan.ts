@@ -1,5 +1,7 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
+import type { Expectation } from '../manifest/manifest.ts';
+import type { PartCondition } from './parts.ts';
 
 /**
  * What a run does with a step.
@@ -59,12 +61,33 @@ export interface StepOrder {
   credits?: number;
   /** The job of this step (same request) is this step's job too. */
   sharesJobOf?: string;
-  /** The file as the lock knows it: what `download` restores and `move` renames. */
-  output?: Output;
+  /** The files as the lock knows them: what `download` restores and `move` renames. Usually one; none for uploads and posts. */
+  outputs?: Output[];
+  /** `kind: upload`: the file whose bytes go up, relative to the manifest's folder. */
+  file?: { path: string; sha256: string; bytes: number };
+  /** Only needed when other steps' outputs turn out to have these parts. */
+  parts?: PartCondition[];
+  /** Members of lists in the request that may turn out not to exist: then the list is shorter. */
+  optional?: { [address: string]: PartCondition[] };
+  /** How long its job is watched at most, in ms. */
+  timeoutMs?: number;
+  /** Purchases that may follow in this run when its job fails. */
+  retries?: Retries;
+  /** What the downloaded files must be like. */
+  expect?: Expectation;
   /** `move`: the address under which the lock knew this step, if it is another. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
   replaces: string[];
+}
+
+/** What `retry:` allows: so many further purchases, for so many credits together (`null`: no cap of its own). */
+export interface Retries {
+  left: number;
+  credits: number | null;
+  /** Of the first of them: what its idempotency key is made from. */
+  generation: number;
+  repeat: number;
 }
 
 export interface PlanRow {
@@ -79,7 +102,14 @@ export interface PlanRow {
   /** Credits of paid work that this row gives up (redo). */
   discards?: number;
   jobId?: string;
+  /** The path of the first file, as the lock knows it. */
   output?: string;
+  /** What buying again after failures may cost on top, by `retry:`; `null`: unknown. */
+  mayRetry?: number | null;
+  /** `keep`: what it is about turned out not to exist, so nothing was ever bought. */
+  unneeded?: true;
+  /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */
+  unchecked?: true;
   /** `blocked`: the credits do not reach, or a step that it needs is not going to be done. */
   blockedBy?: 'budget' | 'step';
   order?: StepOrder;
@@ -95,6 +125,8 @@ export interface PlanTotals {
   /** Held for creates whose outcome is not known. */
   held: number;
   discarded: number;
+  /** What `retry:` may cost on top, as far as prices are known; absent when nothing may be retried. */
+  mayRetry?: number;
   /** The manifest's budget over all runs, and what is left of it before this run. */
   budget?: number;
   budgetLeft?: number;

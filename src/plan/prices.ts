@@ -7,11 +7,14 @@ import type { Price } from './plan.ts';
 /** What a request costs, as far as anybody knows. */
 export type PriceOf = (kind: string, request: OpenRequest) => Price;
 
+/** Credits by price class, or by the beginning of one. */
+export type WrittenPrices = { readonly [priceClass: string]: number };
+
 /**
- * Prices from what was charged before and from the service's documentation. The highest counts: a reservation must be an
- * upper bound.
+ * Prices from what was charged before, from the service's documentation, and from what the manifest says. The highest
+ * counts: a reservation must be an upper bound.
  */
-export function pricesFrom(lock: Lock): PriceOf {
+export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
   const charged = new Map<string, number>();
   for (const record of lock.steps.values()) {
     const kind = kinds[record.kind];
@@ -23,11 +26,31 @@ export function pricesFrom(lock: Lock): PriceOf {
       charged.set(name, Math.max(charged.get(name) ?? 0, credits));
     }
   }
+  const said = readWritten(written);
   return (kindName, request) => {
     const kind = kinds[kindName];
     if (kind === undefined) return { class: kindName, credits: null };
     const name = priceClass(kind, request);
-    const known = [charged.get(name), documentedCredits(kind, request)].filter((credits) => credits !== undefined);
-    return { class: name, credits: known.length === 0 ? null : Math.max(...known) };
+    const known = [charged.get(name), documentedCredits(kind, request), said(name)];
+    const credits = known.filter((one) => one !== undefined);
+    return { class: name, credits: credits.length === 0 ? null : Math.max(...credits) };
+  };
+}
+
+/** Of several entries that fit, the most specific one: `image/alpha-2/resolution=4k` goes before `image`. */
+function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
+  const entries = Object.entries(written)
+    .map(([name, credits]) => ({ name, parts: name.split('/'), credits }))
+    .sort((a, b) => b.parts.length - a.parts.length || (a.name < b.name ? -1 : 1));
+  if (entries.length === 0) return () => undefined;
+  const answers = new Map<string, number | undefined>();
+  return (name) => {
+    if (answers.has(name)) return answers.get(name);
+    const [kind, ...rest] = name.split('/');
+    const found = entries.find(
+      ({ parts: [first, ...others] }) => first === kind && others.every((part) => rest.includes(part)),
+    );
+    answers.set(name, found?.credits);
+    return found?.credits;
   };
 }

@@ -21,11 +21,17 @@ interface MoneyFact {
 }
 
 function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] {
-  const { toSpend, unknownPrices, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
+  const { toSpend, unknownPrices, mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
   const facts: MoneyFact[] = [];
   const add = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: false });
   const addOfPlan = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: true });
   addOfPlan('to spend', options.style.bold(toSpendText(toSpend, unknownPrices)));
+  if (mayRetry !== undefined) {
+    addOfPlan(
+      'retries',
+      mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price',
+    );
+  }
   add('already paid', creditsText(alreadyPaid));
   if (held > 0) add('held', `${creditsText(held)} for creates whose outcome is not known`);
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);

@@ -20,7 +20,8 @@ const actionOrder: readonly Action[] = [
 /** A line of a shown plan: one step, the kept steps of a task, or what a long list leaves out. */
 export type PlanItem =
   | { is: 'row'; row: PlanRow }
-  | { is: 'kept'; task: string; kind: string; steps: number }
+  /** `unneeded`: how many of them turned out not to be needed. */
+  | { is: 'kept'; task: string; kind: string; steps: number; unneeded: number }
   | { is: 'more'; task: string; steps: number; credits: number; unknownPrices: number };
 
 export interface PlanGroup {
@@ -50,7 +51,14 @@ function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
   const items: PlanItem[] = [];
   for (const [task, ofTask] of groupBy(rows, ({ task }) => task)) {
     const kind = ofTask[0]?.kind ?? '';
-    if (action === 'keep') items.push({ is: 'kept', task, kind, steps: ofTask.length });
+    if (action === 'keep')
+      items.push({
+        is: 'kept',
+        task,
+        kind,
+        steps: ofTask.length,
+        unneeded: ofTask.filter((row) => row.unneeded).length,
+      });
     else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
     else {
       const rest = ofTask.slice(shownOfLongList);

@@ -39,6 +39,8 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
     const columns = measureColumns(groups, options.width);
     blocks.push(...groups.map((group) => groupLines(group, columns, style)));
   }
+  const unchecked = plan.rows.filter((row) => row.unchecked === true);
+  if (unchecked.length > 0) blocks.push(uncheckedLines(unchecked, options));
   blocks.push(moneyLines(plan.totals, { style, isQuiet }));
   return blocks
     .filter((lines) => lines.length > 0)
@@ -133,12 +135,28 @@ function reasonOf(item: PlanItem): string {
     case 'row':
       return safeText(describeReason(item.row), 1000);
     case 'kept':
-      return item.steps === 1 ? 'up to date' : `${countOf(item.steps, 'step')} up to date`;
+      return keptText(item);
     case 'more':
       return '';
     default:
       return item satisfies never;
   }
+}
+
+function keptText({ steps, unneeded }: Extract<PlanItem, { is: 'kept' }>): string {
+  const here = steps - unneeded;
+  const parts = [
+    ...(here > 0 || unneeded === 0 ? [steps === 1 ? 'up to date' : `${countOf(here, 'step')} up to date`] : []),
+    ...(unneeded > 0 ? [`${countOf(unneeded, 'step')} not needed`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** Said once for all of them: nobody could look for mistakes in these requests. */
+function uncheckedLines(rows: PlanRow[], { style, width }: PlanTextOptions): string[] {
+  const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
+  const text = `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, and its OpenAPI document is not known here; \`plan --refresh\` or a run fetches it`;
+  return wrapText(text, Math.max(40, width), { maxLines: 4 }).map((line) => style.yellow(line));
 }
 
 /** The reason, and what paid work the row gives up. */

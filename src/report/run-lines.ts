@@ -76,6 +76,12 @@ function lineOf(event: RunEvent, view: RunView, style: Style): string | undefine
       const detail = `job ${safeText(event.jobId, 48)}, ${price}${left === '' ? '' : ` (${left})`}`;
       return stepLine(event.address, style.cyan('created'), detail);
     }
+    case 'job-retried':
+      return stepLine(event.address, style.yellow('failed'), `${safeText(event.error)}; it is bought again`);
+    case 'file-uploaded': {
+      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
+      return stepLine(event.address, style.green('uploaded'), `${safeText(event.assetId, 48)}${size}`);
+    }
     case 'output-saved': {
       const { path, bytes } = event.output;
       return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
@@ -120,6 +126,8 @@ function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
     case 'done':
     case 'left':
       return undefined;
+    case 'unneeded':
+      return style.dim('not needed');
     case 'failed':
     case 'refused':
     case 'lost':

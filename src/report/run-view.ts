@@ -99,6 +99,10 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       changeStep(view, event.address, { intended: true });
       return;
     case 'create-repeated':
+    case 'file-uploaded':
+      return;
+    case 'job-retried':
+      changeStep(view, event.address, { stage: 'working' });
       return;
     case 'job-created':
       changeStep(view, event.address, { stage: 'running', jobId: event.jobId, credits: event.credits });

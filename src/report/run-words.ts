@@ -13,7 +13,7 @@ export interface Word {
 /** `7 of 12`, `2 running`, `1 failed`: what a row of the screen says about a task. */
 export function taskWords(task: TaskView): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const words: Word[] = [{ text: `${of('done', 'kept')} of ${task.steps}`, tone: 'plain' }];
+  const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
   const add = (count: number, word: string, tone: Tone) => {
     if (count > 0) words.push({ text: `${count} ${word}`, tone });
   };
@@ -32,7 +32,7 @@ export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinis
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
   if (named < task.steps || of('working') + of('running') + of('saving') > 0) return 'open';
   if (of('failed') + of('lost') + of('refused') > 0) return 'failed';
-  return of('done') + of('kept') === task.steps ? 'done' : 'unfinished';
+  return of('done') + of('kept') + of('unneeded') === task.steps ? 'done' : 'unfinished';
 }
 
 /** `credits 23 spent (5 now) · 6 held · of 120 · 0:41`. */

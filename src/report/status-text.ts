@@ -69,6 +69,7 @@ function restWords(task: TaskStatus, style: Style): string[] {
   add('failed', 'failed', style.red);
   add('lost', 'lost', style.red);
   add('unresolved', 'unresolved', style.yellow);
+  add('changed', 'changed since', style.yellow);
   add('not-bought', 'not bought', style.dim);
   if (task.filesMissing > 0) words.push(style.yellow(`${countOf(task.filesMissing, 'file')} missing`));
   return words;

@@ -1,13 +1,14 @@
 import type { Graph } from '../graph/graph.ts';
-import type { Lock, Output, Purchase } from '../lock/record.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock, Output } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { withoutMovedAway } from '../plan/assemble.ts';
 import { heldCredits } from '../plan/held.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
 import { pricesFrom } from '../plan/prices.ts';
+import { type StepState, stateOfPurchase, stateOfStep } from '../plan/step-state.ts';
 
-/** How far the purchase of a step's present request has got. `not-bought` includes what was refused. */
-export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'not-bought';
+export type { StepState } from '../plan/step-state.ts';
 
 export interface TaskStatus {
   id: string;
@@ -63,9 +64,10 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   for (const match of matches) {
-    countStep(taskOf(tasks, match.step.task, match.step.kind), purchaseInEffect(match, byAddress), present);
+    const task = taskOf(tasks, match.step.task, match.step.kind);
+    countStep(task, { state: stateOfStep(match, byAddress), outputs: match.purchase?.outputs ?? [] }, present);
   }
-  const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock));
+  const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
   return {
@@ -88,7 +90,9 @@ function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
   let heldUnknown = 0;
   for (const record of lock.steps.values()) {
     const id = record.address.split('@')[0] ?? record.address;
-    const state = countStep(taskOf(tasks, id, record.kind), record.purchases[0], present);
+    const [face] = record.purchases;
+    const state = face === undefined ? 'not-bought' : stateOfPurchase(face);
+    countStep(taskOf(tasks, id, record.kind), { state, outputs: face?.outputs ?? [] }, present);
     heldUnknown += state === 'unresolved' ? 1 : 0;
   }
   return {
@@ -102,7 +106,7 @@ function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
 }
 
 function emptyTask(id: string, kind: string): TaskStatus {
-  const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, 'not-bought': 0 };
+  const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0 };
   return { id, kind, steps: 0, states, filesMissing: 0 };
 }
 
@@ -114,42 +118,15 @@ function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskS
   return task;
 }
 
-/** A step that shares another step's job stands where that job stands. */
-function purchaseInEffect(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
-  if (match.purchase !== undefined || match.sharesJobOf === undefined) return match.purchase;
-  const owner = byAddress.get(match.sharesJobOf)?.purchase;
-  if (owner === undefined) return undefined;
-  const { outputs: _outputs, ...withoutFile } = owner;
-  return withoutFile;
-}
-
-function countStep(task: TaskStatus, purchase: Purchase | undefined, present: PresentFiles): StepState {
-  const state = purchase === undefined ? 'not-bought' : stateOf(purchase);
+function countStep(task: TaskStatus, step: { state: StepState; outputs: Output[] }, present: PresentFiles): void {
   task.steps += 1;
-  task.states[state] += 1;
-  if (state === 'done' && !isSaved(purchase?.outputs ?? [], present)) task.filesMissing += 1;
-  return state;
+  task.states[step.state] += 1;
+  const hasFiles = kinds[task.kind]?.media !== 'none';
+  if (step.state === 'done' && hasFiles && !isSaved(step.outputs, present)) task.filesMissing += 1;
 }
 
 function isSaved(outputs: Output[], present: PresentFiles): boolean {
   return outputs.length > 0 && outputs.every(({ path }) => present.get(path) === 'intact');
-}
-
-function stateOf({ state }: Purchase): StepState {
-  switch (state) {
-    case 'done':
-    case 'running':
-    case 'failed':
-    case 'lost':
-    case 'unresolved':
-      return state;
-    case 'intent':
-      return 'unresolved';
-    case 'refused':
-      return 'not-bought';
-    default:
-      return state satisfies never;
-  }
 }
 
 /** Not those whose purchases a rename has brought, or will bring, to another address. */

@@ -39,10 +39,15 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
 }
 
 function headline(view: RunView, steps: StepView[], style: Style): string {
-  const done = steps.filter(({ stage }) => stage === 'done').length;
+  const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
+  const done = steps.filter(({ stage }) => stage === 'done').length + unneeded;
   const kept = steps.filter(({ stage }) => stage === 'kept').length;
   const name = style.bold(safeText(view.campaign));
-  const before = kept > 0 ? ` (${kept} of them from before)` : '';
+  const notes = [
+    ...(kept > 0 ? [`${kept} of them from before`] : []),
+    ...(unneeded > 0 ? [`${unneeded} turned out not to be needed`] : []),
+  ];
+  const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   if (done + kept === view.steps) return `${name}: ${style.green(`all ${countOf(view.steps, 'step')} done`)}${before}`;
   return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
 }
@@ -66,10 +71,14 @@ function failedBlock(steps: StepView[], { style, file }: SummaryOptions): string
   const apply = `mediabatch apply ${shellWord(file)}`;
   return listBlock(style.red('failed'), inStage(steps, 'failed', 'lost'), (step) => [
     errorLine(step),
-    step.hasCompletedJob
-      ? `    it is paid; to fetch it again: ${apply}`
-      : `    to buy it again: ${apply} --redo ${shellWord(step.address)}`,
+    howToMend(step, apply),
   ]);
+}
+
+function howToMend(step: StepView, apply: string): string {
+  const again = `${apply} --redo ${shellWord(step.address)}`;
+  if (step.output !== undefined) return `    it is paid and kept; to buy it again: ${again}`;
+  return step.hasCompletedJob ? `    it is paid; to fetch it again: ${apply}` : `    to buy it again: ${again}`;
 }
 
 function refusedBlock(steps: StepView[], { style }: SummaryOptions): string[] {

@@ -1,11 +1,9 @@
-import { canonicalJson } from '../json.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { CreateAnswer } from '../service/answer.ts';
+import type { CreateAnswer, CreatedJob } from '../service/answer.ts';
+import { makeBody } from './job-links.ts';
 import { type CreateSituation, canReplay, nextAfterCreate } from './outcome.ts';
 import type { Ports } from './ports.ts';
-import { fillReferences, referencedJobs } from './references.ts';
 import type { StepEnd } from './step-end.ts';
-import { stopFor } from './stop-for.ts';
 
 type Bought = { jobId: string; credits: number | null; fresh: boolean };
 
@@ -13,7 +11,11 @@ type Bought = { jobId: string; credits: number | null; fresh: boolean };
  * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job id is
  * durable. What an answer other than a job means is decided by one table (outcome.ts).
  */
-export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | StepEnd> {
+export async function buyJob(
+  order: StepOrder,
+  ports: Ports,
+  absent: ReadonlySet<string> = new Set(),
+): Promise<Bought | StepEnd> {
   const { ledger, service, clock, signal, emit } = ports;
   if (signal.aborted) return { outcome: 'left', credits: 0 };
   const begin = await ledger.begin(order);
@@ -21,7 +23,7 @@ export async function buyJob(order: StepOrder, ports: Ports): Promise<Bought | S
   if (begin.job !== undefined) return { ...begin.job, fresh: false };
 
   const replays = service.replays(order.kind);
-  const made = begin.intent?.body ?? (await makeBody(order, ports));
+  const made = begin.intent?.body ?? (await makeBody(order, ports, absent));
   if (typeof made !== 'string') {
     if (begin.intent === undefined) ledger.release(order);
     else ledger.doubt(order);
@@ -120,7 +122,7 @@ async function settle(
 async function recordJob(
   order: StepOrder,
   { ledger, emit }: Ports,
-  answer: { job: { jobId: string; credits: number | null; balance: number | null }; model?: string },
+  answer: { job: CreatedJob; model?: string },
 ): Promise<void> {
   const { jobId, credits, balance } = answer.job;
   try {
@@ -142,34 +144,4 @@ async function recordJob(
     balance,
     ...(answer.model !== undefined && { model: answer.model }),
   });
-}
-
-/** The bytes to send; or how the step ends because they cannot be made. */
-async function makeBody(order: StepOrder, ports: Ports): Promise<string | StepEnd> {
-  const links = await findLinks(order, ports);
-  return links instanceof Map ? canonicalJson(fillReferences(order.request, links)) : links;
-}
-
-/** Asks for the links of the outputs that the request uses; links may have expired since, so they are asked for now. */
-async function findLinks(order: StepOrder, ports: Ports): Promise<Map<string, string> | StepEnd> {
-  const links = new Map<string, string>();
-  for (const { address, fingerprint } of referencedJobs(order)) {
-    const job = await ports.ledger.jobOf(address, fingerprint);
-    if (job === undefined) return { outcome: 'blocked', credits: 0, error: `${address} has no finished job` };
-    const end = await ports.service.watch(job, {
-      signal: ports.signal,
-      fresh: false,
-      onStatus: () => {},
-      notice: () => {},
-    });
-    if (end.is === 'unwatched') {
-      stopFor(end, ports);
-      return { outcome: 'left', credits: 0, error: end.error };
-    }
-    if (end.is !== 'completed') {
-      return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no link: ${end.error}` };
-    }
-    links.set(address, end.url);
-  }
-  return links;
 }

@@ -1,6 +1,7 @@
 import { OutputError, type OutputTarget } from '../disk/output-target.ts';
 import type { Output } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import type { JobResult } from '../service/answer.ts';
 import type { Ports } from './ports.ts';
 
 export type Collected =
@@ -10,16 +11,16 @@ export type Collected =
 const mostTries = 5;
 
 /**
- * Fetches a finished job's output. It is paid for, so nothing here gives it up for good: an expired link is asked for
+ * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link is asked for
  * again, a broken body is fetched again, and what still fails stays attached to its job for the next run.
  */
 export async function collectOutput(
   order: StepOrder,
   ports: Ports,
-  job: { jobId: string; url: string; target: OutputTarget },
+  job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
 ): Promise<Collected> {
   const { service, outputs, clock, signal } = ports;
-  let url = job.url;
+  let url = job.result.files[job.index] ?? '';
   let error = '';
   for (let tries = 1; tries <= mostTries; tries += 1) {
     if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
@@ -37,7 +38,7 @@ export async function collectOutput(
           { kind: order.kind, jobId: job.jobId },
           { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
         );
-        if (end.is === 'completed') url = end.url;
+        if (end.is === 'completed') url = end.result.files[job.index] ?? url;
         break;
       }
       case 'open':

@@ -13,6 +13,7 @@ export type StepOutcome =
   | 'lost' // the service no longer knows the job
   | 'running' // this run stopped watching; the job is paid and goes on
   | 'blocked' // a step it needs did not finish
+  | 'unneeded' // the part of another step's output that it is about does not exist
   | 'left'; // not started: budget, balance, signal, …
 
 /**
@@ -49,6 +50,10 @@ export type RunFact =
     }
   | { event: 'job-progressed'; address: string; jobId: string; status: string }
   | { event: 'job-completed'; address: string; jobId: string }
+  /** A failed job is bought again, as `retry:` allows. The intent of the new purchase follows. */
+  | { event: 'job-retried'; address: string; jobId: string; error: string; left: number }
+  /** A file is in the media library. `bytes` null: the service fetched it by itself. */
+  | { event: 'file-uploaded'; address: string; assetId: string; bytes: number | null }
   | { event: 'output-saved'; address: string; output: Output; how: 'downloaded' | 'moved' | 'restored' }
   | {
       event: 'step-finished';

@@ -1,7 +1,8 @@
 import type { OutputTarget } from '../disk/output-target.ts';
 import type { Output, PurchaseState } from '../lock/record.ts';
+import type { MediaFacts } from '../plan/expectation.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd } from '../service/answer.ts';
+import type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd, UploadAnswer } from '../service/answer.ts';
 import type { RunFact, StopReason } from './event.ts';
 
 /** All that carrying out a step needs of the world. */
@@ -39,7 +40,7 @@ export type Begin =
   | { do: 'stop'; because: StopReason };
 
 export type StepResult =
-  | { state: Extract<PurchaseState, 'done'>; output: Output; jobId: string }
+  | { state: Extract<PurchaseState, 'done'>; outputs: Output[]; jobId: string; url?: string }
   | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
   /** Nothing was charged, for certain. */
   | { state: Extract<PurchaseState, 'refused'>; error: string };
@@ -71,9 +72,24 @@ export interface Ledger {
   pace(signal: AbortSignal): Promise<void>;
   /** A 429: nobody creates for so long. */
   penalize(ms: number): void;
-  /** The finished job of a step for exactly this request, to ask for its output's link. */
-  jobOf(address: string, fingerprint: string): Promise<{ kind: string; jobId: string } | undefined>;
+  /** The finished job of a step for exactly this request, to ask for its output's links. */
+  jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
 }
+
+export interface FinishedJob {
+  kind: string;
+  jobId: string;
+  /** An uploaded file's public URL, which is not asked for. */
+  url?: string;
+  /** How many files it gave. */
+  files: number;
+}
+
+/** What is to be in the media library: a file of this machine, or one that the service fetches by itself. */
+export type UploadOrder = { fileName?: string; contentType?: string } & (
+  | { path: string; sha256: string; bytes: number }
+  | { url: string }
+);
 
 export interface Service {
   /** Whether a lost answer of this kind can be recovered by sending the same key again. */
@@ -87,11 +103,15 @@ export interface Service {
       signal: AbortSignal;
       /** Just created: the service may not know it everywhere yet. */
       fresh: boolean;
+      /** Stop watching this job after so long, in ms. */
+      patienceMs?: number;
       onStatus(status: string): void;
       notice(message: string): void;
     },
   ): Promise<JobEnd>;
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
+  /** Costs nothing, and may be repeated. */
+  upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
 
 export interface Outputs {
@@ -102,4 +122,6 @@ export interface Outputs {
    * `remove`: its old name goes, because no step uses it any more. Without it both names stay, as two files.
    */
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
+  /** What a saved file is like; undefined when it cannot be read. */
+  measure(output: Output): Promise<MediaFacts | undefined>;
 }

@@ -24,20 +24,54 @@ export function referencedJobs({
   return [...jobs].map(([address, fingerprint]) => ({ address, fingerprint }));
 }
 
-/** The request as it is sent: every reference replaced by the link of that step's output. */
-export function fillReferences(request: OpenRequest, links: ReadonlyMap<string, string>): Json {
+/** What finished steps give, by address and output field. */
+export type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
+
+/** Why a request cannot be filled in. */
+export interface MissingValue {
+  address: string;
+  field: string;
+}
+
+/**
+ * The request as it is sent: every reference replaced by that step's value. `absent` steps turned out not to exist: they
+ * are left out of lists.
+ */
+export function fillReferences(
+  request: OpenRequest,
+  values: OutputValues,
+  absent: ReadonlySet<string> = new Set(),
+): { body: Json } | { missing: MissingValue } {
+  let missing: MissingValue | undefined;
   const fill = (value: Json): Json => {
     if (value === null || typeof value !== 'object') return value;
-    if (Array.isArray(value)) return value.map(fill);
+    if (Array.isArray(value)) return value.filter((item) => !isAbsent(item)).map(fill);
     if (typeof value.$ref === 'string') {
-      const link = links.get(value.$ref);
-      if (link === undefined) throw new Error(`internal error: no link for ${value.$ref}`);
-      return link;
+      const field = typeof value.field === 'string' ? value.field : 'url';
+      const known = values.get(value.$ref);
+      const found = known !== undefined && Object.hasOwn(known, field) ? known[field] : undefined;
+      if (found === undefined) missing ??= { address: value.$ref, field };
+      return found ?? '';
     }
     if (Array.isArray(value.$text)) return value.$text.map((part) => String(fill(part))).join('');
     const filled: { [key: string]: Json } = {};
     for (const [key, item] of Object.entries(value)) filled[key] = fill(item);
     return filled;
   };
-  return fill(request);
+  const isAbsent = (item: Json) =>
+    item !== null && typeof item === 'object' && !Array.isArray(item) && absent.has(String(item.$ref));
+  const body = fill(request);
+  return missing === undefined ? { body } : { missing };
+}
+
+/** Whether leaving these steps out empties a list that had members. */
+export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
+  const isGone = (item: Json) =>
+    item !== null && typeof item === 'object' && !Array.isArray(item) && absent.has(String(item.$ref));
+  const visit = (value: Json): boolean => {
+    if (value === null || typeof value !== 'object') return false;
+    if (Array.isArray(value) && value.length > 0 && value.every(isGone)) return true;
+    return Object.values(value).some(visit);
+  };
+  return absent.size > 0 && visit(request);
 }

@@ -1,12 +1,14 @@
-import { OutputError, type OutputTarget } from '../disk/output-target.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Output } from '../lock/record.ts';
+import type { Kind } from '../kinds/kind.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { buyJob } from './buy.ts';
-import { collectOutput } from './collect.ts';
+import { findNeed } from './needed.ts';
 import type { Ports } from './ports.ts';
+import { nextOrder } from './retry.ts';
+import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';
+import { uploadFile } from './upload.ts';
 
 /** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
 export interface Slot {
@@ -34,104 +36,116 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
 }
 
 async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
-  const moved = await moveOutput(order, ports);
+  const moved = await moveOutputs(order, ports);
   if (moved !== undefined) return moved;
-
-  const bought = await findOrBuyJob(order, ports);
-  if ('outcome' in bought) return bought;
-  const { jobId, credits, fresh } = bought;
-
-  const end = await ports.service.watch(
-    { kind: order.kind, jobId },
-    {
-      signal: ports.signal,
-      fresh,
-      onStatus: (status) => ports.emit({ event: 'job-progressed', address: order.address, jobId, status }),
-      notice: (message) => ports.emit({ event: 'noticed', address: order.address, message }),
-    },
-  );
-  slot.free();
-  switch (end.is) {
-    case 'completed':
-      ports.emit({ event: 'job-completed', address: order.address, jobId });
-      return { ...(await saveOutput(order, ports, { jobId, url: end.url })), credits };
-    case 'failed':
-    case 'lost': {
-      await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
-      return { outcome: end.is, credits, error: end.error };
-    }
-    case 'unwatched':
-      stopFor(end, ports);
-      return { outcome: 'running', credits, error: end.error };
+  const need =
+    order.jobId === undefined ? await findNeed(order, ports) : { is: 'needed' as const, absent: new Set<string>() };
+  if (need.is === 'unneeded') return { outcome: 'unneeded', credits: 0, error: need.because };
+  const { act } = kindOf(order);
+  switch (act) {
+    case 'job':
+      return makeMedia(order, ports, { slot, absent: need.absent });
+    case 'upload':
+      return uploadFile(order, ports);
+    case 'post':
+      return sendPost(order, ports, need.absent);
     default:
-      return end satisfies never;
+      return act satisfies never;
   }
 }
 
-/** A paid file that is already here only needs its new name: no request at all. */
-async function moveOutput(order: StepOrder, ports: Ports): Promise<StepEnd | undefined> {
-  if (order.action !== 'move' || order.output === undefined || order.jobId === undefined) return undefined;
-  try {
-    const output = await ports.outputs.relocate(targetOf(order, ports), order.output, { remove: true });
-    if (output === undefined) return undefined;
-    await recordOutput(order, ports, { jobId: order.jobId, output, how: 'moved' });
-    return { outcome: 'done', credits: 0 };
-  } catch (error) {
-    return { ...outputFailure(error, ports), credits: 0 };
+/** Create, watch, download. Where `retry:` allows it, a failed job is followed by another purchase. */
+async function makeMedia(
+  first: StepOrder,
+  ports: Ports,
+  context: { slot: Slot; absent: ReadonlySet<string> },
+): Promise<StepEnd> {
+  const { slot, absent } = context;
+  let spent: number | null = 0;
+  let charged: number | null = null;
+  for (let order = first; ; ) {
+    const bought = await findOrBuyJob(order, ports, absent);
+    if ('outcome' in bought) {
+      // What the job before was charged stays charged, whatever became of the wish for another one.
+      return { ...bought, credits: addCredits(spent, bought.credits) };
+    }
+    const { jobId, fresh } = bought;
+    charged = bought.credits === 0 ? (first.credits ?? null) : bought.credits;
+    spent = addCredits(spent, bought.credits);
+    const end = await watchStep(order, ports, { jobId, fresh });
+    switch (end.is) {
+      case 'completed':
+        slot.free();
+        ports.emit({ event: 'job-completed', address: order.address, jobId });
+        return { ...(await saveOutputs(order, ports, { jobId, result: end.result })), credits: spent };
+      case 'lost':
+      case 'failed': {
+        await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
+        const next =
+          end.is === 'failed' && !ports.signal.aborted ? nextOrder(order, { error: end.error, charged }) : undefined;
+        if (next === undefined) {
+          slot.free();
+          return { outcome: end.is, credits: spent, error: end.error };
+        }
+        ports.emit({
+          event: 'job-retried',
+          address: order.address,
+          jobId,
+          error: end.error,
+          left: next.retries?.left ?? 0,
+        });
+        order = next;
+        break;
+      }
+      case 'unwatched':
+        slot.free();
+        stopFor(end, ports);
+        return { outcome: 'running', credits: spent, error: end.error };
+      default:
+        return end satisfies never;
+    }
   }
+}
+
+function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: boolean }) {
+  const { address, kind, timeoutMs } = order;
+  const { jobId, fresh } = job;
+  return ports.service.watch(
+    { kind, jobId },
+    {
+      signal: ports.signal,
+      fresh,
+      ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
+      onStatus: (status) => ports.emit({ event: 'job-progressed', address, jobId, status }),
+      notice: (message) => ports.emit({ event: 'noticed', address, message }),
+    },
+  );
+}
+
+/** Nothing is waited for: the service has it, or nobody knows. */
+async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
+  const bought = await findOrBuyJob(order, ports, absent);
+  if ('outcome' in bought) return bought;
+  await recordOutputs(order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });
+  return { outcome: 'done', credits: bought.credits };
 }
 
 type FoundJob = { jobId: string; credits: number | null; fresh: boolean };
 
-async function findOrBuyJob(order: StepOrder, ports: Ports): Promise<FoundJob | StepEnd> {
+async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<FoundJob | StepEnd> {
   if (order.jobId !== undefined) return { jobId: order.jobId, credits: 0, fresh: false };
-  if (order.sharesJobOf === undefined) return buyJob(order, ports);
+  if (order.sharesJobOf === undefined) return buyJob(order, ports, absent);
   const shared = await ports.ledger.jobOf(order.sharesJobOf, order.fingerprint);
   if (shared !== undefined) return { jobId: shared.jobId, credits: 0, fresh: false };
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 
-async function saveOutput(
-  order: StepOrder,
-  ports: Ports,
-  job: { jobId: string; url: string },
-): Promise<Omit<StepEnd, 'credits'>> {
-  try {
-    const collected = await collectOutput(order, ports, { ...job, target: targetOf(order, ports) });
-    if (collected.is === 'uncollected') {
-      return { outcome: collected.interrupted ? 'running' : 'failed', error: collected.error };
-    }
-    const how = order.output === undefined ? 'downloaded' : 'restored';
-    await recordOutput(order, ports, { jobId: job.jobId, output: collected.output, how });
-    return { outcome: 'done' };
-  } catch (error) {
-    return outputFailure(error, ports);
-  }
+function addCredits(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
 }
 
-async function recordOutput(
-  order: StepOrder,
-  ports: Ports,
-  saved: { jobId: string; output: Output; how: 'downloaded' | 'moved' | 'restored' },
-): Promise<void> {
-  await ports.ledger.finish(order, { state: 'done', jobId: saved.jobId, output: saved.output });
-  ports.emit({ event: 'output-saved', address: order.address, output: saved.output, how: saved.how });
-}
-
-function outputFailure(error: unknown, ports: Ports): Omit<StepEnd, 'credits'> {
-  if (!(error instanceof OutputError)) throw error;
-  if (error.why === 'disk') ports.ledger.stopSpending('disk', error.message);
-  return { outcome: error.why === 'disk' ? 'running' : 'failed', error: error.message };
-}
-
-function targetOf(order: StepOrder, ports: Ports): OutputTarget {
+function kindOf(order: StepOrder): Kind {
   const kind = kinds[order.kind];
   if (kind === undefined) throw new Error(`internal error: no kind ${order.kind}`);
-  return {
-    address: order.address,
-    save: order.save,
-    media: kind.media,
-    replaces: order.replaces,
-    notice: (message) => ports.emit({ event: 'noticed', address: order.address, message }),
-  };
+  return kind;
 }

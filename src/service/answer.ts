@@ -3,6 +3,18 @@ export interface CreatedJob {
   /** `null`: the answer did not say. */
   credits: number | null;
   balance: number | null;
+  /** Id of the record that the job stands in, where that is another one than the job's. */
+  recordId?: string;
+}
+
+/** What a finished job gives. */
+export interface JobResult {
+  /** What other steps may refer to: `url`, `thumbnailUrl`, `clips.0.url`, … by output field. */
+  values: { readonly [field: string]: string };
+  /** Links to the files, in their order. Empty only for a list of parts that has none. */
+  files: readonly string[];
+  /** How many parts the output has, for kinds whose output is a list. */
+  parts?: number;
 }
 
 /** What a create call came to. Only `accepted` and `refused` are certain. */
@@ -19,7 +31,7 @@ export type CreateAnswer =
   | { is: 'ambiguous'; message: string };
 
 export type JobEnd =
-  | { is: 'completed'; url: string }
+  | { is: 'completed'; result: JobResult }
   | { is: 'failed'; error: string }
   /** 404 for longer than a fresh job can need. */
   | { is: 'lost'; error: string }
@@ -41,3 +53,9 @@ export type DownloadAnswer =
   /** The address or the answer is not acceptable; asking again does not help. */
   | { is: 'refused'; message: string }
   | { is: 'unreachable'; message: string };
+
+/** What became of bringing a file into the media library. */
+export type UploadAnswer =
+  | { is: 'uploaded'; assetId: string; url: string }
+  /** `changed`: the file is not the one that was planned. `refused`: asking again does not help. */
+  | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };

@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { isJobId } from '../lock/check-line.ts';
 import type { CreateAnswer } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
@@ -12,28 +13,29 @@ import type { Redact } from './secrets.ts';
  */
 export async function createJob(
   http: Http,
-  call: { kind: string; body: string; key: string },
+  call: { kind: string; body: string; key: string; path?: string },
   options: { deadlineMs: number; redact: Redact },
 ): Promise<CreateAnswer> {
   const kind = kinds[call.kind];
   if (kind === undefined) throw new Error(`internal error: no kind ${call.kind}`);
   const answer = await http.call({
     method: 'POST',
-    path: kind.create.path,
+    path: call.path ?? kind.create.paths[0],
     body: call.body,
-    headers: { 'idempotency-key': call.key },
+    // Only documented for these; elsewhere it would promise something that nobody keeps.
+    ...(kind.recovery === 'replay' && { headers: { 'idempotency-key': call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: true,
   });
-  return classifyCreate(answer, options.redact);
+  return classifyCreate(answer, options.redact, kind);
 }
 
 /** What a create's answer proves. Anything that is neither a job id nor the service's own error may have been charged. */
-export function classifyCreate(answer: HttpAnswer, redact: Redact): CreateAnswer {
+export function classifyCreate(answer: HttpAnswer, redact: Redact, kind?: Kind): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json } = answer;
   const message = readMessage(json, status, redact);
-  if (status >= 200 && status < 300) return readCreated(json, message, redact);
+  if (status >= 200 && status < 300) return readCreated(json, message, { redact, kind });
   if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']), message };
   if (status === 409) return { is: 'in-progress', message };
   if (!isServiceError(json)) return { is: 'ambiguous', message };
@@ -54,20 +56,48 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact): CreateAnswer
   }
 }
 
-function readCreated(json: Json | undefined, message: string, redact: Redact): CreateAnswer {
+function readCreated(
+  json: Json | undefined,
+  message: string,
+  { redact, kind }: { redact: Redact; kind: Kind | undefined },
+): CreateAnswer {
   const body = readRecord(json);
-  const generation = readRecord(body?.generation);
-  const jobId = generation?.id;
+  const found = body === undefined ? undefined : findJob(body, kind);
   // An id that holds the credential could be written nowhere.
-  if (body === undefined || !isJobId(jobId) || redact(jobId) !== jobId) {
+  if (body === undefined || found === undefined || redact(found.jobId) !== found.jobId) {
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${message})` };
   }
-  const model = body.model ?? generation?.model;
+  const model = body.model ?? found.model;
+  const { jobId, recordId } = found;
   return {
     is: 'accepted',
-    job: { jobId, credits: readCredits(body.creditsDeducted), balance: readCredits(body.creditsRemaining) },
+    job: {
+      jobId,
+      credits: readCredits(body.creditsDeducted),
+      balance: readCredits(body.creditsRemaining),
+      ...(recordId !== undefined && redact(recordId) === recordId && { recordId }),
+    },
     ...(typeof model === 'string' && { model: redact(model).slice(0, 100) }),
   };
+}
+
+/** Where the job stands in the answer is documented for images and music (`generation`); other kinds are looked through. */
+const jobHolders = ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'] as const;
+
+function findJob(
+  body: { [key: string]: Json },
+  kind: Kind | undefined,
+): { jobId: string; recordId?: string; model: Json | undefined } | undefined {
+  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
+  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
+  for (const record of candidates) {
+    if (record === undefined) continue;
+    const { id, jobId, model } = record;
+    // A record that names its job is another thing than the job.
+    if (isJobId(jobId)) return { jobId, ...(isJobId(id) && id !== jobId && { recordId: id }), model };
+    if (isJobId(id)) return { jobId: id, model };
+  }
+  return undefined;
 }
 
 /** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */

@@ -110,7 +110,7 @@ function toDownload(answer: Dispatcher.ResponseData): Extract<DownloadAnswer, { 
 }
 
 /** Connects to the address that was checked, whatever the name says by now. TLS still verifies the name. */
-function pinnedLookup(address: string): LookupFunction {
+export function pinnedLookup(address: string): LookupFunction {
   const family = isIP(address);
   return (_host, options, callback) => {
     if (options.all) callback(null, [{ address, family }]);

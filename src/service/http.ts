@@ -3,8 +3,8 @@ import { Agent } from 'undici';
 import type { Json } from '../json.ts';
 import type { Redact } from './secrets.ts';
 
-/** Largest JSON answer that is read, in bytes. */
-const longestAnswer = 4 * 1024 * 1024;
+/** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
+const longestAnswer = 8 * 1024 * 1024;
 
 /** What came of one JSON request. */
 export type HttpAnswer =
@@ -13,8 +13,11 @@ export type HttpAnswer =
   | { is: 'broken'; sent: boolean; message: string };
 
 export interface HttpCall {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base URL. */
   path: string;
+  /** `path` is seen from the root of the host instead. */
+  fromRoot?: boolean;
   /** Canonical JSON. */
   body?: string;
   headers?: { [name: string]: string };
@@ -47,7 +50,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       try {
         const answer = await agent.request({
           origin: base.origin,
-          path: `${prefix}${call.path}`,
+          path: call.fromRoot === true ? call.path : `${prefix}${call.path}`,
           method: call.method,
           headers: {
             authorization: `Bearer ${options.token}`,

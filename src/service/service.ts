@@ -18,6 +18,8 @@ export interface ServiceOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
+  /** Where creates of a kind go to, where the service's own document says so. */
+  createPaths?: { readonly [kind: string]: string };
 }
 
 /** The HTTP API, as a run needs it. */
@@ -45,7 +47,11 @@ export function createService(options: ServiceOptions): ServiceClient {
   };
   return {
     replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
-    create: (call) => createJob(http, call, { deadlineMs: options.createTimeoutMs, redact }),
+    create(call) {
+      const path = options.createPaths?.[call.kind];
+      const sent = path === undefined ? call : { ...call, path };
+      return createJob(http, sent, { deadlineMs: options.createTimeoutMs, redact });
+    },
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),
     open: (url, signal) => downloader.open(url, signal),
     async close() {

@@ -1,7 +1,9 @@
+import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import type { JobEnd } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { Http } from './http.ts';
+import { readResult } from './job-result.ts';
 import type { PollPolicy } from './polling.ts';
 import type { Redact } from './secrets.ts';
 
@@ -11,6 +13,8 @@ export interface WatchOptions {
   fresh: boolean;
   onStatus(status: string): void;
   notice(message: string): void;
+  /** Stop watching this job after so long, in ms, where that is sooner than for all jobs. */
+  patienceMs?: number;
 }
 
 /** Many jobs meet one short failure of the host at once: it counts once. */
@@ -60,24 +64,31 @@ export async function watchJob(
   const { http, clock, policy, health, redact } = ports;
   const kind = kinds[job.kind];
   if (kind === undefined) throw new Error(`internal error: no kind ${job.kind}`);
-  const path = kind.status.path.replace('{id}', encodeURIComponent(job.jobId));
+  if (kind.status === undefined) throw new Error(`internal error: nothing is waited for with the kind ${job.kind}`);
+  const { status: statusCall } = kind;
+  const pathOf = (pattern: string) => pattern.replace('{id}', encodeURIComponent(job.jobId));
+  const patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
   const startedAt = clock.now();
   let unknownSince: number | undefined;
   let linkless = 0;
+  let failed = false;
   let lastStatus = '';
   let waitMs = options.fresh ? policy.firstMs(kind.typicalMs, clock.random()) : 0;
 
   for (let polls = 0; ; polls += 1) {
     await clock.sleep(waitMs, options.signal);
     if (options.signal.aborted) return { is: 'unwatched', because: 'signal', error: 'interrupted' };
-    if (clock.now() - startedAt > ports.patienceMs) {
-      return { is: 'unwatched', because: 'patience', error: 'it took longer than --patience; run again to collect it' };
+    if (clock.now() - startedAt > patienceMs) {
+      const limit = patienceMs < ports.patienceMs ? 'the `timeout` of its task' : '--patience';
+      return { is: 'unwatched', because: 'patience', error: `it took longer than ${limit}; run again to collect it` };
     }
+    const path = pathOf(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path);
     const answer = await http.call({ method: 'GET', path, deadlineMs: ports.deadlineMs, signal: options.signal });
     waitMs = policy.nextMs(kind.typicalMs, polls, clock.random());
     if (options.signal.aborted) continue;
     const message = answer.is === 'broken' ? answer.message : readMessage(answer.json, answer.status, redact);
     const code = answer.is === 'broken' ? 0 : answer.status;
+    failed = !failed && code >= 500;
     if (code === 401 || code === 403) return { is: 'unwatched', because: 'auth', error: message };
     if (code === 404) {
       health.failures = 0;
@@ -112,9 +123,13 @@ export async function watchJob(
       }
     }
     if (status === 'COMPLETED') {
-      if (typeof data?.outputUrl === 'string' && data.outputUrl !== '') return { is: 'completed', url: data.outputUrl };
+      const result = data === undefined ? undefined : readResult(kind, data);
+      if (result !== undefined) return { is: 'completed', result };
       linkless += 1;
       if (linkless > mostLinkless) {
+        if (kind.parts !== undefined && isEmptyList(data?.[kind.parts.name])) {
+          return { is: 'completed', result: { values: {}, files: [], parts: 0 } };
+        }
         return {
           is: 'unwatched',
           because: 'patience',
@@ -127,6 +142,11 @@ export async function watchJob(
       return { is: 'failed', error: redact(error).slice(0, 500) };
     }
   }
+}
+
+/** A job may find nothing to give. */
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 const knownStatuses = new Set(['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED']);

@@ -1,3 +1,5 @@
+import type { Media } from '../../src/kinds/kind.ts';
+
 /** The smallest files that are what they say, as far as the first and last bytes tell. */
 const text = (value: string) => Buffer.from(value, 'latin1');
 const riff = (form: string, body: Buffer) => {
@@ -9,6 +11,22 @@ const riff = (form: string, body: Buffer) => {
 };
 const box = (brand: string) =>
   Buffer.concat([Buffer.from([0, 0, 0, 16]), text(`ftyp${brand}\0\0\0\0`), Buffer.alloc(32)]);
+
+/** A header that names its type, and a segment that knows its length. */
+const ebml = (type: string) => {
+  const name = Buffer.concat([Buffer.from([0x42, 0x82, 0x80 | type.length]), text(type)]);
+  const header = Buffer.concat([Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 0x80 | name.length]), name]);
+  const body = Buffer.alloc(40, 7);
+  return Buffer.concat([header, Buffer.from([0x18, 0x53, 0x80, 0x67, 0x80 | body.length]), body]);
+};
+const movie = (brand: string) =>
+  Buffer.concat([
+    Buffer.from([0, 0, 0, 16]),
+    text(`ftyp${brand}\0\0\0\0`),
+    Buffer.from([0, 0, 0, 48]),
+    text('mdat'),
+    Buffer.alloc(40, 3),
+  ]);
 
 export const png = Buffer.concat([
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
@@ -22,7 +40,7 @@ export const jpeg = Buffer.concat([
   Buffer.from([0xff, 0xd9]),
 ]);
 
-export const media: { name: string; bytes: Buffer; type: string; extension: string; media: 'image' | 'audio' }[] = [
+export const media: { name: string; bytes: Buffer; type: string; extension: string; media: Media }[] = [
   { name: 'PNG', bytes: png, type: 'image/png', extension: '.png', media: 'image' },
   { name: 'JPEG', bytes: jpeg, type: 'image/jpeg', extension: '.jpg', media: 'image' },
   { name: 'WebP', bytes: riff('WEBP', Buffer.alloc(20)), type: 'image/webp', extension: '.webp', media: 'image' },
@@ -46,4 +64,8 @@ export const media: { name: string; bytes: Buffer; type: string; extension: stri
   { name: 'FLAC', bytes: text('fLaC\0\0\0\x22'), type: 'audio/flac', extension: '.flac', media: 'audio' },
   { name: 'Ogg', bytes: text(`OggS${'\0'.repeat(30)}`), type: 'audio/ogg', extension: '.ogg', media: 'audio' },
   { name: 'M4A', bytes: box('M4A '), type: 'audio/mp4', extension: '.m4a', media: 'audio' },
+  { name: 'WebM', bytes: ebml('webm'), type: 'video/webm', extension: '.webm', media: 'video' },
+  { name: 'Matroska', bytes: ebml('matroska'), type: 'video/x-matroska', extension: '.mkv', media: 'video' },
+  { name: 'MP4', bytes: movie('isom'), type: 'video/mp4', extension: '.mp4', media: 'video' },
+  { name: 'QuickTime', bytes: movie('qt  '), type: 'video/quicktime', extension: '.mov', media: 'video' },
 ];

@@ -21,7 +21,7 @@ describe('what a file is', () => {
     ['<svg xmlns="x">', 'an SVG text'],
     ['{"success":false}', 'a JSON text'],
     ['Access denied', 'a text'],
-    ['\0\0\0\x20ftypisom\0\0\0\0', 'a video'],
+    ['\0\0\0\x20ftypheic\0\0\0\0', 'a video or picture of a format that is not taken'],
     ['MZ\x90\0', 'a file of an unknown format'],
     ['\xff\xd8', 'a file of an unknown format'],
     ['\xff\xf1\x50\x80', 'a file of an unknown format'],
@@ -43,10 +43,14 @@ describe('what a file is', () => {
   });
 });
 
+const videoTypes = ['video/webm', 'video/x-matroska', 'video/mp4', 'video/quicktime'];
+
 describe('whether it is whole', () => {
   it.each(media)('$name', ({ bytes, type }) => {
     expect(isCutShort(type, ends(bytes))).toBe(false);
-    const tells = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'].includes(type);
+    const tells = [...['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'], ...videoTypes].includes(
+      type,
+    );
     expect(isCutShort(type, ends(bytes.subarray(0, -1)))).toBe(tells);
   });
 

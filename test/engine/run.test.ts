@@ -3,6 +3,7 @@ import { OutputError } from '../../src/disk/output-target.ts';
 import { writeLine } from '../../src/lock/write.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../src/plan/resolve-purchase.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
+import { completed } from '../rig/scripted-service.ts';
 
 const reset = { answer: { is: 'ambiguous', message: 'reset' } } as const;
 
@@ -121,7 +122,7 @@ tasks:
     campaign.service.trouble = (_create, body) => (body.includes('over') ? { ...reset, booked: true } : undefined);
     await campaign.run();
     campaign.service.trouble = () => undefined;
-    campaign.service.endOf = ({ jobId }) => ({ is: 'completed', url: `https://files.example/${jobId}?signed=anew` });
+    campaign.service.endOf = ({ jobId }) => completed(`https://files.example/${jobId}?signed=anew`);
     await campaign.run();
     const bodies = campaign.service.creates.filter(({ body }) => body.includes('over')).map(({ body }) => body);
     expect(bodies.length).toBeGreaterThan(8);

@@ -9,6 +9,8 @@ function kind(name: string): Kind {
   return found;
 }
 
+const modelsOf = (name: string) => kind(name).model?.models ?? {};
+
 const imageTable: [model: string, resolutions: string, ratios: string, aliasOf?: string][] = [
   ['alpha-2', '1k 2k 4k', 'auto 1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 1:4 4:1 1:8 8:1'],
   ['alpha-pro', '1k 2k 4k', '1:1 2:3 3:4 4:5 3:2 4:3 5:4 16:9 21:9'],
@@ -18,7 +20,7 @@ const imageTable: [model: string, resolutions: string, ratios: string, aliasOf?:
 ];
 
 it.each(imageTable)('%s allows what is documented', (model, resolutions, ratios, aliasOf) => {
-  const facts = kind('image').model.models[model];
+  const facts = modelsOf('image')[model];
   expect(facts?.allows).toEqual({
     resolution: resolutions.split(' ').filter(Boolean),
     aspectRatio: ratios.split(' ').filter(Boolean),
@@ -28,10 +30,8 @@ it.each(imageTable)('%s allows what is documented', (model, resolutions, ratios,
 });
 
 it('image models are those that are documented; one of them is not described', () => {
-  expect(Object.keys(kind('image').model.models).sort()).toEqual(
-    [...imageTable.map(([model]) => model), 'beta-5.0-pro'].sort(),
-  );
-  expect(kind('image').model.models['beta-5.0-pro']?.allows).toBeUndefined();
+  expect(Object.keys(modelsOf('image')).sort()).toEqual([...imageTable.map(([model]) => model), 'beta-5.0-pro'].sort());
+  expect(modelsOf('image')['beta-5.0-pro']?.allows).toBeUndefined();
 });
 
 const musicTable: [model: string, credits: number, lyrics: boolean][] = [
@@ -44,13 +44,13 @@ const musicTable: [model: string, credits: number, lyrics: boolean][] = [
 ];
 
 it.each(musicTable)('%s costs what is documented', (model, credits, lyrics) => {
-  const facts = kind('music').model.models[model];
+  const facts = modelsOf('music')[model];
   expect(facts?.credits).toBe(credits);
   expect(facts?.requires?.includes('lyrics') ?? false).toBe(lyrics);
 });
 
 it('fields, limits and defaults are those that are documented', () => {
-  expect(Object.keys(kind('music').model.models)).toEqual(musicTable.map(([model]) => model));
+  expect(Object.keys(modelsOf('music'))).toEqual(musicTable.map(([model]) => model));
   expect(Object.keys(kind('image').fields)).toEqual([
     'prompt',
     'model',
@@ -63,15 +63,40 @@ it('fields, limits and defaults are those that are documented', () => {
     lyrics: { maxLength: 3000 },
     output_format: { values: ['mp3', 'wav', 'flac'], default: 'mp3' },
   });
-  expect([kind('image').model.default, kind('music').model.default]).toEqual(['alpha-2', 'auto']);
-  expect([kind('image').create.path, kind('image').status.path]).toEqual([
-    '/image-generations/create',
-    '/image/status/{id}',
-  ]);
-  expect([kind('music').create.path, kind('music').status.path]).toEqual([
-    '/music-generations/create',
-    '/music/status/{id}',
-  ]);
+  expect([kind('image').model?.default, kind('music').model?.default]).toEqual(['alpha-2', 'auto']);
+  expect(kind('image')).toMatchObject({
+    create: { paths: ['/image-generations/create'], documented: true },
+    status: { path: '/image/status/{id}' },
+    recovery: 'replay',
+  });
+  expect(kind('music')).toMatchObject({
+    create: { paths: ['/music-generations/create'], documented: true },
+    status: { path: '/music/status/{id}' },
+    remove: { path: '/music-generations/{id}', by: 'job' },
+    recovery: 'replay',
+  });
+});
+
+it.each([
+  ['voiceover', '/voiceovers/status/{id}', '/voiceovers/all', undefined],
+  ['video', '/video/status/{id}', '/videos/all', undefined],
+  ['clipping', '/clippings/status/{id}', '/clippings/all', '/clippings/{id}'],
+  ['thumbnail', '/image/status/{id}', '/thumbnails', '/thumbnails/{id}'],
+  ['influencer', '/image/status/{id}', undefined, undefined],
+  ['upload', undefined, undefined, undefined],
+  ['post', undefined, undefined, undefined],
+])('%s is called at the documented paths', (name, status, list, remove) => {
+  expect([kind(name).status?.path, kind(name).list?.path, kind(name).remove?.path]).toEqual([status, list, remove]);
+  // Replay is documented for images and music only.
+  expect(kind(name).recovery).not.toBe('replay');
+});
+
+it('there are 20 voices, each with gender and accent', () => {
+  const { values = [], about = {} } = kind('voiceover').fields.voice_id ?? {};
+  expect(values).toHaveLength(20);
+  expect(about.River).toBe('neutral, american');
+  expect(about.Charlotte).toBe('female, swedish');
+  expect(Object.keys(about)).toEqual(values);
 });
 
 it('names of every object are no kinds', () => {
@@ -94,6 +119,16 @@ it.each([
   ['music', {}, 'music/auto', 5],
   ['music', { model: 'song-o2', lyrics: 'x' }, 'music/song-o2', 6],
   ['music', { model: 'constructor' }, 'music/constructor', undefined],
+  ['upload', { file: 'a.png' }, 'upload', 0],
+  ['post', { caption: 'x' }, 'post', 0],
+  [
+    'video',
+    { prompt: 'a', duration: 5, ratio: '16:9', model: 'motion-2' },
+    'video/motion-2/duration=5/prompt~16/ratio=16:9',
+    undefined,
+  ],
+  ['video', { prompt: 'a', image: 'https://a.example/x.png' }, 'video/prompt~16', undefined],
+  ['voiceover', { text: 'x'.repeat(200), voice_id: 'Aria', output_format: 'wav' }, 'voiceover/text~256', undefined],
 ] as const)('%s %j is priced as %s', (name, request, priced, credits) => {
   expect(priceClass(kind(name), request)).toBe(priced);
   expect(documentedCredits(kind(name), request)).toBe(credits);

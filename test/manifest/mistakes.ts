@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import type { Diagnostic } from '../../src/diagnostic.ts';
 import type { DataFile } from '../../src/manifest/parse.ts';
-import { load, tasks } from './load.ts';
+import { load, parse, summarize, tasks } from './load.ts';
 
 /** A text in, the codes and places of its mistakes out. */
 export interface MistakeCase {
@@ -24,16 +25,32 @@ export function productTask(...lines: string[]): string {
 
 export function testMistakes(cases: readonly MistakeCase[]): void {
   it.each(cases)('$name', ({ text, data, vars, found, says }) => {
-    const { graph, diagnostics, found: all } = load(text, { ...(data && { data }), ...(vars && { vars }) });
-    expect(all.map((one) => one.replace('campaign.yaml:', ''))).toEqual(found);
-    const words = diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
-    for (const word of says ?? []) expect(words).toContain(word);
+    const { graph, diagnostics } = load(text, { ...(data && { data }), ...(vars && { vars }) });
+    expectMistakes(diagnostics, { found, says });
     expect(graph === undefined).toBe(diagnostics.some((one) => one.severity === 'error'));
-    for (const { message, hint, place } of diagnostics) {
-      expect(hint, message).toBeTruthy();
-      expect(place, message).toBeDefined();
-      expect(`${message} ${hint}`).not.toMatch(/undefined|\[object/);
-      expect(message).not.toMatch(/[.!]$/);
-    }
   });
+}
+
+/** The same for mistakes of shape alone: no graph is made. */
+export function testShapeMistakes(cases: readonly Omit<MistakeCase, 'vars'>[]): void {
+  it.each(cases)('$name', ({ text, data, found, says }) => {
+    const { manifest, diagnostics } = parse(text, { ...(data && { data }) });
+    expectMistakes(diagnostics, { found, says });
+    expect(manifest?.sound ?? false).toBe(diagnostics.every((one) => one.severity === 'warning'));
+  });
+}
+
+function expectMistakes(
+  diagnostics: readonly Diagnostic[],
+  { found, says = [] }: { found: string[]; says: string[] | undefined },
+): void {
+  expect(diagnostics.map((one) => summarize(one).replace('campaign.yaml:', ''))).toEqual(found);
+  const words = diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
+  for (const word of says) expect(words).toContain(word);
+  for (const { message, hint, place } of diagnostics) {
+    expect(hint, message).toBeTruthy();
+    expect(place, message).toBeDefined();
+    expect(`${message} ${hint}`).not.toMatch(/undefined|\[object/);
+    expect(message).not.toMatch(/[.!]$/);
+  }
 }

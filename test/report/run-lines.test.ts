@@ -51,6 +51,8 @@ describe('createLines', () => {
       hero@en  failed  moderated \\x1b[2J
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  unresolved  no answer
+      hero@l'été  failed  out of memory; it is bought again
+      logo  uploaded  asset-1 (2.0 kB)
       hero@l'été  failed  the link has expired
       theme@a  created  job j-5, 12 credits (31 of 60 left)
       stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once

@@ -139,6 +139,8 @@ export function eventfulRun(): RunEvent[] {
       credits: null,
       error: 'no answer',
     },
+    { event: 'job-retried', address: "hero@l'été", jobId: 'j-3', error: 'out of memory', left: 1 },
+    { event: 'file-uploaded', address: 'logo', assetId: 'asset-1', bytes: 2048 },
     { event: 'step-started', address: "hero@l'été", task: 'hero', kind: 'image', action: 'download' },
     { event: 'job-completed', address: "hero@l'été", jobId: 'j-4' },
     {

@@ -20,6 +20,7 @@ function step(address: string, fingerprint = `1:${address}`): Step {
     save: `output/${address}`,
     place: place('campaign.yaml', [1, 1], [1, 2]),
     trail: [],
+    tags: [],
   };
 }
 
@@ -30,6 +31,8 @@ function graph(steps: Step[], budget?: number): Graph {
     steps,
     tasks: ids.map((id) => ({ id, kind: 'image', steps: steps.filter(({ task }) => task === id).length })),
     ...(budget !== undefined && { budget }),
+    selectors: {},
+    prices: {},
     warnings: [],
   };
 }
@@ -84,7 +87,7 @@ describe('makeStatus', () => {
       id: 'hero',
       kind: 'image',
       steps: 9,
-      states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, 'not-bought': 2 },
+      states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2 },
       filesMissing: 1,
     });
     expect(taskIn(view, 'logo')?.filesMissing).toBe(1);
@@ -100,12 +103,12 @@ describe('makeStatus', () => {
     expect(view.credits).toEqual({ spent: 5, held: 5, heldUnknown: 0, budget: 12, left: 2 });
   });
 
-  it('takes a changed input for not bought, and a renamed step for what it was', () => {
+  it('says of a changed input that something else was bought, and a renamed step for what it was', () => {
     const changed = step('a', '1:other');
     const renamed = step('new-name', '1:old-name');
     const bought = lock({ a: [purchase('a', 'done')], 'old-name': [purchase('old-name', 'done')] });
     const view = makeStatus({ ...facts, graph: graph([changed, renamed]), lock: bought });
-    expect(taskIn(view, 'a')?.states).toMatchObject({ done: 0, 'not-bought': 1 });
+    expect(taskIn(view, 'a')?.states).toMatchObject({ done: 0, changed: 1, 'not-bought': 0 });
     expect(taskIn(view, 'new-name')?.states).toMatchObject({ done: 1 });
     expect(view.orphans).toEqual([]);
   });

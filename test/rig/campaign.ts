@@ -33,6 +33,7 @@ tasks:
 }
 
 export interface RunOptions {
+  selected?: string[];
   maxCredits?: number;
   concurrency?: number;
   redo?: string[];
@@ -58,8 +59,8 @@ export class TestCampaign {
   readonly bodies = memoryBodies();
   graph: Graph;
 
-  constructor(manifest: string, data: Record<string, string> = {}) {
-    this.graph = graphOf(manifest, data);
+  constructor(manifest: string | Graph, data: Record<string, string> = {}) {
+    this.graph = typeof manifest === 'string' ? graphOf(manifest, data) : manifest;
   }
 
   plan(options: RunOptions = {}): Plan {
@@ -70,10 +71,12 @@ export class TestCampaign {
         const found = this.outputs.files.get(path);
         return found === undefined ? 'missing' : found === sha256 ? 'intact' : 'changed';
       },
+      mediaFacts: () => this.outputs.facts.current,
       replays: this.service.canReplay ? 'yes' : 'no',
       now: this.clock.now(),
       concurrency: options.concurrency ?? 4,
       redo: new Set(options.redo ?? []),
+      ...(options.selected !== undefined && { selected: new Set(options.selected) }),
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     });
   }

@@ -4,6 +4,7 @@ import type { OutputError } from '../../src/disk/output-target.ts';
 import { readLock } from '../../src/lock/read.ts';
 import type { Lock, Output } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
+import type { MediaFacts } from '../../src/plan/expectation.ts';
 import type { Outputs } from '../../src/run/ports.ts';
 
 /** A lock file in memory. `failAfter` lines every further append fails, as a full disk does. */
@@ -62,12 +63,20 @@ export function memoryBodies(): KeptBodies & { kept: Map<string, string> } {
 }
 
 /** Files in memory: path to digest. `problem` makes the next saves fail. */
-export function memoryOutputs(): Outputs & { files: Map<string, string>; problems: OutputError[] } {
+export function memoryOutputs(): Outputs & {
+  files: Map<string, string>;
+  problems: OutputError[];
+  /** What every file is like. */
+  facts: { current: MediaFacts | undefined };
+} {
   const files = new Map<string, string>();
   const problems: OutputError[] = [];
+  const facts: { current: MediaFacts | undefined } = { current: undefined };
   return {
     files,
     problems,
+    facts,
+    measure: async () => facts.current,
     async save(target, download) {
       const problem = problems.shift();
       if (problem !== undefined) throw problem;

@@ -1,5 +1,5 @@
-import type { Clock, Service } from '../../src/run/ports.ts';
-import type { CreateAnswer, DownloadAnswer, JobEnd } from '../../src/service/answer.ts';
+import type { Clock, Service, UploadOrder } from '../../src/run/ports.ts';
+import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../src/service/answer.ts';
 
 /** What happens to one create instead of a plain answer. `booked`: the service has charged before the answer is lost. */
 export type Trouble = { answer: Exclude<CreateAnswer, { is: 'accepted' }>; booked?: boolean };
@@ -16,7 +16,7 @@ export interface BookedJob {
 /** The service in memory, with its own ledger: what it has charged, whatever the client believes. */
 export class ScriptedService implements Service {
   readonly ledger: BookedJob[] = [];
-  readonly requests: { call: 'create' | 'watch' | 'open'; what: string }[] = [];
+  readonly requests: { call: 'create' | 'watch' | 'open' | 'upload'; what: string }[] = [];
   readonly creates: { key: string; body: string }[] = [];
   balance = 1000;
   canReplay = true;
@@ -105,7 +105,21 @@ export class ScriptedService implements Service {
       return { is: 'unwatched', because: 'signal', error: 'interrupted' };
     }
     this.#running.delete(jobId);
-    return this.endOf(job) ?? { is: 'completed', url: `https://files.example/${jobId}` };
+    return this.endOf(job) ?? completed(`https://files.example/${jobId}`);
+  }
+
+  /** What is in the media library: each upload by the path or link that it came from. */
+  readonly library: string[] = [];
+  uploaded: (order: UploadOrder) => UploadAnswer | undefined = () => undefined;
+
+  async upload(order: UploadOrder): Promise<UploadAnswer> {
+    const from = 'path' in order ? order.path : order.url;
+    this.requests.push({ call: 'upload', what: from });
+    await this.#answerTime();
+    const answer = this.uploaded(order);
+    if (answer !== undefined) return answer;
+    this.library.push(from);
+    return { is: 'uploaded', assetId: `asset-${this.library.length}`, url: `https://library.example/${from}` };
   }
 
   async open(url: string): Promise<DownloadAnswer> {
@@ -113,6 +127,16 @@ export class ScriptedService implements Service {
     await this.#alive();
     return this.opened(url) ?? { is: 'open', download: { body: bodyOf(url) } };
   }
+}
+
+/** A job that gives these files; several of them are the clips of one. */
+export function completed(...files: string[]): JobEnd {
+  const [url = ''] = files;
+  const clips = files.length > 1 ? files.map((file, index) => [`clips.${index}.url`, file]) : [];
+  return {
+    is: 'completed',
+    result: { values: { url, ...Object.fromEntries(clips) }, files, ...(files.length > 1 && { parts: files.length }) },
+  };
 }
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {

@@ -14,7 +14,7 @@ const broken: HttpAnswer = { is: 'broken', sent: true, message: 'ECONNRESET' };
 /** Watches one job whose status calls get these answers in turn, the last one for ever. No time passes outside. */
 async function watch(
   replies: HttpAnswer[],
-  options: { patienceMs?: number; fresh?: boolean; abortAtMs?: number } = {},
+  options: { patienceMs?: number; fresh?: boolean; abortAtMs?: number; kind?: string; timeoutMs?: number } = {},
 ) {
   const clock = new VirtualClock();
   const startedAt = clock.now();
@@ -34,7 +34,7 @@ async function watch(
   if (options.abortAtMs !== undefined) void clock.sleep(options.abortAtMs).then(() => controller.abort());
   const end: JobEnd = await clock.run(
     watchJob(
-      { kind: 'image', jobId: 'j1' },
+      { kind: options.kind ?? 'image', jobId: 'j1' },
       {
         http,
         clock,
@@ -47,6 +47,7 @@ async function watch(
       {
         signal: controller.signal,
         fresh: options.fresh ?? true,
+        ...(options.timeoutMs !== undefined && { patienceMs: options.timeoutMs }),
         onStatus: (status) => statuses.push(status),
         notice: (text) => notices.push(text),
       },
@@ -58,7 +59,10 @@ async function watch(
 describe('watching a job', () => {
   test('from queued to its link', async () => {
     const { end, statuses, paths } = await watch([job('QUEUED'), job('PROCESSING'), job('PROCESSING'), done]);
-    expect(end).toEqual({ is: 'completed', url: 'https://files.example/j1' });
+    expect(end).toEqual({
+      is: 'completed',
+      result: { values: { url: 'https://files.example/j1' }, files: ['https://files.example/j1'] },
+    });
     expect(statuses).toEqual(['QUEUED', 'PROCESSING', 'COMPLETED']);
     expect([...paths]).toEqual(['/image/status/j1']);
   });
@@ -77,6 +81,26 @@ describe('watching a job', () => {
   test('patience ends the watching, not the job', async () => {
     const { end } = await watch([job('PROCESSING')], { patienceMs: 60_000 });
     expect(end).toMatchObject({ is: 'unwatched', because: 'patience' });
+  });
+
+  test('the timeout of a task ends it sooner, and says so', async () => {
+    const { end, elapsedMs } = await watch([job('PROCESSING')], { patienceMs: 600_000, timeoutMs: 20_000 });
+    expect(end).toMatchObject({ is: 'unwatched', because: 'patience', error: expect.stringContaining('`timeout`') });
+    expect(elapsedMs).toBeLessThan(60_000);
+  });
+
+  test('a failed sync of a clipping is tried at the other address, too', async () => {
+    const failed = answer(500, { success: false, message: 'provider sync failed' });
+    const clips = [{ id: 'c', order: 0, outputAsset: { url: 'https://files.example/c' } }];
+    const { end, paths } = await watch([failed, job('COMPLETED', { clips })], { kind: 'clipping' });
+    expect(end).toMatchObject({ is: 'completed', result: { parts: 1 } });
+    expect([...paths]).toEqual(['/clippings/status/j1', '/clippings/refresh/j1']);
+  });
+
+  test('a clipping that is completed without clips is asked about again, and then gave nothing', async () => {
+    const { end, polls } = await watch([job('COMPLETED', { clips: [] })], { kind: 'clipping' });
+    expect(end).toEqual({ is: 'completed', result: { values: {}, files: [], parts: 0 } });
+    expect(polls.length).toBeGreaterThan(3);
   });
 
   test('an interruption ends it within the same moment', async () => {

@@ -5,7 +5,8 @@ import { planJson } from '../../report/plan-json.ts';
 import { planText } from '../../report/plan-text.ts';
 import { systemClock } from '../../run/clock.ts';
 import { askToSpend } from '../ask.ts';
-import { campaignPaths, knownService, requireGraph, requireLock } from '../campaign.ts';
+import { campaignPaths, knownService, requireLock } from '../campaign.ts';
+import { requireCheckedGraph } from '../checked-graph.ts';
 import { readEnvironment, requireAccess } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { holdGuard } from '../hold-guard.ts';
@@ -13,8 +14,7 @@ import { planCampaign } from '../plan-campaign.ts';
 import { openEvents } from '../recorder.ts';
 import { runPlan } from '../run-plan.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
-import { type PlanCommandOptions, plan, replaysOf } from './plan.ts';
+import { type PlanCommandOptions, plan, replaysOf, selectionOf } from './plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './sandbox.ts';
 
 export interface ApplyOptions extends PlanCommandOptions {
@@ -35,16 +35,18 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
   const sandbox = options.sandbox === true;
   const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const events = openEvents(options.events, terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  const service = knownService(sandbox, environment);
+  const checked = { options, paths, terminal, service, environment, isRun: true };
+  const { graph, facts } = await requireCheckedGraph(file, checked);
+  const events = openEvents(options.events, terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
-    const service = knownService(sandbox, environment);
     const loaded = await requireLock(paths, service, terminal);
     const made = await planCampaign(graph, loaded.lock, paths, {
       terminal,
       redo: options.redo ?? [],
+      ...selectionOf(options),
       replays: replaysOf(sandbox, environment),
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -77,6 +79,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
         patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
+        createPaths: facts.createPaths,
       });
     } finally {
       await embedded?.close();

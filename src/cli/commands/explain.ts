@@ -44,7 +44,7 @@ export async function render(file: string, address: string, { options, terminal 
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const step = graph.steps.find((candidate) => candidate.address === address);
   if (step === undefined) throw unknownStep(address, graph.steps);
-  terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.path ?? ''}`)}\n`);
+  terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
   terminal.out(`${safeJson(step.request, 2)}\n`);
   return exitCodes.done;
 }

@@ -4,12 +4,12 @@ import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { readCredential } from '../../service/secrets.ts';
-import { campaignPaths, knownService, requireGraph, requireLock } from '../campaign.ts';
+import { campaignPaths, knownService, requireLock } from '../campaign.ts';
+import { requireCheckedGraph } from '../checked-graph.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCodes } from '../exit.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface PlanCommandOptions {
   sandbox?: boolean;
@@ -22,18 +22,24 @@ export interface PlanCommandOptions {
   var?: Record<string, string>;
   format?: 'text' | 'json' | 'markdown';
   detailedExitcode?: boolean;
+  select?: string[];
+  exclude?: string[];
+  /** Ask the service for its OpenAPI document. */
+  refresh?: boolean;
 }
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
+  const service = knownService(sandbox, environment);
+  const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
+  const { lock } = await requireLock(paths, service, terminal);
   const made = await planCampaign(graph, lock, paths, {
     terminal,
     redo: options.redo ?? [],
+    ...selectionOf(options),
     replays: replaysOf(sandbox, environment),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -54,6 +60,13 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   }
   const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
+}
+
+export function selectionOf({ select, exclude }: Pick<PlanCommandOptions, 'select' | 'exclude'>): {
+  select?: string[];
+  exclude?: string[];
+} {
+  return { ...(select !== undefined && { select }), ...(exclude !== undefined && { exclude }) };
 }
 
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {

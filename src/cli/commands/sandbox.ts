@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Json } from '../../json.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -37,6 +38,20 @@ export async function startSandbox(options: {
   const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
   const { url, close } = await sandbox.listen({ port });
   return { url, balance: () => sandbox.balance(), close };
+}
+
+/** Its OpenAPI document, without a socket and without state on disk. */
+export async function sandboxDocument(): Promise<Json> {
+  const { createSandbox } = await import('../../sandbox/index.ts');
+  const sandbox = createSandbox({ apiKey: sandboxKey });
+  try {
+    const answer = await sandbox.fetch(
+      new Request('http://127.0.0.1/api/v1/openapi.json', { headers: { authorization: `Bearer ${sandboxKey}` } }),
+    );
+    return (await answer.json()) as Json;
+  } finally {
+    await sandbox.close();
+  }
 }
 
 /** Serves until it is interrupted. */

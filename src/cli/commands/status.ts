@@ -19,7 +19,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
-  const outputs = outputsToCheck(graph, lock);
+  const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
   const view = makeStatus({ campaign: graph.name, graph, lock, present: await checkOutputs(paths.outputs, outputs) });
   if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
   else terminal.out(statusText(view, { style: terminal.outStyle }));

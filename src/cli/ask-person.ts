@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline';
+import { CommandError, exitCodes } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * One question to a person, unless `--yes` was given; anything but yes is no, and Ctrl-C is neither. Without a terminal
+ * nobody can be asked: the command ends, and nothing has been done.
+ */
+export async function askPerson(
+  question: string,
+  { yes, terminal }: { yes: boolean | undefined; terminal: Terminal },
+): Promise<'yes' | 'no' | 'interrupted'> {
+  if (yes === true) return 'yes';
+  if (!terminal.interactive) {
+    throw new CommandError(exitCodes.wrongUsage, 'there is no terminal to ask on', 'agree with --yes');
+  }
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      reader.on('SIGINT', () => {
+        terminal.err('\n');
+        resolve('interrupted');
+      });
+      // Ctrl-D, or the terminal is gone.
+      reader.on('close', () => resolve('no'));
+      reader.question(`${question} [y/N] `, (answer) => {
+        resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no');
+      });
+    });
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,152 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hashFile } from '../disk/hash-file.ts';
+import { checkOutputPath, findOutputFolder } from '../disk/output-path.ts';
+import { OutputError } from '../disk/output-target.ts';
+import { isErrno, orAbsent, statPlainFile, UnsafeFileError } from '../disk/plain-file.ts';
+import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock } from '../lock/record.ts';
+import { matchSteps } from '../plan/match.ts';
+import { withoutExtension } from '../plan/save-names.ts';
+import type { Leftover } from '../report/gc-text.ts';
+
+export interface LeftoverFile extends Leftover {
+  /** The digests that the lock knows for this path; absent for a broken download. */
+  digests?: ReadonlySet<string>;
+}
+
+export interface Leftovers {
+  files: LeftoverFile[];
+  /** No step owns these either, but they are not what was bought: somebody's work may be in them. */
+  kept: { path: string; why: string }[];
+}
+
+/** Another campaign's lock. */
+export interface OtherLock {
+  lock: Lock;
+  /** Its folder, as seen from this campaign's: empty, or ends in `/`. */
+  prefix: string;
+}
+
+/** A download that is still going on, in another campaign of this folder, has written more recently than this. */
+const brokenAfterMs = 3_600_000;
+const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
+
+/**
+ * Local files that no step of the manifest owns: outputs of earlier purchases and of steps that are gone, and what broken
+ * downloads left. Only what the lock names, with the very bytes that it names, and never through a symbolic link.
+ */
+export async function findLeftovers(
+  root: string,
+  facts: { graph: Graph; lock: Lock; others: readonly OtherLock[]; now: number },
+): Promise<Leftovers> {
+  const { graph, lock, others, now } = facts;
+  const isOwned = makeOwner(graph, lock, others);
+  const found: Leftovers = { files: [], kept: [] };
+  for (const [path, { digests, address }] of recordedFiles(lock)) {
+    if (isOwned(path)) continue;
+    const state = await lookAt(root, path, digests);
+    if (state === 'absent') continue;
+    if (typeof state === 'string') found.kept.push({ path, why: state });
+    else found.files.push({ path, bytes: state.bytes, is: 'output', address, digests });
+  }
+  found.files.push(...(await findPartials(root, { graph, lock, now })));
+  found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return found;
+}
+
+/** Every file that the lock names, with all digests that it may have: a path can have been used more than once. */
+function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
+  const files = new Map<string, { digests: Set<string>; address: string }>();
+  for (const { address, purchases } of lock.steps.values()) {
+    for (const { path, sha256 } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
+      const known = files.get(path);
+      if (known === undefined) files.set(path, { digests: new Set([sha256]), address });
+      else known.digests.add(sha256);
+    }
+  }
+  return files;
+}
+
+/**
+ * A path is owned by a step that has its file there, that would save there, or that sends it; and by other campaigns
+ * here. Names count without case, as some file systems do.
+ */
+function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (path: string) => boolean {
+  const same = (path: string) => path.normalize('NFC').toLowerCase();
+  const paths = new Set<string>();
+  const stems = new Set<string>();
+  const listStems: string[] = [];
+  for (const { step, purchase } of matchSteps(graph, lock)) {
+    const outputs = purchase?.outputs ?? [];
+    for (const output of outputs) paths.add(same(output.path));
+    if (step.file !== undefined) paths.add(same(step.file.path));
+    // Until its own file is there, what lies at its place may yet be it.
+    if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
+    stems.add(same(step.save));
+    if (kinds[step.kind]?.parts !== undefined) listStems.push(same(`${step.save}-`));
+  }
+  for (const { lock: other, prefix } of others) {
+    for (const path of recordedFiles(other).keys()) paths.add(same(`${prefix}${path}`));
+  }
+  return (given) => {
+    const path = same(given);
+    const stem = withoutExtension(path);
+    if (paths.has(path) || stems.has(stem)) return true;
+    return listStems.some((start) => stem.startsWith(start) && /^\d+$/.test(stem.slice(start.length)));
+  };
+}
+
+/** Its size, or why it stays. */
+async function lookAt(
+  root: string,
+  path: string,
+  digests: ReadonlySet<string>,
+): Promise<{ bytes: number } | 'absent' | string> {
+  try {
+    const names = checkOutputPath(path);
+    const folder = await findOutputFolder(root, names.slice(0, -1));
+    if (folder === undefined) return 'absent';
+    const target = join(folder, names.at(-1) ?? '');
+    if ((await statPlainFile(target)) === undefined) return 'absent';
+    const digest = await hashFile(target);
+    if (digest === undefined) return 'absent';
+    return digests.has(digest.sha256) ? { bytes: digest.bytes } : 'it was changed after it was saved';
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return 'it is not a plain file';
+    if (error instanceof OutputError) return error.message;
+    if (isErrno(error, 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP')) return 'absent';
+    if (isErrno(error, 'EACCES', 'EPERM', 'EIO')) return 'it cannot be read';
+    throw error;
+  }
+}
+
+/** Looks only where this campaign saves. */
+async function findPartials(
+  root: string,
+  { graph, lock, now }: { graph: Graph; lock: Lock; now: number },
+): Promise<LeftoverFile[]> {
+  const paths = [...recordedFiles(lock).keys(), ...graph.steps.map(({ save }) => save)].filter((path) => path !== '');
+  const folders = new Set(paths.map((path) => path.split('/').slice(0, -1).join('/')));
+  const found: LeftoverFile[] = [];
+  for (const name of folders) {
+    const folder = await findOutputFolder(root, name === '' ? [] : name.split('/'));
+    for (const entry of folder === undefined ? [] : await listFolder(folder)) {
+      if (folder === undefined || !partialName.test(entry)) continue;
+      const stats = await orAbsent(lstat(join(folder, entry)));
+      if (stats === undefined || !stats.isFile() || now - stats.mtimeMs < brokenAfterMs) continue;
+      found.push({ path: name === '' ? entry : `${name}/${entry}`, bytes: stats.size, is: 'partial' });
+    }
+  }
+  return found;
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
+}

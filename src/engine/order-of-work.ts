@@ -1,0 +1,58 @@
+import type { StepOrder } from '../plan/plan.ts';
+
+/** What a step waits for in this run. One whose job is known waits for nobody: it is only collected. */
+function needsInRun(order: StepOrder, orders: ReadonlyMap<string, StepOrder>): string[] {
+  if (order.jobId !== undefined) return [];
+  return order.needs.filter((address) => orders.has(address));
+}
+
+export function countNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, number> {
+  return new Map([...orders].map(([address, order]) => [address, needsInRun(order, orders).length]));
+}
+
+export function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, string[]> {
+  const dependents = new Map<string, string[]>();
+  for (const order of orders.values()) {
+    for (const need of needsInRun(order, orders)) {
+      const list = dependents.get(need);
+      if (list === undefined) dependents.set(need, [order.address]);
+      else list.push(order.address);
+    }
+  }
+  return dependents;
+}
+
+/** For each step the length of the longest chain that waits for it: longer chains start first. */
+export function measureHeights(
+  orders: ReadonlyMap<string, StepOrder>,
+  dependents: ReadonlyMap<string, string[]>,
+): Map<string, number> {
+  const heights = new Map<string, number>();
+  // Orders stand in topological order, so from the back every dependent is known before what it waits for.
+  for (const address of [...orders.keys()].reverse()) {
+    const above = (dependents.get(address) ?? []).map((dependent) => heights.get(dependent) ?? 0);
+    heights.set(
+      address,
+      above.reduce((most, height) => Math.max(most, height + 1), 0),
+    );
+  }
+  return heights;
+}
+
+/** What is paid for already comes first: attach, then download, and only then new creates. */
+export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
+  const height = heights.get(order.address) ?? 0;
+  switch (order.action) {
+    case 'attach':
+      return 3_000_000 + height;
+    case 'download':
+    case 'move':
+      return 2_000_000 + height;
+    case 'create':
+    case 'redo':
+    case 'retry':
+      return order.sentBefore ? 1_000_000 + height : height;
+    default:
+      return order.action satisfies never;
+  }
+}

@@ -1,0 +1,45 @@
+import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
+import type { Row, Rows } from '../manifest/rows.ts';
+import { isTemplate } from '../manifest/template.ts';
+import { emptyMap } from '../manifest/values.ts';
+import { addressPart } from './address.ts';
+import { type PartSource, shapeOfParts } from './check-parts.ts';
+import type { Draft, ExpandedTask } from './draft.ts';
+import { attributeOf } from './join.ts';
+
+/** A row for each part that each step of the other task may give. */
+export function rowsOfParts(
+  task: Task,
+  source: PartSource,
+  from: { manifest: Manifest; producer: ExpandedTask },
+): Rows {
+  const { manifest, producer } = from;
+  const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
+  const picks = task.from.find((one) => one.task === source.task)?.picks ?? [];
+  const wanted = producer.drafts.filter((draft) =>
+    picks.every(({ name, value }) => isTemplate(String(value)) || attributeOf(draft, name) === String(value)),
+  );
+  const rows = wanted.flatMap((draft) => {
+    const key = nameOf(draft);
+    return Array.from({ length: source.most }, (_, index): Row => {
+      const number = index + 1;
+      const value = emptyMap();
+      const part = (field: string) => ({ $ref: draft.address, field: `${source.parts}.${index}.${field}` });
+      Object.assign(value, { number, order: index, url: part('url'), id: part('id'), key });
+      return {
+        value,
+        label: `part ${number} of ${draft.address}`,
+        place,
+        key: key === '' ? String(number) : `${key}-${number}`,
+        part: { of: draft.address, index },
+      };
+    });
+  });
+  return { ...shapeOfParts(source), rows };
+}
+
+/** What tells the steps of the other task apart, as one text that can stand in a key. */
+function nameOf(draft: Draft): string {
+  const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
+  return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);
+}

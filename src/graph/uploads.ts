@@ -1,0 +1,80 @@
+import type { Diagnostic, Place } from '../diagnostic.ts';
+import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
+import { shorten } from '../manifest/values.ts';
+import type { FileFact } from './graph.ts';
+
+/** The task that stands for all uploads that templates make on the spot. */
+export const uploadTask = 'upload';
+
+/** What the disk said about a file. */
+export type FileAnswer = FileFact | { problem: string };
+
+interface At {
+  /** Of the file in which the path is written. */
+  folder: string;
+  place: Place;
+}
+
+/** The files that a campaign brings into the media library, and the steps that `{{upload …}}` makes for them. */
+export class Uploads {
+  /** Files that nobody has read yet: the question to the disk. */
+  readonly unread = new Map<string, Place>();
+  readonly #facts: ReadonlyMap<string, FileAnswer>;
+  /** Files of steps that templates make, by address. */
+  readonly #made = new Map<string, { path: string; place: Place }>();
+
+  constructor(facts: ReadonlyMap<string, FileAnswer>) {
+    this.#facts = facts;
+  }
+
+  /** In a stable order, whatever the order of the templates. */
+  get made(): { address: string; path: string; place: Place }[] {
+    return [...this.#made]
+      .map(([address, one]) => ({ address, ...one }))
+      .sort((a, b) => (a.address < b.address ? -1 : 1));
+  }
+
+  /** The step that brings this file up. */
+  make(written: string, at: At): { address: string } | { diagnostic: Diagnostic } {
+    const path = readPath(written, at);
+    if (typeof path !== 'string') return path;
+    const address = `${uploadTask}@${encodePath(path)}`;
+    if (!this.#made.has(address)) this.#made.set(address, { path, place: at.place });
+    return { address };
+  }
+
+  /** What is known of a file. `file` undefined: it has been asked for. */
+  read(written: string, at: At): { file: (FileFact & { path: string }) | undefined } | { diagnostic: Diagnostic } {
+    const path = readPath(written, at);
+    if (typeof path !== 'string') return path;
+    const fact = this.#facts.get(path);
+    if (fact === undefined) {
+      if (!this.unread.has(path)) this.unread.set(path, at.place);
+      return { file: undefined };
+    }
+    if (!('problem' in fact)) return { file: { path, sha256: fact.sha256, bytes: fact.bytes } };
+    const message = `${shorten(path)} cannot be uploaded: ${fact.problem}`;
+    const hint =
+      'files are looked up beside the manifest that they are written in; check the name and its upper and lower case';
+    return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place: at.place } };
+  }
+}
+
+/** Relative to the folder of the main manifest, and below it. */
+function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
+  const path = normalizePath(pathFrom(folder, written));
+  const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
+  if (!isOutside) return path;
+  const message = `"${shorten(written)}" is not the path of a file below the folder of the manifest`;
+  const hint = 'move the file below the folder of the manifest, and name it by a relative path with /';
+  return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place } };
+}
+
+/** A path as the key of an address: what has a meaning there is written otherwise, and no two paths become one. */
+function encodePath(path: string): string {
+  return path
+    .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>
+      encodeURIComponent(character).replace(character, `%${character.charCodeAt(0).toString(16).toUpperCase()}`),
+    )
+    .replaceAll('/', ':');
+}

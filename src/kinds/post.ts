@@ -1,0 +1,24 @@
+import type { Kind } from './kind.ts';
+
+/**
+ * A post on connected social accounts. Its create call is not documented. Only generation is documented to take credits;
+ * should an answer name a charge, it is recorded all the same.
+ */
+export const post: Kind = {
+  name: 'post',
+  description: 'A post on social accounts. Sent after everything else, at most once.',
+  act: 'post',
+  media: 'none',
+  create: { paths: ['/posts', '/posts/create'], documented: false },
+  recovery: 'ask',
+  fields: {
+    accountIds: { description: 'Which accounts it goes to; `mediabatch accounts` lists them.', type: 'strings' },
+    caption: { description: 'The text of the post.', type: 'string', free: true },
+    media: { description: 'What it shows: public https URLs, or outputs of other tasks.', type: 'strings', url: true },
+    scheduledAt: { description: 'When it is published, ISO 8601. Without it: at once.', type: 'string', free: true },
+  },
+  pricedBy: [],
+  free: true,
+  outputs: [],
+  typicalMs: 5_000,
+};

@@ -1,0 +1,79 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Json } from '../json.ts';
+import { checkPrices } from './check-prices.ts';
+import { checkShape } from './check-shape.ts';
+import { checkTaskKeys } from './check-task-keys.ts';
+import type { FilePlaces } from './places.ts';
+import { includedFaults, manifestFaults, readYaml } from './read-yaml.ts';
+import { maxManifestBytes } from './size-limit.ts';
+import { placeBetween, readSource } from './source.ts';
+import { checkKinds, checkTemplatePlaces, findCutTexts } from './text-rules.ts';
+import { describeValue, emptyMap, isMap, type JsonMap, unknownValue } from './values.ts';
+
+/** Keys that say something about the whole campaign, so that only its main manifest can have them. */
+const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service'];
+
+/** One file as it was written, and what is wrong with it. `content` is absent when it has no shape at all. */
+export interface ReadFile {
+  content?: { value: JsonMap; places: FilePlaces };
+  diagnostics: Diagnostic[];
+}
+
+/** Reads one file and checks its shape. `main` names the manifest that includes it; absent when it is that itself. */
+export function readManifestFile(source: { file: string; text: string }, options: { main?: string }): ReadFile {
+  const read = readSource(source.file, source.text);
+  if (new TextEncoder().encode(source.text).length > maxManifestBytes) {
+    const message = `${source.file} is larger than ${maxManifestBytes / 1024 / 1024} MiB`;
+    const hint = 'move long lists into data files and read them with `foreach:`';
+    return { diagnostics: [{ code: 'MB1007', severity: 'error', message, hint, place: placeBetween(read, 0, 0) }] };
+  }
+  const { main } = options;
+  const { value, places, diagnostics } = readYaml(read, main === undefined ? manifestFaults : includedFaults);
+  if (value === undefined || places === undefined) return { diagnostics };
+  if (!isMap(value) || value === unknownValue) {
+    return { diagnostics: value === unknownValue ? diagnostics : [...diagnostics, describeNoMap(value, places)] };
+  }
+  const own = main === undefined ? { value, diagnostics: [] } : withoutMainKeys(value, { places, main });
+  const content = { value: own.value, places };
+  return {
+    content,
+    diagnostics: [
+      ...diagnostics,
+      ...own.diagnostics,
+      ...checkShape(own.value, places, { isIncluded: main !== undefined }),
+      ...checkKinds(own.value, places),
+      ...checkTemplatePlaces(own.value, places),
+      ...checkTaskKeys(own.value, places),
+      ...checkPrices(own.value, places),
+      ...findCutTexts(own.value, places),
+    ],
+  };
+}
+
+function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
+  const message = `the manifest is ${describeValue(value)}`;
+  const hint = 'it must be a map, with `tasks:` and what else belongs to a campaign';
+  return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
+}
+
+function withoutMainKeys(
+  written: JsonMap,
+  from: { places: FilePlaces; main: string },
+): { value: JsonMap; diagnostics: Diagnostic[] } {
+  const value = emptyMap();
+  const diagnostics: Diagnostic[] = [];
+  for (const [key, item] of Object.entries(written) as [string, Json][]) {
+    if (!mainKeys.includes(key)) {
+      value[key] = item;
+      continue;
+    }
+    diagnostics.push({
+      code: 'MB1101',
+      severity: 'error',
+      message: `\`${key}\` stands in an included manifest, and it is about the whole campaign`,
+      hint: `move it into ${from.main}`,
+      place: from.places.key([key]),
+    });
+  }
+  return { value, diagnostics };
+}

@@ -1,0 +1,198 @@
+import type { Diagnostic, DiagnosticCode, Place } from '../diagnostic.ts';
+import { besideManifest, folderOf } from './file-path.ts';
+import { readIncludePath } from './include-path.ts';
+import type { FilePlaces } from './places.ts';
+import { type ReadFile, readManifestFile } from './read-file.ts';
+import type { DataFile } from './rows.ts';
+import { isTemplate } from './template.ts';
+import { type JsonMap, ownValue, shorten } from './values.ts';
+
+/** Files beside the main one, and how far they may include each other. */
+const maxIncluded = 50;
+const maxDepth = 10;
+
+/** One file of a campaign. */
+export interface ManifestFile {
+  /** As places show it. */
+  file: string;
+  /** Its folder as seen from the main manifest's: `''`, or `shared/`. */
+  folder: string;
+  value: JsonMap;
+  places: FilePlaces;
+}
+
+/** All files of a campaign, as far as their texts are known. */
+export interface ManifestFiles {
+  /** Each file stands behind all that it includes, so the main manifest is last: what a later one says wins. */
+  files: ManifestFile[];
+  diagnostics: Diagnostic[];
+  /** Included files whose text is not known yet, by their path from the main manifest's folder. */
+  unread: { path: string; place: Place }[];
+  /** A file that should be there is not, or has no shape: what it would have said is missing everywhere. */
+  incomplete: boolean;
+}
+
+/** One `include` entry on the way from the main manifest to a file. */
+interface Edge {
+  from: string;
+  to: string;
+  place: Place;
+}
+
+/** Reads the main manifest and, as far as they are in `included`, the files that it includes, each of them once. */
+export function readManifestFiles(
+  source: { file: string; text: string },
+  included: ReadonlyMap<string, DataFile>,
+): ManifestFiles {
+  const walk = new Walk(source.file, included);
+  walk.visit('', readManifestFile(source, {}));
+  const { files, diagnostics, unread, incomplete } = walk;
+  return { files, diagnostics, unread, incomplete };
+}
+
+class Walk {
+  readonly files: ManifestFile[] = [];
+  readonly diagnostics: Diagnostic[] = [];
+  readonly unread: { path: string; place: Place }[] = [];
+  incomplete = false;
+  readonly #main: string;
+  readonly #included: ReadonlyMap<string, DataFile>;
+  readonly #known = new Set<string>();
+  /** The way to the file that is being read. */
+  readonly #way: Edge[] = [];
+
+  constructor(main: string, included: ReadonlyMap<string, DataFile>) {
+    this.#main = main;
+    this.#included = included;
+  }
+
+  /** `path` is that of an included file from the main manifest's folder, and empty for the main manifest itself. */
+  visit(path: string, { content, diagnostics }: ReadFile): void {
+    this.diagnostics.push(...diagnostics);
+    if (content === undefined) {
+      this.incomplete = true;
+      return;
+    }
+    const folder = folderOf(path);
+    const entries = ownValue(content.value, 'include');
+    if (entries !== undefined && !Array.isArray(entries)) this.incomplete = true;
+    for (const [index, written] of Array.isArray(entries) ? entries.entries() : []) {
+      if (typeof written !== 'string' || written.trim() === '' || isTemplate(written)) {
+        this.incomplete = true;
+        continue;
+      }
+      const place = content.places.value(['include', index]);
+      const found = readIncludePath(written, folder);
+      if ('path' in found) this.#include(found.path, { from: path, place });
+      else this.#refuse('MB1010', place, found);
+    }
+    this.files.push({ file: this.#shown(path), folder, ...content });
+  }
+
+  #include(path: string, entry: { from: string; place: Place }): void {
+    const { from, place } = entry;
+    const edge = { from, to: path, place };
+    if (this.#closesCircle(edge)) return;
+    if (this.#known.has(path)) return;
+    if (this.#known.size >= maxIncluded) {
+      const message = `more than ${maxIncluded} files are included`;
+      this.#refuse('MB1007', place, { message, hint: 'join some of them, or split the campaign into several' });
+      return;
+    }
+    this.#known.add(path);
+    if (this.#way.length >= maxDepth) {
+      const message = `manifests include each other over more than ${maxDepth} levels`;
+      this.#refuse('MB1007', place, { message, hint: 'include the file from the main manifest' });
+      return;
+    }
+    const answer = this.#included.get(path);
+    if (answer === undefined) {
+      this.unread.push({ path, place });
+    } else if ('text' in answer) {
+      this.#way.push(edge);
+      this.visit(path, readManifestFile({ file: this.#shown(path), text: answer.text }, { main: this.#main }));
+      this.#way.pop();
+    } else if ('problem' in answer) {
+      this.#refuse('MB1010', place, explainProblem(this.#shown(path), answer));
+    } else {
+      throw new Error(`internal error: the included file ${path} was read as a list of files`);
+    }
+  }
+
+  /** Tells of a circle with each of its edges, and says whether there is one. */
+  #closesCircle(last: Edge): boolean {
+    const to = last.to === nameOf(this.#main) ? '' : last.to;
+    const start = to === '' ? 0 : this.#way.findIndex((edge) => edge.from === to);
+    if (start === -1 && last.from !== to) return false;
+    const edges = [...(start === -1 ? [] : this.#way.slice(start)), last];
+    const names = [...edges.map(({ from }) => this.#shown(from)), this.#shown(to)];
+    const related = edges.slice(0, -1).map((edge) => ({
+      message: `${this.#shown(edge.from)} includes ${this.#shown(edge.to)}`,
+      place: edge.place,
+    }));
+    const message =
+      edges.length === 1
+        ? `${names[0]} includes itself`
+        : `manifests include each other in a circle: ${names.join(' → ')}`;
+    this.diagnostics.push({
+      code: 'MB1011',
+      severity: 'error',
+      message,
+      hint: 'take one of these entries out of `include`; what several files need belongs into a file of its own',
+      place: last.place,
+      ...(related.length === 0 ? {} : { related }),
+    });
+    return true;
+  }
+
+  #refuse(code: DiagnosticCode, place: Place, words: { message: string; hint: string }): void {
+    this.incomplete = true;
+    this.diagnostics.push({ code, severity: 'error', ...words, place });
+  }
+
+  #shown(path: string): string {
+    return path === '' ? this.#main : besideManifest(this.#main, path);
+  }
+}
+
+function nameOf(file: string): string {
+  return file.replace(/^.*[/\\]/, '');
+}
+
+function explainProblem(
+  shown: string,
+  file: Extract<DataFile, { problem: string }>,
+): { message: string; hint: string } {
+  const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
+  switch (file.problem) {
+    case 'missing':
+      return {
+        message: `${shown} does not exist${detail}`,
+        hint: 'paths in `include` are relative to the file in which they stand; check the name and its upper and lower case',
+      };
+    case 'outside':
+      return {
+        message: `${shown} is outside the folder of the main manifest${detail}`,
+        hint: 'move the file below that folder and include it by a relative path',
+      };
+    case 'not-a-file':
+      return {
+        message: `${shown} is not a regular file${detail}`,
+        hint: 'name one manifest, not a folder or a device',
+      };
+    case 'too-large':
+      return {
+        message: `${shown} is too large${detail}`,
+        hint: 'move long lists into data files and read them with `foreach:`',
+      };
+    case 'unreadable':
+      return {
+        message: `${shown} cannot be read${detail}`,
+        hint: 'check its permissions and that it is a UTF-8 text',
+      };
+    default: {
+      const never: never = file.problem;
+      throw new Error(`internal error: an included file with the problem ${String(never)}`);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Json } from '../json.ts';
+import type { Expectation, Range, Task } from './manifest.ts';
+import { isTemplate } from './template.ts';
+import { isMap, ownValue } from './values.ts';
+
+/** `duration: 8` means about eight seconds: encoders cut at whole frames. */
+const durationToleranceSeconds = 0.5;
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `when` as far as it is right: true, false, a template, or one of the two as a text. */
+export function readWhen(value: Json | undefined): string | boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string') return undefined;
+  return isTemplate(value) || value === 'true' || value === 'false' ? value : undefined;
+}
+
+/** `90s`, `30m`, `1.5h` in ms. */
+export function readTimeout(value: Json | undefined): number | undefined {
+  const match = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)([smh])$/.exec(value) : null;
+  const timeoutMs = Math.round(Number(match?.[1]) * (unitMs[match?.[2] ?? ''] ?? 0));
+  return timeoutMs > 0 ? timeoutMs : undefined;
+}
+
+export function readRetry(value: Json | undefined): Task['retry'] {
+  const attempts = ownValue(value, 'attempts');
+  const credits = ownValue(value, 'credits');
+  if (!isWhole(attempts) || attempts < 2 || attempts > 5) return undefined;
+  return isWhole(credits) ? { attempts, credits } : { attempts };
+}
+
+export function readExpectation(value: Json | undefined): Expectation | undefined {
+  if (!isMap(value)) return undefined;
+  const width = readRange(ownValue(value, 'width'));
+  const height = readRange(ownValue(value, 'height'));
+  const bytes = readRange(ownValue(value, 'bytes'));
+  const durationSeconds = readRange(ownValue(value, 'duration'), durationToleranceSeconds);
+  const ratio = ownValue(value, 'ratio');
+  const type = ownValue(value, 'type');
+  const expectation: Expectation = {
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    ...(typeof ratio === 'string' ? { ratio } : {}),
+    ...(durationSeconds === undefined ? {} : { durationSeconds }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(typeof type === 'string' ? { type } : {}),
+  };
+  return Object.keys(expectation).length === 0 ? undefined : expectation;
+}
+
+/** A number stands for itself, give or take `tolerance`. */
+function readRange(value: Json | undefined, tolerance = 0): Range | undefined {
+  if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
+  const min = ownValue(value, 'min');
+  const max = ownValue(value, 'max');
+  if (typeof min !== 'number' && typeof max !== 'number') return undefined;
+  return { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
+}
+
+function isWhole(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,83 @@
+import type { Graph, OpenRequest } from '../graph/graph.ts';
+import type { Json } from '../json.ts';
+
+/**
+ * Something that must exist for a step to be needed: a part of another step's output, counted from 0. How many parts
+ * there are is known when that step is done.
+ */
+export interface PartCondition {
+  of: string;
+  fingerprint: string;
+  index: number;
+}
+
+/** How many parts the output of a step has; undefined as long as nobody knows. */
+export type CountParts = (address: string, fingerprint: string) => number | undefined;
+
+/** For each step that may turn out not to be needed, what that depends on – its own part, and those of what it uses. */
+export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
+  const found = new Map<string, readonly PartCondition[]>();
+  if (!graph.steps.some(({ part }) => part !== undefined)) return found;
+  // Steps stand in topological order: what a step uses has been looked at before.
+  for (const { address, part, request } of graph.steps) {
+    const conditions = new Map<string, PartCondition>();
+    const add = (condition: PartCondition) => conditions.set(JSON.stringify(condition), condition);
+    if (part !== undefined) add(part);
+    for (const used of singleReferences(request)) found.get(used)?.forEach(add);
+    if (conditions.size > 0) found.set(address, [...conditions.values()]);
+  }
+  return found;
+}
+
+/** The condition that fails, if one does. */
+export function findMissingPart(
+  conditions: readonly PartCondition[] | undefined,
+  count: CountParts,
+): { condition: PartCondition; parts: number } | undefined {
+  for (const condition of conditions ?? []) {
+    const parts = count(condition.of, condition.fingerprint);
+    if (parts !== undefined && condition.index >= parts) return { condition, parts };
+  }
+  return undefined;
+}
+
+/** Of the steps in the lists of a request those that may turn out not to be needed: then the list is shorter. */
+export function findOptional(
+  request: OpenRequest,
+  conditions: ReadonlyMap<string, readonly PartCondition[]>,
+): { [address: string]: PartCondition[] } | undefined {
+  if (conditions.size === 0) return undefined;
+  const optional: [string, PartCondition[]][] = [];
+  for (const address of listedReferences(request)) {
+    const known = conditions.get(address);
+    if (known !== undefined) optional.push([address, [...known]]);
+  }
+  return optional.length === 0 ? undefined : Object.fromEntries(optional);
+}
+
+/** Steps without whose output the request cannot be made. */
+function singleReferences(request: OpenRequest): Set<string> {
+  return collectReferences(request).single;
+}
+
+/** Steps whose outputs are members of a list. */
+function listedReferences(request: OpenRequest): Set<string> {
+  const { single, listed } = collectReferences(request);
+  for (const address of single) listed.delete(address);
+  return listed;
+}
+
+function collectReferences(request: OpenRequest): { single: Set<string>; listed: Set<string> } {
+  const single = new Set<string>();
+  const listed = new Set<string>();
+  const visit = (value: Json, inList: boolean): void => {
+    if (value === null || typeof value !== 'object') return;
+    // A list of one is as good as its one member: without it nothing would be left.
+    if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
+    else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
+    else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);
+    else for (const item of Object.values(value)) visit(item, inList);
+  };
+  visit(request, false);
+  return { single, listed };
+}

@@ -1,0 +1,44 @@
+import type { Purchase } from '../lock/record.ts';
+import type { Match } from './match.ts';
+
+/**
+ * How far the purchase of a step's present request has got. `changed`: something was bought for it, but not what the
+ * manifest asks for now; `not-bought` includes what was refused.
+ */
+export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought';
+
+export const stepStates: readonly StepState[] = [
+  'done',
+  'running',
+  'failed',
+  'lost',
+  'unresolved',
+  'changed',
+  'not-bought',
+];
+
+/** A step that shares another step's job stands where that job stands. */
+export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<string, Match>): StepState {
+  if (match === undefined) return 'not-bought';
+  const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
+  const purchase = match.purchase ?? owner?.purchase;
+  if (purchase !== undefined) return stateOfPurchase(purchase);
+  return match.record?.purchases.some(({ jobId }) => jobId !== undefined) === true ? 'changed' : 'not-bought';
+}
+
+export function stateOfPurchase({ state }: Purchase): StepState {
+  switch (state) {
+    case 'done':
+    case 'running':
+    case 'failed':
+    case 'lost':
+    case 'unresolved':
+      return state;
+    case 'intent':
+      return 'unresolved';
+    case 'refused':
+      return 'not-bought';
+    default:
+      return state satisfies never;
+  }
+}

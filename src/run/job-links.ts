@@ -1,0 +1,49 @@
+import { canonicalJson } from '../json.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { Ports } from './ports.ts';
+import { fillReferences, referencedJobs } from './references.ts';
+import type { StepEnd } from './step-end.ts';
+import { stopFor } from './stop-for.ts';
+
+/** The bytes to send; or how the step ends because they cannot be made. */
+export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
+  const values = await findValues(order, ports, absent);
+  if (!(values instanceof Map)) return values;
+  const filled = fillReferences(order.request, values, absent);
+  if ('body' in filled) return canonicalJson(filled.body);
+  const { address, field } = filled.missing;
+  return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
+}
+
+/** Asks for what the request uses of other steps; links may have expired since, so they are asked for now. */
+async function findValues(
+  order: StepOrder,
+  ports: Ports,
+  absent: ReadonlySet<string>,
+): Promise<Map<string, { readonly [field: string]: string }> | StepEnd> {
+  const values = new Map<string, { readonly [field: string]: string }>();
+  for (const { address, fingerprint } of referencedJobs(order)) {
+    if (absent.has(address)) continue;
+    const job = await ports.ledger.jobOf(address, fingerprint);
+    if (job === undefined) return { outcome: 'blocked', credits: 0, error: `${address} has no finished job` };
+    if (job.url !== undefined) {
+      values.set(address, { url: job.url });
+      continue;
+    }
+    const end = await ports.service.watch(job, {
+      signal: ports.signal,
+      fresh: false,
+      onStatus: () => {},
+      notice: () => {},
+    });
+    if (end.is === 'unwatched') {
+      stopFor(end, ports);
+      return { outcome: 'left', credits: 0, error: end.error };
+    }
+    if (end.is !== 'completed') {
+      return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no link: ${end.error}` };
+    }
+    values.set(address, end.result.values);
+  }
+  return values;
+}

@@ -1,0 +1,51 @@
+import type { StepOrder } from '../plan/plan.ts';
+import type { Ports, UploadOrder } from './ports.ts';
+import { recordOutputs } from './save.ts';
+import type { StepEnd } from './step-end.ts';
+import { stopFor } from './stop-for.ts';
+
+/**
+ * Brings a file into the media library. It costs nothing, so there is no intent: should its answer be lost, it is sent
+ * again. The public URL goes on record, because no call gives it back.
+ */
+export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
+  const { ledger, signal } = ports;
+  if (order.jobId !== undefined) return { outcome: 'done', credits: 0 };
+  const shared = order.sharesJobOf === undefined ? undefined : await ledger.jobOf(order.sharesJobOf, order.fingerprint);
+  if (shared?.url !== undefined) {
+    await recordOutputs(order, ports, { jobId: shared.jobId, outputs: [], how: 'downloaded', url: shared.url });
+    return { outcome: 'done', credits: 0 };
+  }
+  if (signal.aborted) return { outcome: 'left', credits: 0 };
+  const answer = await ports.service.upload(uploadOrder(order), signal);
+  if (answer.is === 'uploaded') {
+    const { assetId, url } = answer;
+    await recordOutputs(order, ports, { jobId: assetId, outputs: [], how: 'downloaded', url });
+    ports.emit({ event: 'file-uploaded', address: order.address, assetId, bytes: order.file?.bytes ?? null });
+    return { outcome: 'done', credits: 0 };
+  }
+  switch (answer.why) {
+    case 'changed':
+    case 'refused':
+      return { outcome: 'refused', credits: 0, error: answer.message };
+    case 'auth':
+    case 'unreachable':
+      stopFor({ is: 'unwatched', because: answer.why, error: answer.message }, ports);
+      return { outcome: 'left', credits: 0, error: answer.message };
+    case 'interrupted':
+      return { outcome: 'left', credits: 0 };
+    default:
+      return answer.why satisfies never;
+  }
+}
+
+function uploadOrder({ file, request, address }: StepOrder): UploadOrder {
+  const { fileName, contentType, url } = request;
+  const named = {
+    ...(typeof fileName === 'string' && { fileName }),
+    ...(typeof contentType === 'string' && { contentType }),
+  };
+  if (file !== undefined) return { ...file, ...named };
+  if (typeof url === 'string') return { url, ...named };
+  throw new Error(`internal error: ${address} has nothing to upload`);
+}

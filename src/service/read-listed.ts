@@ -1,0 +1,65 @@
+import type { Json } from '../json.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { isJobId } from '../lock/check-line.ts';
+import { readRecord } from './fields.ts';
+
+/** One job as a list of the service shows it. Texts are the service's own: show them through `safeText`. */
+export interface ListedJob {
+  kind: string;
+  jobId: string;
+  /** Id of the record that the job stands in, where that is another one. */
+  recordId?: string;
+  status: string;
+  /** ISO 8601. */
+  createdAt?: string;
+  model?: string;
+  /** What it was made from: the prompt, script, title or source. */
+  prompt?: string;
+  credits?: number;
+  error?: string;
+  url?: string;
+}
+
+const longestText = 2000;
+
+/** The items of a page that can be read; others are left out. */
+export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
+  return items.flatMap((item): ListedJob[] => {
+    const record = readRecord(item);
+    if (record === undefined) return [];
+    const own = record.id;
+    const named = kind.list?.jobId === 'jobId' ? (record.jobId ?? own) : own;
+    if (!isJobId(named)) return [];
+    const texts = [record.prompt, record.text, record.title, record.videoUrl].map(textOf);
+    const asset = readRecord(record.outputAsset);
+    return [
+      {
+        kind: kind.name,
+        jobId: named,
+        ...(isJobId(own) && own !== named && { recordId: own }),
+        status: textOf(record.status) ?? 'unknown',
+        ...optional('createdAt', textOf(record.createdAt)),
+        ...optional('model', textOf(record.model)),
+        ...optional(
+          'prompt',
+          texts.find((text) => text !== undefined),
+        ),
+        ...optional('credits', creditsOf(record.creditsUsed ?? record.credits)),
+        ...optional('error', textOf(record.error)),
+        ...optional('url', textOf(asset?.url) ?? textOf(record.image) ?? textOf(record.outputUrl)),
+      },
+    ];
+  });
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [key in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, longestText) : undefined;
+}
+
+function creditsOf(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bin, measureOnce } from './measure.ts';
+
+/**
+ * A file of 1 GiB up and one down, each in under 200 MB of memory at both ends: the runner and the sandbox. Prints the
+ * figures; ends with 1 when a limit is missed. Run by `.ci/run`, and by hand with `npx tsx test/bench/big-files.ts`.
+ */
+const size = 1024 ** 3;
+const mostMiB = 200;
+const folder = mkdtempSync(join(tmpdir(), 'mediabatch-big-'));
+let missed = false;
+try {
+  await upAndBack();
+  await down();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+if (missed) process.exitCode = 1;
+
+function report(name: string, mebibytes: number): void {
+  missed ||= mebibytes > mostMiB;
+  process.stdout.write(`${name}: ${Math.round(mebibytes)} MiB${mebibytes > mostMiB ? ` (missed: ${mostMiB})` : ''}\n`);
+}
+
+/** From disk through the signed URL into the sandbox, and back out of it. */
+async function upAndBack(): Promise<void> {
+  const sandbox = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--data', join(folder, 'sandbox')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const env = await readExports(sandbox.stdout);
+    const file = join(folder, 'long.mp4');
+    // Sparse: the disk is not what is measured.
+    writeFileSync(file, Buffer.from('\0\0\0\x10ftypisom\0\0\0\0', 'latin1'));
+    truncateSync(file, size);
+    const manifest = join(folder, 'up.yaml');
+    writeFileSync(manifest, 'version: 1\nname: big\ntasks:\n  long: { kind: upload, with: { file: long.mp4 } }\n');
+    const up = await measureOnce({ args: [bin, 'apply', manifest, '--yes'], env });
+    report('upload of 1 GiB, the runner', up.maxRssMiB);
+    report('upload of 1 GiB, the sandbox', memoryOf(sandbox.pid));
+    const record = readFileSync(join(folder, 'up.lock.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '{}';
+    const { url } = JSON.parse(record) as { url: string };
+    const hash = createHash('sha256');
+    const answer = await fetch(url);
+    for await (const chunk of answer.body ?? []) hash.update(chunk as Uint8Array);
+    const same = record.includes(hash.digest('hex'));
+    if (!same) throw new Error('what comes out of the sandbox is not what went in');
+    report('download of 1 GiB, the sandbox', memoryOf(sandbox.pid));
+  } finally {
+    sandbox.kill();
+  }
+}
+
+/** A picture of 1 GiB as the output of a job. */
+async function down(): Promise<void> {
+  const head = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const tail = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
+  const block = Buffer.alloc(1024 * 1024);
+  const server = createServer((request, response) => {
+    request.resume();
+    const origin = `http://${request.headers.host}`;
+    if (request.url?.startsWith('/files/')) {
+      response.writeHead(200, { 'content-type': 'image/png', 'content-length': size });
+      let left = size - head.length - tail.length;
+      response.write(head);
+      const pump = () => {
+        while (left > 0) {
+          const part = block.subarray(0, Math.min(left, block.length));
+          left -= part.length;
+          if (!response.write(part)) return void response.once('drain', pump);
+        }
+        response.end(tail);
+      };
+      return pump();
+    }
+    const status = { id: 'big', status: 'COMPLETED', outputUrl: `${origin}/files/big.png` };
+    const created = { generation: { id: 'big', status: 'QUEUED' }, creditsDeducted: 1, creditsRemaining: 9 };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ success: true, ...(request.method === 'POST' ? created : { data: status }) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const env = {
+      MEDIABATCH_BASE_URL: `http://127.0.0.1:${address.port}/api/v1`,
+      MEDIABATCH_API_KEY: 'bench_live_0123456789',
+    };
+    const manifest = join(folder, 'down.yaml');
+    writeFileSync(
+      manifest,
+      'version: 1\nname: big\ntasks:\n  pic: { kind: image, with: { prompt: big }, save: big }\n',
+    );
+    const found = await measureOnce({ args: [bin, 'apply', manifest, '--yes'], env });
+    if (statSync(join(folder, 'big.png')).size !== size) throw new Error('the download is not whole');
+    report('download of 1 GiB, the runner', found.maxRssMiB);
+  } finally {
+    server.close();
+  }
+}
+
+/** What `mediabatch sandbox` prints for a shell. */
+async function readExports(stream: NodeJS.ReadableStream): Promise<Record<string, string>> {
+  let text = '';
+  for await (const chunk of stream) {
+    text += String(chunk);
+    const found = [...text.matchAll(/^export (\w+)=(\S+)\n/gm)].map(([, name = '', value = '']) => [name, value]);
+    if (found.length === 2) return Object.fromEntries(found);
+  }
+  throw new Error(`the sandbox ended: ${text}`);
+}
+
+/** The most that a process has ever had in memory; only Linux tells. */
+function memoryOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
