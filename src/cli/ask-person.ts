@@ -2,6 +2,12 @@ import { createInterface } from 'node:readline';
 import { CommandError, exitCodes } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Nobody can be asked, and nobody has agreed: the command ends. */
+export function requireSomebody({ yes, terminal }: { yes: boolean | undefined; terminal: Terminal }): void {
+  if (yes === true || terminal.interactive) return;
+  throw new CommandError(exitCodes.wrongUsage, 'there is no terminal to ask on', 'agree with --yes');
+}
+
 /**
  * One question to a person, unless `--yes` was given; anything but yes is no, and Ctrl-C is neither. Without a terminal
  * nobody can be asked: the command ends, and nothing has been done.
@@ -11,9 +17,7 @@ export async function askPerson(
   { yes, terminal }: { yes: boolean | undefined; terminal: Terminal },
 ): Promise<'yes' | 'no' | 'interrupted'> {
   if (yes === true) return 'yes';
-  if (!terminal.interactive) {
-    throw new CommandError(exitCodes.wrongUsage, 'there is no terminal to ask on', 'agree with --yes');
-  }
+  requireSomebody({ yes, terminal });
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {

@@ -6,6 +6,7 @@ import { createLibrary, type Library, ServiceError } from '../service/library.ts
 import { sandboxKey, startSandbox } from './commands/sandbox.ts';
 import { type Access, readEnvironment, requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface ServiceOptions {
   /** Ask the embedded sandbox instead of the service. */
@@ -50,6 +51,14 @@ export async function withLibrary<T>(
   } finally {
     await embedded?.close();
   }
+}
+
+/** The embedded sandbox ends with the command, and its links with it. */
+export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
+  if (options.sandbox !== true) return;
+  terminal.err(
+    `${terminal.style.yellow('notice')} links of the sandbox work while it runs; \`mediabatch sandbox\` keeps one running\n`,
+  );
 }
 
 /** Whether the service could be asked at all: there is a key, or it is the sandbox. */

@@ -15,6 +15,8 @@ export interface RequestFault {
   at: (string | number)[];
   /** Absent: it is an error. */
   severity?: 'warning';
+  /** The field that most likely was meant. */
+  meant?: string;
 }
 
 /**
@@ -92,11 +94,14 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
     if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
     const message = `\`${shorten(name)}\` is no field that is known of kind ${kind.name}`;
     const hint = `did you mean \`${nearest}\`? It is sent as it stands, because the service does not document this request`;
-    return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning' }];
+    return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning', meant: nearest }];
   }
   const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
   const hint = `${suggestName(name, known, { what: 'fields' })}${quotes}`;
-  return [{ code: 'MB1501', message: `\`${shorten(name)}\` is not a field of kind ${kind.name}`, hint, at: [name] }];
+  const message = `\`${shorten(name)}\` is not a field of kind ${kind.name}`;
+  const meant = nearestName(name, known);
+  const isFree = meant !== undefined && !Object.hasOwn(request, meant);
+  return [{ code: 'MB1501', message, hint, at: [name], ...(isFree && { meant }) }];
 }
 
 function checkField(kind: Kind, of: { name: string; field: Field; value: Json }): RequestFault[] {

@@ -68,24 +68,25 @@ export function checkDefaults(manifest: Manifest, templates: TemplateCache): Dia
     for (const [field, value] of Object.entries(fields)) request[field] = renderValue(value, [], { templates });
     return checkRequest(kind, request)
       .filter((fault) => fault.code !== 'MB1502')
-      .map(({ at, ...words }): Diagnostic => {
+      .map(({ at, meant, ...words }): Diagnostic => {
         const path = ['defaults', name, ...at];
         const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
-        return { severity: 'error', ...words, place };
+        return { severity: 'error', ...words, place, ...(meant !== undefined && { fix: { place, text: meant } }) };
       });
   });
 }
 
 /** A mistake in a request, placed where the field is written: in the task, or in the defaults. */
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
-  const { code, message, hint, at, severity = 'error' } = fault;
+  const { code, message, hint, at, severity = 'error', meant } = fault;
   const [name, ...deeper] = at;
   const { places } = manifest;
   const field = task.with.find((one) => one.field === name);
   const error: Diagnostic = { code, severity, message, hint };
   if (field === undefined)
     return { ...error, message: `${message} in task \`${task.id}\``, place: places.key(taskPath(task.id, 'with')) };
-  return { ...error, place: code === 'MB1501' ? places.key(field.path) : places.value([...field.path, ...deeper]) };
+  const place = code === 'MB1501' ? places.key(field.path) : places.value([...field.path, ...deeper]);
+  return { ...error, place, ...(meant !== undefined && { fix: { place, text: meant } }) };
 }
 
 function checkTemplates(

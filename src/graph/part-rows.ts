@@ -1,4 +1,5 @@
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
+import { makeReference } from '../manifest/references.ts';
 import type { Row, Rows } from '../manifest/rows.ts';
 import { isTemplate } from '../manifest/template.ts';
 import { emptyMap } from '../manifest/values.ts';
@@ -24,7 +25,7 @@ export function rowsOfParts(
     return Array.from({ length: source.most }, (_, index): Row => {
       const number = index + 1;
       const value = emptyMap();
-      const part = (field: string) => ({ $ref: draft.address, field: `${source.parts}.${index}.${field}` });
+      const part = (field: string) => makeReference(draft.address, `${source.parts}.${index}.${field}`);
       Object.assign(value, { number, order: index, url: part('url'), id: part('id'), key });
       return {
         value,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import { type Manifest, taskPath } from '../manifest/manifest.ts';
+import { findForeignKey, makeReference } from '../manifest/references.ts';
 import type { Scope } from '../manifest/render-template.ts';
 import { suggestName } from '../manifest/suggest.ts';
 import type { NamePath, TemplateFault } from '../manifest/template.ts';
@@ -94,6 +95,7 @@ class StepRendering {
         }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
+      this.#refuseForeignKeys(request, field, path);
     }
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     if (kind !== undefined) {
@@ -103,6 +105,16 @@ class StepRendering {
       if (!kind.create.documented) this.#checkByDocument(kind.name, request);
     }
     return request;
+  }
+
+  /** A key such as `$ref` would be taken for one of ours. */
+  #refuseForeignKeys(request: JsonMap, field: string, path: Path): void {
+    const key = findForeignKey(request[field] ?? null);
+    if (key === undefined) return;
+    request[field] = unknownValue;
+    const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
+    const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
+    this.#report({ code: 'MB1503', severity: 'error', message, hint, place: this.#steps.manifest.places.value(path) });
   }
 
   /** By what the service says about itself, where nobody else does. */
@@ -133,7 +145,7 @@ class StepRendering {
   #upload(file: string, site: Site & { start: number; end: number }): Json {
     const place = this.#steps.manifest.places.within(site.path, site);
     const made = this.#steps.uploads.make(file, { folder: this.#draft.task.folder, place });
-    if (!('diagnostic' in made)) return { $ref: made.address, field: 'url' };
+    if (!('diagnostic' in made)) return makeReference(made.address, 'url');
     this.#report(made.diagnostic);
     return unknownValue;
   }
@@ -211,7 +223,7 @@ class StepRendering {
     if (!kind.outputs.includes(field)) return unknownValue;
     if (!single) {
       const all = index.find(picks);
-      if (all.length > 0) return all.map((draft) => ({ $ref: draft.address, field }));
+      if (all.length > 0) return all.map((draft) => makeReference(draft.address, field));
       const words = explainEmptyList({ written: path.written, task }, { producer, picks });
       this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
       return unknownValue;
@@ -219,11 +231,11 @@ class StepRendering {
     const own = this.#draft.part?.of;
     // What a part was cut from is the one step that it is a part of.
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
-    if (cutFrom !== undefined && picks.length === 0) return { $ref: cutFrom.address, field };
+    if (cutFrom !== undefined && picks.length === 0) return makeReference(cutFrom.address, field);
     const { conditions } = joinConditions(this.#draft, producer, picks);
     const candidates = index.find(conditions);
     const [only, another] = candidates;
-    if (only !== undefined && another === undefined) return { $ref: only.address, field };
+    if (only !== undefined && another === undefined) return makeReference(only.address, field);
     const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
     const fault = { code: 'MB1405', ...words, start: path.start, end: path.end } as const;
     this.#reportFault(fault, site);

@@ -2,8 +2,9 @@ import type { Json } from '../json.ts';
 import type { ServiceDocument } from '../kinds/service-document.ts';
 import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../manifest/json-schema.ts';
 import { nearestName } from '../manifest/suggest.ts';
-import { describeValue, isMap, shorten, unknownValue } from '../manifest/values.ts';
+import { isMap, unknownValue } from '../manifest/values.ts';
 import type { RequestFault } from './check-request.ts';
+import { describeSchemaProblem, fieldNames, type GatheredProblem } from './describe-schema-problem.ts';
 
 /** Judges a request that is documented nowhere but in the service's own description. */
 export type RequestChecker = (kind: string, request: Json) => RequestFault[] | 'unchecked';
@@ -14,108 +15,104 @@ const placeholder = 'https://example.com/output';
 /** A checker by the service's document. Kinds that it does not describe stay unchecked. */
 export function makeRequestChecker(document: ServiceDocument, compile: SchemaCompiler): RequestChecker {
   const compiled = new Map<string, CompiledSchema | undefined>();
-  const schemaOf = (kind: string): CompiledSchema | undefined => {
+  const compiledFor = (kind: string, schema: Json): CompiledSchema | undefined => {
     if (!compiled.has(kind)) {
-      const schema = Object.hasOwn(document.creates, kind) ? document.creates[kind]?.schema : undefined;
-      const result = schema === undefined ? undefined : compile(schema);
-      compiled.set(kind, result === undefined || 'problem' in result ? undefined : result);
+      const result = compile(schema);
+      compiled.set(kind, 'problem' in result ? undefined : result);
     }
     return compiled.get(kind);
   };
   return (kind, request) => {
-    const schema = schemaOf(kind);
+    const create = Object.hasOwn(document.creates, kind) ? document.creates[kind] : undefined;
+    if (create?.schema === undefined) return 'unchecked';
+    const schema = compiledFor(kind, create.schema);
     if (schema === undefined) return 'unchecked';
-    const path = document.creates[kind]?.path ?? '';
-    const filled = fillIn(request);
-    const unknown = new Set(isMap(request) ? Object.keys(request).filter((key) => hasUnknown(request[key])) : []);
-    return schema
-      .validate(filled)
-      .filter((problem) => !unknown.has(String(problem.path[0] ?? problem.params.missingProperty)))
-      .filter(isTold)
-      .map((problem) => describeProblem(problem, { value: filled, path }));
+    const about = { value: request, path: create.path, fields: fieldNames(create.schema) };
+    const problems = gather(schema.validate(fillIn(request))).filter((problem) => isKnown(problem, request));
+    const meant = meantFields(problems, about.fields);
+    return problems
+      .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
+      .map((problem) => describeSchemaProblem(problem, about));
   };
 }
 
-/** Rules whose parts are told one by one say nothing more. */
-function isTold({ rule }: SchemaProblem): boolean {
-  return !['anyOf', 'oneOf', 'if', 'allOf', 'not'].includes(rule);
+/** Fields that are missing only because they are written with a typing mistake, which is told where it is. */
+function meantFields(problems: readonly SchemaProblem[], fields: readonly string[]): Set<string> {
+  const unknown = problems.flatMap(({ rule, path, params }) =>
+    rule === 'additionalProperties' && path.length === 0 ? [String(params.additionalProperty)] : [],
+  );
+  return new Set(unknown.flatMap((name) => nearestName(name, fields) ?? []));
 }
 
-function fillIn(value: Json): Json {
-  if (value === unknownValue || value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(fillIn);
-  if (Object.hasOwn(value, '$ref')) return placeholder;
-  if (Array.isArray(value.$text))
-    return value.$text.map((part) => (typeof part === 'string' ? part : placeholder)).join('');
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillIn(item)]));
+/**
+ * A choice of forms is told once, with what it lacks in it: each part by itself would read as if all of them were
+ * needed. The validator tells the parts of a choice before the choice itself.
+ */
+function gather(problems: readonly SchemaProblem[]): GatheredProblem[] {
+  const told: GatheredProblem[] = [];
+  for (const problem of problems) {
+    if (problem.rule === 'if') continue;
+    const isChoice = problem.rule === 'anyOf' || problem.rule === 'oneOf';
+    if (!isChoice || Array.isArray(problem.params.passingSchemas)) {
+      told.push(problem);
+      continue;
+    }
+    let start = told.length;
+    while (start > 0 && isWithin(told[start - 1]?.path ?? [], problem.path)) start -= 1;
+    told.push({ ...problem, forms: told.splice(start) });
+  }
+  return told;
 }
 
-/** Something in it was wrong and has been told. */
-function hasUnknown(value: Json | undefined): boolean {
+function isWithin(path: readonly (string | number)[], outer: readonly (string | number)[]): boolean {
+  return outer.every((part, index) => path[index] === part);
+}
+
+/** What is not known yet, or has been told to be wrong, is not judged; of an output to come, only that it is a text. */
+function isKnown({ path, rule, params, forms }: GatheredProblem, request: Json): boolean {
+  if (forms?.some((form) => !isKnown(form, request)) === true) return false;
+  const seen = valueIn(request, path);
+  if (seen === unknownValue) return false;
+  if (isOpen(seen)) return rule === 'type';
+  if (rule === 'required' && valueIn(request, [...path, String(params.missingProperty)]) === unknownValue) return false;
+  const judgesAll =
+    rule !== 'required' && rule !== 'additionalProperties' && rule !== 'maxItems' && rule !== 'minItems';
+  return !(judgesAll && rule !== 'type' && holdsUnknown(seen));
+}
+
+function isOpen(value: Json | undefined): boolean {
+  return isMap(value) && (Object.hasOwn(value, '$ref') || Array.isArray(value.$text));
+}
+
+function holdsUnknown(value: Json | undefined): boolean {
   if (value === unknownValue) return true;
   if (value === null || typeof value !== 'object') return false;
-  return Object.values(value).some(hasUnknown);
+  return Object.values(value).some(holdsUnknown);
 }
 
-function describeProblem(problem: SchemaProblem, { value, path }: { value: Json; path: string }): RequestFault {
-  const { params, rule } = problem;
-  const source = `the service's own description of POST ${path} says so${problem.about === undefined ? '' : `: “${problem.about}”`}`;
-  if (rule === 'required') {
-    const name = String(params.missingProperty);
-    return {
-      code: 'MB1506',
-      message: `\`${shorten(name)}\` is missing`,
-      hint: `add it: ${source}`,
-      at: [...problem.path, name],
-    };
-  }
-  if (rule === 'additionalProperties' || rule === 'unevaluatedProperties') {
-    const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-    const message = `\`${shorten(name)}\` is not a field of this request`;
-    return { code: 'MB1506', message, hint: `remove it: ${source}`, at: [...problem.path, name] };
-  }
-  const name = problem.path.length === 0 ? 'the request' : `\`${problem.path.join('.')}\``;
-  const seen = valueAt(value, problem.path);
-  const shown = seen === undefined ? '' : ` is ${describeValue(seen)}`;
-  if (rule === 'enum' && Array.isArray(params.allowedValues)) {
-    const allowed = params.allowedValues.map(String);
-    const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
-    const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
-    const message = `${name}${shown}, which is not allowed`;
-    return {
-      code: 'MB1506',
-      message,
-      hint: `${guess}Allowed: ${allowed.slice(0, 30).join(', ')}; ${source}`,
-      at: problem.path,
-    };
-  }
-  return { code: 'MB1506', message: `${name}${shown}, and ${inWords(problem)}`, hint: source, at: problem.path };
+/** Outputs of other steps differ from each other, as they will. */
+function fillIn(request: Json): Json {
+  let count = 0;
+  const link = () => {
+    count += 1;
+    return `${placeholder}/${count}`;
+  };
+  const fill = (value: Json): Json => {
+    if (value === unknownValue || value === null || typeof value !== 'object') return value;
+    if (Array.isArray(value)) return value.map(fill);
+    if (Object.hasOwn(value, '$ref')) return link();
+    if (Array.isArray(value.$text))
+      return value.$text.map((part) => (typeof part === 'string' ? part : link())).join('');
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item)]));
+  };
+  return fill(request);
 }
 
-function inWords({ rule, params, message }: SchemaProblem): string {
-  switch (rule) {
-    case 'maximum':
-      return `must be at most ${String(params.limit)}`;
-    case 'minimum':
-      return `must be at least ${String(params.limit)}`;
-    case 'maxLength':
-      return `must have at most ${String(params.limit)} characters`;
-    case 'minLength':
-      return `must have at least ${String(params.limit)} characters`;
-    case 'maxItems':
-      return `must have at most ${String(params.limit)} entries`;
-    case 'minItems':
-      return `must have at least ${String(params.limit)} entries`;
-    case 'type':
-      return `must be ${String(params.type)}`;
-    default:
-      return message;
-  }
-}
-
-function valueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
+/** The value at a path; what an open value stands for has no parts. */
+function valueIn(root: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = root;
   for (const part of path) {
+    if (value === unknownValue) return unknownValue;
     if (value === null || value === undefined || typeof value !== 'object') return undefined;
     value = Array.isArray(value) ? value[Number(part)] : Object.hasOwn(value, part) ? value[String(part)] : undefined;
   }

@@ -7,7 +7,7 @@ import { nearestName, suggestName } from './suggest.ts';
 import { isTemplate } from './template.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
-import { describeValue, isScalar, type Path, shorten, unknownValue, valueAt } from './values.ts';
+import { describeValue, isScalar, ownValue, type Path, shorten, unknownValue, valueAt } from './values.ts';
 
 /**
  * Every place where a manifest is not as its schema says, in words. One mistake per value. An included manifest is only a
@@ -97,7 +97,11 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   };
 }
 
-function describeUnknownKey(key: string, violation: Violation, found: { path: Path; places: Places }): Diagnostic {
+function describeUnknownKey(
+  key: string,
+  violation: Violation,
+  found: { value: Json; path: Path; places: Places },
+): Diagnostic {
   const { path, places } = found;
   const place = places.key([...path, key]);
   const variable = path.length === 1 && path[0] === 'service' ? environmentVariableFor(key) : undefined;
@@ -126,7 +130,8 @@ function describeUnknownKey(key: string, violation: Violation, found: { path: Pa
   return {
     ...unknown,
     hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
-    ...(near !== undefined && { fix: { place, text: near } }),
+    ...(near !== undefined &&
+      ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };
 }
 

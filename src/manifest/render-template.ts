@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts';
 import { helpers, isTrue } from './helpers.ts';
+import { isReference, makeReferenceText } from './references.ts';
 import {
   type Call,
   type Expression,
@@ -70,7 +71,7 @@ class Rendering {
     this.#render(template.body);
     if (this.#unknown) return unknownValue;
     if (this.#parts.every((part) => typeof part === 'string')) return this.#parts.join('');
-    return { $text: this.#parts };
+    return makeReferenceText(this.#parts);
   }
 
   #render(parts: readonly Part[]): void {
@@ -233,11 +234,6 @@ class Rendering {
   #fault(code: TemplateFault['code'], span: Span, message: string, hint: string): void {
     this.faults.push({ code, message, hint, start: span.start, end: span.end });
   }
-}
-
-/** The output of another step, as rows that are parts of one have it. */
-function isReference(value: Json): boolean {
-  return isMap(value) && typeof value.$ref === 'string';
 }
 
 /** Whether a path names an output of a task. */

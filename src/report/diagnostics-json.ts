@@ -4,8 +4,10 @@ import { sortDiagnostics } from './diagnostic-order.ts';
 
 /**
  * Mistakes as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings, steps?,
- * tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?}]}`. A range is `{file, start: {line,
- * column}, end: {line, column}}`, counted from 1, its end exclusive. `valid` means: no errors.
+ * tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file, start:
+ * {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A fix is
+ * `{range, text}`: what may be written there instead. `valid` means: no errors. `schemas/diagnostics.schema.json` says
+ * the same.
  *
  * @param context the manifest's path, and what it expands to where that is known
  */
@@ -28,7 +30,7 @@ export function diagnosticsJson(
 }
 
 function diagnosticJson(diagnostic: Diagnostic): Json {
-  const { code, severity, message, hint, place, related, trail } = diagnostic;
+  const { code, severity, message, hint, place, related, trail, fix } = diagnostic;
   return {
     code,
     severity,
@@ -39,13 +41,14 @@ function diagnosticJson(diagnostic: Diagnostic): Json {
       related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
     }),
     ...(trail !== undefined && { trail }),
+    ...(fix !== undefined && { fix: { range: rangeJson(fix.place), text: fix.text } }),
   };
 }
 
 function rangeJson({ file, start, end }: Place): Json {
   return {
     file,
-    start: { line: start.line, column: start.column },
-    end: { line: end.line, column: end.column },
+    start: { line: start.line, column: start.column, offset: start.offset },
+    end: { line: end.line, column: end.column, offset: end.offset },
   };
 }

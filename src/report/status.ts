@@ -51,6 +51,8 @@ export interface StatusFacts {
   lock: Lock;
   /** A path that is not in it counts as missing. */
   present: PresentFiles;
+  /** Only these steps are looked at; money is that of the whole campaign. */
+  selected?: ReadonlySet<string>;
 }
 
 /** Pure: the same facts always give the same view. */
@@ -63,7 +65,9 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const matches = matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
-  for (const match of matches) {
+  const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
+  const meant = matches.filter(isMeant);
+  for (const match of meant) {
     const task = taskOf(tasks, match.step.task, match.step.kind);
     countStep(task, { state: stateOfStep(match, byAddress), outputs: match.purchase?.outputs ?? [] }, present);
   }
@@ -73,15 +77,15 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   return {
     campaign: graph.name,
     from: 'manifest',
-    steps: graph.steps.length,
-    tasks: [...tasks.values()],
+    steps: meant.length,
+    tasks: [...tasks.values()].filter(({ steps }) => steps > 0 || facts.selected === undefined),
     credits: {
       spent,
       held,
       heldUnknown,
       ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held) }),
     },
-    orphans: findOrphans(matches, graph, lock),
+    orphans: facts.selected === undefined ? findOrphans(matches, graph, lock) : [],
   };
 }
 

@@ -49,7 +49,7 @@ export function tableText(
   for (let row = 0; row < rows.length; row += 1) {
     lines.push(rowLine(shown, widths, row));
   }
-  return `${lines.map(withoutOrder).join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 }
 
 interface Shown {
@@ -106,18 +106,16 @@ function place(text: string, { align }: Column, width: number): string {
 }
 
 function safeCell(cell: Cell | undefined): { text: string; paint(text: string): string } {
-  const text = safeText(textOf(cell), longestCell).trim();
+  // A line that begins with `::` is an order to some build systems, and any cell may come to begin one.
+  const text = safeText(textOf(cell), longestCell)
+    .trim()
+    .replace(/^:(?=:)/, '\\x3a');
   return { text, paint: cell === undefined || typeof cell === 'string' ? asItIs : cell.paint };
 }
 
 function textOf(cell: Cell | undefined): string {
   if (cell === undefined) return '';
   return typeof cell === 'string' ? cell : cell.text;
-}
-
-/** A line that begins with `::` is an order to some build systems. */
-function withoutOrder(line: string): string {
-  return line.replace(/^(\s*):(?=:)/, '$1\\x3a');
 }
 
 function asItIs(text: string): string {

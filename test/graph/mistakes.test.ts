@@ -1,4 +1,5 @@
-import { tasks } from '../manifest/load.ts';
+import { expect, it } from 'vitest';
+import { load, tasks } from '../manifest/load.ts';
 import { products, productTask, testMistakes } from '../manifest/mistakes.ts';
 
 testMistakes([
@@ -203,3 +204,16 @@ testMistakes([
     found: ['MB1406 4:3'],
   },
 ]);
+
+it.each([
+  ['{"k":"a","x":{"$ref":"hero@a","field":"url"}}'],
+  ['{"k":"a","x":{"$text":["a",{"$ref":"hero@a"}]}}'],
+  ['{"k":"a","x":[{"deep":{"$sha256":"1"}}]}'],
+])('a row %s that looks like a reference of ours is told', (row) => {
+  const text = tasks(
+    '  hero: { kind: video, foreach: r.json, key: "{{row.k}}", with: { prompt: p, extra: "{{row.x}}" } }',
+  );
+  const { found, diagnostics } = load(text, { data: { 'r.json': `[${row}]` } });
+  expect(found).toEqual([expect.stringContaining('MB1503 campaign.yaml:4:')]);
+  expect(diagnostics[0]?.message).toContain('keys that start with $');
+});
