@@ -76,7 +76,9 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   }
   const bought = match.record?.purchases.find((purchase) => purchase.jobId !== undefined);
   if (bought === undefined) {
-    return { action: 'create', reason: 'not bought yet', purchase: next(match) };
+    const { part } = match.step;
+    const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
+    return { action: 'create', reason: `not bought yet${only}`, purchase: next(match) };
   }
   const difference =
     bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);

@@ -72,8 +72,10 @@ function lineOf(event: RunEvent, view: RunView, style: Style): string | undefine
     }
     case 'job-created': {
       const left = leftText(view.money);
-      const price = event.credits === null ? 'price unknown' : countOf(event.credits, 'credit');
-      const detail = `job ${safeText(event.jobId, 48)}, ${price}${left === '' ? '' : ` (${left})`}`;
+      const price =
+        event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
+      const money = price === '' || left === '' ? '' : ` (${left})`;
+      const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
       return stepLine(event.address, style.cyan('created'), detail);
     }
     case 'job-retried':

@@ -140,7 +140,8 @@ async function recordJob(
     event: 'job-created',
     address: order.address,
     jobId,
-    credits,
+    // What is free by all that is known is not “of unknown price” because nobody says 0.
+    credits: credits ?? (order.price.credits === 0 ? 0 : null),
     balance,
     ...(answer.model !== undefined && { model: answer.model }),
   });

@@ -17,7 +17,11 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
     return { outcome: 'done', credits: 0 };
   }
   if (signal.aborted) return { outcome: 'left', credits: 0 };
+  // It costs nothing, but where buying has ended nobody needs it: the key was refused, or the account is empty.
+  const begin = await ledger.begin(order);
+  if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
   const answer = await ports.service.upload(uploadOrder(order), signal);
+  ledger.release(order);
   if (answer.is === 'uploaded') {
     const { assetId, url } = answer;
     await recordOutputs(order, ports, { jobId: assetId, outputs: [], how: 'downloaded', url });

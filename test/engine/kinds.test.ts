@@ -52,6 +52,22 @@ describe('uploads', () => {
     expect((await campaign.run()).outcomes).toEqual({ logo: 'done', pic: 'done' });
   });
 
+  test('a key that is refused ends all of them', async () => {
+    const many = Array.from(
+      { length: 20 },
+      (_, index): WrittenStep => ({
+        ...logo,
+        address: `logo@${index}`,
+        file: { path: `${index}.png`, sha256: String(index).padStart(64, '0'), bytes: 3 },
+      }),
+    );
+    const campaign = new TestCampaign(graphOfSteps(many));
+    campaign.service.uploaded = () => ({ is: 'failed', why: 'auth', message: 'HTTP 401' });
+    const { outcomes } = await campaign.run({ concurrency: 2 });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['left']));
+    expect(campaign.service.requests.length).toBeLessThan(4);
+  });
+
   test('goes up even when nothing is left of the budget', async () => {
     const campaign = new TestCampaign(graphOfSteps([logo], { budget: 0 }));
     expect((await campaign.run()).outcomes).toEqual({ logo: 'done' });
