@@ -99,7 +99,6 @@ describe('posts', () => {
 
   test('are never sent again after an answer that was lost', async () => {
     const campaign = new TestCampaign(graphOfSteps([pic('a'), post]));
-    campaign.service.replays = (kind?: string) => kind !== 'post';
     campaign.service.trouble = (_create, body) =>
       body.includes('caption') ? { answer: { is: 'ambiguous', message: 'reset' }, booked: true } : undefined;
     expect((await campaign.run()).outcomes.post).toBe('unresolved');

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { graphOf, images, TestCampaign } from '../rig/campaign.ts';
+import { completed } from '../rig/scripted-service.ts';
+import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
 
 const hours = 3_600_000;
 
@@ -99,6 +101,49 @@ describe('whatever happens, in whatever order', () => {
         }
       }),
       { numRuns: 400, endOnFailure: true },
+    );
+  }, 120_000);
+
+  test('posts, parts, uploads and kinds that cannot be asked again are bought at most once, too', async () => {
+    const url = (address: string, field = 'url') => ({ $ref: address, field });
+    const launch: WrittenStep[] = [
+      {
+        address: 'logo',
+        kind: 'upload',
+        request: { file: 'logo.png' },
+        file: { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
+      },
+      { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
+      { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
+      { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
+      ...[0, 1, 2].map(
+        (index): WrittenStep => ({
+          address: `share@${index + 1}`,
+          kind: 'post',
+          request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
+          part: { of: 'cuts', index },
+        }),
+      ),
+    ];
+    const calm = fc.array(
+      acts.filter((act) => act.do !== 'edit'),
+      { minLength: 1, maxLength: 10 },
+    );
+    await fc.assert(
+      fc.asyncProperty(calm, async (history) => {
+        const campaign = new TestCampaign(graphOfSteps(launch));
+        campaign.service.jobMs = 3000;
+        campaign.service.endOf = ({ body }) =>
+          body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
+        for (const act of [...history, { do: 'run' } as const]) {
+          await perform(campaign, act);
+          const bodies = campaign.service.ledger.map(({ body }) => body);
+          expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
+          for (const { key } of campaign.service.ledger) expect(campaign.file.text).toContain(key);
+        }
+        expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
+      }),
+      { numRuns: 300, endOnFailure: true },
     );
   }, 120_000);
 });

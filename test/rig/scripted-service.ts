@@ -37,11 +37,12 @@ export class ScriptedService implements Service {
     this.#clock = clock;
   }
 
-  replays(): boolean {
-    return this.canReplay;
+  /** Replay is documented for these only. */
+  replays(kind: string): boolean {
+    return this.canReplay && (kind === 'image' || kind === 'music');
   }
 
-  async create({ key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+  async create({ kind, key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     this.creates.push({ key, body });
     this.requests.push({ call: 'create', what: body });
     const trouble = this.trouble(this.creates.length, body);
@@ -50,7 +51,7 @@ export class ScriptedService implements Service {
       await this.#answerTime();
       return trouble.answer;
     }
-    const known = this.canReplay ? this.#replayed(key) : undefined;
+    const known = this.replays(kind) ? this.#replayed(key) : undefined;
     const credits = this.creditsOf(body);
     if (known === undefined && credits > this.balance) {
       await this.#answerTime();
