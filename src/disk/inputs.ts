@@ -77,7 +77,10 @@ export async function digestFile(folder: string, path: string): Promise<FileDige
     ) {
       return { problem: 'a symbolic link leads to it' };
     }
-    const { size } = await stat(real);
+    const stats = await stat(real);
+    if (stats.isDirectory()) return { problem: 'it is a folder' };
+    if (!stats.isFile()) return { problem: 'it is a device or a pipe' };
+    const { size } = stats;
     if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
     const digest = await hashFile(real);
     return digest === undefined ? { problem: 'there is no such file' } : digest;

@@ -13,7 +13,9 @@ export interface KeptDocument {
   fetchedAt: number;
 }
 
+/** In bytes, as it is kept. */
 const longestDocument = 8 * 1024 * 1024;
+const unreadable = ['EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR'];
 
 /** Undefined when there is none, or none that can be trusted to be what was kept. */
 export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
@@ -23,18 +25,13 @@ export async function readKeptDocument(state: string, service: string): Promise<
     if (handle === undefined) return undefined;
     try {
       const { size } = await handle.stat();
-      if (size > longestDocument + 1024) return undefined;
-      const kept = JSON.parse((await handle.readFile()).toString('utf8')) as { [key: string]: Json };
-      const { document, sha256, fetchedAt } = kept;
-      if (document === undefined || typeof fetchedAt !== 'number' || digest(document) !== sha256) return undefined;
-      return { document, fetchedAt };
+      if (size > longestDocument) return undefined;
+      return readKept(JSON.parse((await handle.readFile()).toString('utf8')) as Json);
     } finally {
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) {
-      return undefined;
-    }
+    if (error instanceof UnsafeFileError || isNoJson(error) || isErrno(error, ...unreadable)) return undefined;
     throw error;
   }
 }
@@ -46,18 +43,33 @@ export async function keepDocument(
   fetched: { document: Json; now: number },
 ): Promise<void> {
   const { document, now } = fetched;
-  const text = JSON.stringify({ fetchedAt: now, sha256: digest(document), document });
-  if (text.length > longestDocument) return;
   try {
+    const text = JSON.stringify({ fetchedAt: now, sha256: digest(document), document });
+    if (Buffer.byteLength(text) > longestDocument) return;
+    // Looked at first: a folder is not made behind somebody's link.
+    await isRealFolder(state);
     await mkdir(join(state, 'service'), { recursive: true, mode: 0o700 });
-    if (!(await isRealFolder(state)) || !(await isRealFolder(join(state, 'service')))) return;
+    await isRealFolder(join(state, 'service'));
     await writeFile(join(state, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
       if (!isErrno(error, 'EEXIST')) throw error;
     });
     await replaceFile(pathOf(state, service), text);
   } catch (error) {
-    if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
+    if (!isOfDisk && !isNoJson(error)) throw error;
   }
+}
+
+function readKept(kept: Json): KeptDocument | undefined {
+  if (kept === null || typeof kept !== 'object' || Array.isArray(kept)) return undefined;
+  const { document, sha256, fetchedAt } = kept;
+  if (document === undefined || typeof fetchedAt !== 'number' || digest(document) !== sha256) return undefined;
+  return { document, fetchedAt };
+}
+
+/** Not JSON, or nested more deeply than can be walked. */
+function isNoJson(error: unknown): boolean {
+  return error instanceof SyntaxError || error instanceof RangeError;
 }
 
 function pathOf(state: string, service: string): string {
@@ -68,6 +80,7 @@ function digest(document: Json): string {
   return createHash('sha256').update(JSON.stringify(document)).digest('hex');
 }
 
+/** False: there is none. Throws `UnsafeFileError` for a link or a file. */
 async function isRealFolder(path: string): Promise<boolean> {
   const stats = await orAbsent(lstat(path));
   if (stats === undefined) return false;

@@ -1,18 +1,18 @@
-import { lstat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 
 /** More than any campaign has rows. */
 const mostFiles = 100_000;
 
 /**
- * The files below a folder that a pattern matches, relative to it, sorted by code unit. No hidden files, and nothing
- * that a symbolic link leads to.
+ * The files below a folder that a pattern matches, relative to it, sorted by code unit. No hidden files, whatever the
+ * pattern says, and nothing that a symbolic link leads to.
  */
 export async function listFiles(
   folder: string,
   pattern: string,
 ): Promise<{ files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string }> {
-  if (/^[/\\]|^[A-Za-z]:|(^|\/)\.\.(\/|$)/.test(pattern)) {
+  if (/^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern)) {
     return { problem: 'outside', detail: 'a pattern stays below the folder of the manifest' };
   }
   try {
@@ -26,9 +26,16 @@ export async function listFiles(
       ignore: ['**/node_modules/**', '**/*.sandbox/**'],
     });
     if (found.length > mostFiles) return { problem: 'too-large', detail: `more than ${mostFiles} files match` };
+    const root = await realpath(folder);
+    const plainFolders = new Map<string, boolean>();
     const files: string[] = [];
     for (const path of found.map((one) => one.replaceAll('\\', '/')).sort()) {
-      if ((await lstat(join(folder, path))).isFile()) files.push(path);
+      // `.git/*` and `link/*` name such a folder themselves, so the search goes in.
+      if (path.split('/').some((name) => name.startsWith('.'))) continue;
+      const parent = dirname(path);
+      const isPlain = plainFolders.get(parent) ?? (await realpath(join(root, parent))) === join(root, parent);
+      plainFolders.set(parent, isPlain);
+      if (isPlain && (await lstat(join(root, path))).isFile()) files.push(path);
     }
     return { files };
   } catch (error) {

@@ -12,6 +12,7 @@ import { countSteps, expandTask } from './expand-task.ts';
 import { finishStep, type MadeUpload, uploadStep } from './finish-step.ts';
 import type { Graph, Step } from './graph.ts';
 import { indexSteps } from './join.ts';
+import { pickPartSteps } from './part-picks.ts';
 import { rowsOfParts } from './part-rows.ts';
 import { type RenderedStep, renderStep, type Steps } from './render-step.ts';
 import { renderValue } from './render-value.ts';
@@ -162,7 +163,7 @@ function expandAll(
   // Parts need the steps that they are parts of, so tasks are expanded in their order.
   for (const task of from.order ?? manifest.tasks) {
     const cells = from.cells.get(task.id);
-    const rows = rowsOfTask(task, { manifest, rows: from.rows, expanded });
+    const rows = rowsOfTask(task, { ...from, manifest, expanded });
     if (cells === undefined) {
       expanded.set(task.id, { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false });
       continue;
@@ -181,13 +182,23 @@ function expandAll(
 
 function rowsOfTask(
   task: Task,
-  from: { manifest: Manifest; rows: ReadonlyMap<string, TaskRows>; expanded: ReadonlyMap<string, ExpandedTask> },
+  from: {
+    manifest: Manifest;
+    vars: JsonMap;
+    rows: ReadonlyMap<string, TaskRows>;
+    expanded: ReadonlyMap<string, ExpandedTask>;
+    templates: TemplateCache;
+    wrongTexts: ReadonlySet<string>;
+    diagnostics: Diagnostic[];
+  },
 ): TaskRows {
   const rows = from.rows.get(task.id) ?? 'unknown';
   if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
   const producer = from.expanded.get(task.rows.task);
   if (producer === undefined || !producer.complete) return 'unknown';
-  return rowsOfParts(task, task.rows, { manifest: from.manifest, producer });
+  const { drafts, diagnostics } = pickPartSteps(task, task.rows, { ...from, producer });
+  from.diagnostics.push(...diagnostics);
+  return drafts === undefined ? 'unknown' : rowsOfParts(task, task.rows, { manifest: from.manifest, drafts });
 }
 
 /** The steps that templates make on the spot, with their files; and what is wrong with them. */

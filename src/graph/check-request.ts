@@ -113,7 +113,9 @@ function checkField(kind: Kind, of: { name: string; field: Field; value: Json })
   if (isOpen(value) && fixed) {
     return wrong(
       `\`${name}\` comes from another step`,
-      'it must be known before anything runs, because the price depends on it',
+      kind.free === true || field.priced === false
+        ? 'it must be known before anything runs: write it here, or take it from vars, row or matrix'
+        : 'it must be known before anything runs, because the price depends on it',
     );
   }
   switch (field.type) {
@@ -127,16 +129,16 @@ function checkField(kind: Kind, of: { name: string; field: Field; value: Json })
     }
     case 'file':
       if (typeof value === 'string') return [];
-      return wrong(`\`${name}\` is ${describeValue(value)}, and must be the path of a file`, hintForText(value));
+      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be the path of a file`, hintForText(value));
     case 'strings':
       return checkList(name, field, value);
     case 'number':
       if (typeof value === 'number') return [];
-      return wrong(`\`${name}\` is ${describeValue(value)}, and must be a number`, 'write a number without quotes');
+      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be a number`, 'write a number without quotes');
     case 'boolean':
       if (typeof value === 'boolean') return [];
       return wrong(
-        `\`${name}\` is ${describeValue(value)}, and must be true or false`,
+        `\`${name}\` is ${describeOpen(value)}, and must be true or false`,
         'write true or false; in YAML 1.2, yes and no are texts',
       );
     default: {

@@ -87,6 +87,8 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
         at: path,
       };
     }
+    case 'not':
+      return { message: `${name} has a form that the service does not allow`, at: path };
     default:
       return { message: `${name} is ${describeSeen(seen)}; the service allows ${allowance(problem)}`, at: path };
   }
@@ -132,8 +134,6 @@ function allowance({ rule, params, message }: SchemaProblem): string {
       return `texts that match ${shorten(String(params.pattern))}`;
     case 'false schema':
       return 'nothing there';
-    case 'not':
-      return 'everything but this';
     default:
       return `only what ${message}`;
   }

@@ -99,7 +99,7 @@ export function explainJoin(
 }
 
 /** A step that would be meant, were it not for its condition. */
-function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
+export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }
 
@@ -109,6 +109,12 @@ export function explainEmptyList(
   found: { producer: ExpandedTask; picks: readonly Condition[] },
 ): { message: string; hint: string } {
   const { producer, picks } = found;
+  const leftOut = findLeftOut(producer, picks);
+  if (leftOut !== undefined) {
+    const what = producer.drafts.length === 0 ? `all steps of \`${path.task}\` are` : `${leftOut.address} is`;
+    const message = `\`${path.written}\` is an empty list: ${what} left out by \`when\``;
+    return { message, hint: 'give this task the same `when`, or remove the reference' };
+  }
   if (producer.drafts.length === 0) {
     const message = `\`${path.written}\` is an empty list: \`${path.task}\` makes no steps`;
     return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };

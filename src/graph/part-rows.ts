@@ -1,26 +1,20 @@
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { makeReference } from '../manifest/references.ts';
 import type { Row, Rows } from '../manifest/rows.ts';
-import { isTemplate } from '../manifest/template.ts';
 import { emptyMap } from '../manifest/values.ts';
 import { addressPart } from './address.ts';
 import { type PartSource, shapeOfParts } from './check-parts.ts';
-import type { Draft, ExpandedTask } from './draft.ts';
-import { attributeOf } from './join.ts';
+import type { Draft } from './draft.ts';
 
-/** A row for each part that each step of the other task may give. */
+/** A row for each part that each of these steps of the other task may give. */
 export function rowsOfParts(
   task: Task,
   source: PartSource,
-  from: { manifest: Manifest; producer: ExpandedTask },
+  from: { manifest: Manifest; drafts: readonly Draft[] },
 ): Rows {
-  const { manifest, producer } = from;
+  const { manifest, drafts } = from;
   const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
-  const picks = task.from.find((one) => one.task === source.task)?.picks ?? [];
-  const wanted = producer.drafts.filter((draft) =>
-    picks.every(({ name, value }) => isTemplate(String(value)) || attributeOf(draft, name) === String(value)),
-  );
-  const rows = wanted.flatMap((draft) => {
+  const rows = drafts.flatMap((draft) => {
     const key = nameOf(draft);
     return Array.from({ length: source.most }, (_, index): Row => {
       const number = index + 1;

@@ -16,6 +16,7 @@ import {
   type Condition,
   explainEmptyList,
   explainJoin,
+  findLeftOut,
   type JoinIndex,
   joinConditions,
 } from './join.ts';
@@ -193,8 +194,9 @@ class StepRendering {
       if (producer === undefined || index === undefined || picks === 'unknown') return [];
       const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
       const joined = index.find(conditions);
-      const all = joined.length === 0 && automatic > 0 ? index.find(picks) : joined;
-      if (all.length === 0 && producer.complete && producer.drafts.length > 0) {
+      const isLeftOut = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
+      const all = joined.length === 0 && automatic > 0 && !isLeftOut ? index.find(picks) : joined;
+      if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
         const place = this.#steps.manifest.places.key(taskPath(task.id, 'from', id));
         const message = `\`from\` picks no step of \`${id}\``;
         this.#report({

@@ -94,7 +94,11 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   const odd = list.find((item) => !isScalar(item));
   if (odd !== undefined) return { wrong: `needs a list of texts and numbers, and found ${describeValue(odd)} in it` };
   if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a text between the items' };
-  return { value: list.join(String(separator ?? ', ')) };
+  const between = String(separator ?? ', ');
+  // Looked at before it is made, like the result of `replace`.
+  const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
+  if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
+  return { value: list.join(between) };
 }
 
 function truncate(value: Json | undefined, count: Json | undefined): HelperResult {

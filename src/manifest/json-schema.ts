@@ -1,5 +1,6 @@
 import type { ErrorObject, Schema, ValidateFunction } from 'ajv';
 import type { Json } from '../json.ts';
+import { describeValue, isMap } from './values.ts';
 
 /** Where a value breaks a schema, and which rule it is. */
 export interface SchemaProblem {
@@ -38,12 +39,15 @@ export async function loadSchemaCompiler(): Promise<SchemaCompiler> {
   ]);
   const settings = { strict: false, allErrors: true, ownProperties: true, verbose: true, logger: false } as const;
   return (schema, { textsAreValues = false } = {}) => {
+    if (typeof schema !== 'boolean' && !isMap(schema)) return { problem: `it is ${describeValue(schema)}, not a map` };
     const isDraft7 = typeof dialectOf(schema) === 'string' && /draft-0?7/.test(dialectOf(schema) ?? '');
     const Validator = isDraft7 ? Ajv : Ajv2020;
     try {
       const ajv = new Validator({ ...settings, ...(textsAreValues && { coerceTypes: true }) });
       formats.default.default(ajv);
       const validate = ajv.compile(schema as Schema);
+      // Such a check answers later, and a row that breaks it would pass here.
+      if ('$async' in validate) return { problem: '`$async` cannot be used' };
       return { validate: (value) => problemsOf(validate, structuredClone(value)) };
     } catch (error) {
       return { problem: error instanceof Error ? error.message : String(error) };

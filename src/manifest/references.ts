@@ -25,6 +25,12 @@ export function isReference(value: Json): value is JsonMap {
   return isMap(value) && ours.has(value);
 }
 
+/** Whether a value is an output of another step, or has one in it. */
+export function holdsReference(value: Json): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return isReference(value) || Object.values(value).some(holdsReference);
+}
+
 /** The first key that starts with `$` in a value that somebody has written. */
 export function findForeignKey(value: Json): string | undefined {
   if (value === null || typeof value !== 'object' || isReference(value)) return undefined;

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import { helpers, isTrue } from './helpers.ts';
-import { isReference, makeReferenceText } from './references.ts';
+import { holdsReference, isReference, makeReferenceText } from './references.ts';
 import {
   type Call,
   type Expression,
@@ -85,7 +85,7 @@ class Rendering {
           this.#renderValue(part.value);
           break;
         case 'choice': {
-          const condition = this.#evaluate(part.condition);
+          const condition = this.#known(this.#evaluate(part.condition), part.condition, isReference);
           if (condition === unknownValue) this.#unknown = true;
           else this.#render(isTrue(condition) !== part.negated ? part.then : part.else);
           break;
@@ -123,7 +123,7 @@ class Rendering {
   }
 
   #renderLoop(part: Part & { is: 'loop' }): void {
-    const list = this.#evaluate(part.list);
+    const list = this.#known(this.#evaluate(part.list), part.list, isReference);
     if (list === unknownValue) {
       this.#unknown = true;
       return;
@@ -170,7 +170,9 @@ class Rendering {
         return item[expression.name];
       }
       case 'call': {
-        const values = expression.arguments.map((argument) => this.#evaluate(argument));
+        const values = expression.arguments.map((argument) =>
+          this.#known(this.#evaluate(argument), argument, holdsReference),
+        );
         const helper = helpers[expression.helper];
         if (helper === undefined) throw new Error(`internal error: no helper ${expression.helper}`);
         if (values.includes(unknownValue)) return unknownValue;
@@ -186,6 +188,14 @@ class Rendering {
         throw new Error(`internal error: a template expression ${JSON.stringify(never)}`);
       }
     }
+  }
+
+  /** What a helper or a block is given. A link that is known only later would get in as something else. */
+  #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
+    if (value === undefined || !isOpen(value)) return value;
+    const message = `\`${shorten(expression.written)}\` cannot be given to a helper or a block: it is known only when the job has run`;
+    this.#fault('MB1202', expression, message, `let it stand by itself: {{${shorten(expression.written)}}}`);
+    return unknownValue;
   }
 
   #upload(call: Call, path: Json | undefined): Json | undefined {
@@ -204,7 +214,7 @@ class Rendering {
     let value = root;
     for (const part of path.parts) {
       if (value === unknownValue) return unknownValue;
-      value = ownValue(value, part);
+      value = value !== undefined && isReference(value) ? undefined : ownValue(value, part);
     }
     if (value !== undefined || path.optional) return value;
     const label = path.is === 'name' && path.parts[0] === 'row' ? this.#scope.rowLabel : undefined;

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readDataFile, readManifestText } from '../../src/disk/inputs.ts';
+import { digestFile, listFiles, readDataFile, readManifestText } from '../../src/disk/inputs.ts';
 import { makeFolder } from './folder.ts';
 import { has } from './tools.ts';
 
@@ -97,5 +98,94 @@ describe('a data file', () => {
       problem: 'unreadable',
       detail: 'line 1 is not UTF-8 text; save the file as UTF-8',
     });
+  });
+});
+
+/** A campaign with pictures, hidden files and links, beside a folder that is none of its business. */
+function makeAlbum(): string {
+  const outer = makeFolder();
+  const folder = join(outer, 'campaign');
+  for (const path of ['out', 'campaign/photos/sub', 'campaign/photos/.cache', 'campaign/.git']) {
+    mkdirSync(join(outer, path), { recursive: true });
+  }
+  const files = ['photos/b.jpg', 'photos/C.jpg', 'photos/a.jpg', 'photos/[x].jpg', 'photos/sub/c.jpg', 'photos/d.png'];
+  const hidden = ['photos/.d.jpg', 'photos/.cache/e.jpg', '.git/f.jpg', '.env'];
+  for (const path of [...files, ...hidden]) writeFileSync(join(folder, path), 'bytes');
+  writeFileSync(join(outer, 'out', 'secret.jpg'), 'secret');
+  symlinkSync('../out', join(folder, 'away'));
+  symlinkSync('photos', join(folder, 'inside'));
+  symlinkSync('../../out/secret.jpg', join(folder, 'photos', 'link.jpg'));
+  symlinkSync('a.jpg', join(folder, 'photos', 'same.jpg'));
+  symlinkSync('..', join(folder, 'photos', 'up'));
+  return folder;
+}
+
+describe('files by a pattern', () => {
+  it.each([
+    ['photos/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg']],
+    ['./photos/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg']],
+    ['photos/**/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg', 'photos/sub/c.jpg']],
+    ['photos/{a,d}.*', ['photos/a.jpg', 'photos/d.png']],
+    ['photos/[[]x].jpg', ['photos/[x].jpg']],
+    ['photos/*.gif', []],
+    ['nowhere/*.jpg', []],
+  ])('%s', async (pattern, files) => {
+    expect(await listFiles(makeAlbum(), pattern)).toEqual({ files });
+  });
+
+  it.each(['.*', '**/.*', '.git/*', '**/.cache/*', 'photos/{.cache,x}/*', 'away/*', 'inside/*', 'photos/up/**/c*'])(
+    '%s finds nothing: it is hidden, or behind a link',
+    async (pattern) => {
+      expect(await listFiles(makeAlbum(), pattern)).toEqual({ files: [] });
+    },
+  );
+
+  it.each(['../out/*.jpg', 'photos/../../out/*', '{..,photos}/*', '{../out,x}/*', '@(..)/out/*', '/etc/*', 'C:/*'])(
+    '%s is outside',
+    async (pattern) => {
+      expect(await listFiles(makeAlbum(), pattern)).toMatchObject({ problem: 'outside' });
+    },
+  );
+
+  it('is found through a link to the whole campaign', async () => {
+    const folder = makeAlbum();
+    symlinkSync('campaign', join(folder, '..', 'linked'));
+    expect(await listFiles(join(folder, '..', 'linked'), 'photos/sub/*')).toEqual({ files: ['photos/sub/c.jpg'] });
+  });
+});
+
+describe('the bytes of a file to upload', () => {
+  it('are known by their digest', async () => {
+    const sha256 = createHash('sha256').update('bytes').digest('hex');
+    expect(await digestFile(makeAlbum(), 'photos/sub/c.jpg')).toEqual({ sha256, bytes: 5 });
+  });
+
+  it.each([
+    ['photos/none.jpg', 'there is no such file'],
+    ['photos/a.jpg/x', 'there is no such file'],
+    ['photos', 'it is a folder'],
+    ['.env', 'it is a hidden file'],
+    ['photos/.cache/e.jpg', 'it is a hidden file'],
+    ['../out/secret.jpg', 'it is outside the folder of the manifest'],
+    ['away/secret.jpg', 'a symbolic link leads to it'],
+    ['photos/link.jpg', 'a symbolic link leads to it'],
+    ['photos/same.jpg', 'a symbolic link leads to it'],
+  ])('%s: %s', async (path, problem) => {
+    expect(await digestFile(makeAlbum(), path)).toEqual({ problem });
+  });
+
+  it('are at most 5 GiB', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'large.mp4'), '');
+    truncateSync(join(folder, 'large.mp4'), 5 * 1024 ** 3 + 1);
+    expect(await digestFile(folder, 'large.mp4')).toEqual({
+      problem: 'it has 5368709121 bytes, and at most 5368709120 are uploaded',
+    });
+  });
+
+  it.runIf(has.linux)('are not waited for when it is a pipe that nobody writes (Linux)', async () => {
+    const folder = makeFolder();
+    execFileSync('mkfifo', [join(folder, 'pipe.jpg')]);
+    expect(await digestFile(folder, 'pipe.jpg')).toEqual({ problem: 'it is a device or a pipe' });
   });
 });

@@ -80,7 +80,12 @@ describe('going through the parts of an output', () => {
     ['tasks.talk.clips', 'tasks.tlak.clips', 'MB1403', 'did you mean'],
     ['tasks.talk.clips', 'tasks.talk.parts', 'MB1203', '{{tasks.talk.clips}}'],
     ['kind: clipping, ', 'kind: image, ', 'MB1203', 'clipping (clips)'],
-    ['"{{row.url}}"', '"{{slug row.url}}"', 'MB1204', ''],
+    ['"{{row.url}}"', '"{{slug row.url}}"', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', "'{{json row}}'", 'MB1202', '{{row}}'],
+    ['"{{row.url}}"', '\'{{default row.url "x"}}\'', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '\'{{eq row.url "x"}}\'', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '"{{#if row.url}}x{{/if}}"', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '"{{#each row.url}}{{this}}{{/each}}"', 'MB1202', '{{row.url}}'],
     ['{{row.number}}', '{{row.nubmer}}', 'MB1203', 'row.number'],
     ['{{row.number}}', '{{tasks.talk.clips}}', 'MB1202', 'foreach'],
   ])('%s → %s is %s', (from, to, code, hint) => {
@@ -88,6 +93,36 @@ describe('going through the parts of an output', () => {
     const found = diagnostics.find((one) => one.code === code);
     expect(found, JSON.stringify(diagnostics, null, 1)).toBeDefined();
     expect(found?.hint).toContain(hint);
+  });
+
+  test.each([
+    ['{ key: C }', 'MB1405', 'none with key C', 'talk@A  talk@B'],
+    ['{ kye: A }', 'MB1405', 'have no `kye`', 'did you mean `key`'],
+    ['{ key: "{{row.number}}" }', 'MB1202', 'differs from row to row', 'vars'],
+    ['{ key: "{{vars.nobody}}" }', 'MB1203', 'vars.nobody', ''],
+  ])('`from: %s` is told once, and never drops the task in silence', (picks, code, said, hint) => {
+    const from = `from: { talk: ${picks} }\n    maxItems`;
+    const { graph, diagnostics } = build(`${talk('foreach: [A, B],')}${shorts.replace('maxItems', from)}`);
+    expect(graph).toBeUndefined();
+    expect(diagnostics.map((one) => one.code)).toEqual([code]);
+    expect(diagnostics[0]?.message).toContain(said);
+    expect(diagnostics[0]?.hint ?? '').toContain(hint);
+  });
+
+  test('`from` may use vars', () => {
+    const text = `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: "{{vars.k}}" } }\n    maxItems')}`;
+    const graph = graphOf(text.replace('name: t\n', 'name: t\nvars: { k: B }\n'));
+    const parts = graph.steps.filter(({ task }) => task === 'short');
+    expect(parts.map(({ address }) => address)).toEqual(['short@B-1', 'short@B-2', 'short@B-3']);
+  });
+
+  test('steps that `when` takes out have no parts, and that is no mistake', () => {
+    const of = (when: string, picks = '') =>
+      graphOf(`${talk(`foreach: [A, B], when: ${when},`)}${shorts.replace('maxItems', `${picks}maxItems`)}`).steps;
+    const named = (steps: { address: string }[]) => steps.map(({ address }) => address);
+    expect(named(of('"{{eq row \'B\'}}"'))).toEqual(['talk@B', 'short@B-1', 'short@B-2', 'short@B-3']);
+    expect(named(of('"{{eq row \'B\'}}"', 'from: { talk: { key: A } }\n    '))).toEqual(['talk@B']);
+    expect(of('false')).toEqual([]);
   });
 
   test('tasks that go through each other’s parts are a circle', () => {

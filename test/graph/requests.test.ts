@@ -1,3 +1,4 @@
+import { describe } from 'vitest';
 import { image, tasks } from '../manifest/load.ts';
 import { testMistakes } from '../manifest/mistakes.ts';
 
@@ -134,3 +135,103 @@ testMistakes([
     found: ['MB1503 5:47'],
   },
 ]);
+
+const voiceover = (fields: string) => tasks(`  a: { kind: voiceover, with: { ${fields} } }`);
+const video = (fields: string) => tasks(`  a: { kind: video, with: { ${fields} } }`);
+const upload = (fields: string) => tasks(`  a: { kind: upload, with: { ${fields} } }`);
+
+describe('kinds whose requests the service does not document', () => {
+  testMistakes([
+    { name: 'fields that nobody knows pass', text: video('prompt: x, fps: 24, style: { light: low }'), found: [] },
+    { name: 'models that nobody knows pass', text: video('prompt: x, model: motion-9'), found: [] },
+    { name: 'nothing is required', text: video('model: motion-9'), found: [] },
+    {
+      name: 'a field close to a known one is only a warning',
+      text: video('promt: x'),
+      found: ['MB1501 4:29 warning'],
+      says: ['did you mean `prompt`', 'sent as it stands'],
+    },
+    { name: 'a field close to a known one that is there', text: video('prompt: x, promt: y'), found: [] },
+    {
+      name: 'a voice that is none',
+      text: voiceover('text: x, voice_id: Arya'),
+      found: ['MB1503 4:52'],
+      says: [
+        'did you mean `Aria`',
+        'Aria (female, american)',
+        'Charlie (male, australian)',
+        'River (neutral, american)',
+      ],
+    },
+    { name: 'a voice', text: voiceover('text: x, voice_id: River'), found: [] },
+    {
+      name: 'a voice that another task gives',
+      text: tasks(
+        '  b: { kind: image, with: { prompt: x } }',
+        '  a: { kind: voiceover, with: { text: x, voice_id: "{{tasks.b.url}}" } }',
+      ),
+      found: ['MB1503 5:52'],
+      says: ['before anything runs'],
+    },
+    { name: 'a length as a text', text: video('duration: "5"'), found: ['MB1503 4:39'], says: ['without quotes'] },
+    { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
+    { name: 'a link without https', text: video('image: http://example.com/a.png'), found: ['MB1505 4:36'] },
+    {
+      name: 'the output of another task as a link',
+      text: tasks(
+        '  b: { kind: image, with: { prompt: x } }',
+        '  a: { kind: video, with: { image: "{{tasks.b.url}}" } }',
+      ),
+      found: [],
+    },
+    {
+      name: 'the output of another task as a length',
+      text: tasks(
+        '  b: { kind: image, with: { prompt: x } }',
+        '  a: { kind: video, with: { duration: "{{tasks.b.url}}" } }',
+      ),
+      found: ['MB1503 5:39'],
+      says: ['the output of one step'],
+    },
+    {
+      name: 'media of a post that are no list',
+      text: tasks('  a: { kind: post, with: { caption: x, media: https://example.com/a.png } }'),
+      found: ['MB1503 4:47'],
+      says: ['put it in [ ]'],
+    },
+  ]);
+});
+
+describe('uploads', () => {
+  testMistakes([
+    { name: 'from a URL', text: upload('url: https://example.com/a.png, fileName: a.png'), found: [] },
+    {
+      name: 'of nothing',
+      text: upload('fileName: a.png'),
+      found: ['MB1502 4:22'],
+      says: ['`file` or `url` is missing', 'path of a file', '200 MB'],
+    },
+    {
+      name: 'of two things',
+      text: upload('file: a.png, url: https://example.com/a.png'),
+      found: ['MB1306 4:36', 'MB1503 4:48'],
+      says: ['`file` and `url` cannot stand together'],
+    },
+    { name: 'of a number', text: upload('file: 7'), found: ['MB1503 4:36'], says: ['must be the path of a file'] },
+    {
+      name: 'a field that is none',
+      text: upload('path: a.png'),
+      found: ['MB1502 4:22', 'MB1501 4:30'],
+      says: ['file'],
+    },
+    {
+      name: 'a file that another task gives',
+      text: tasks(
+        '  b: { kind: image, with: { prompt: x } }',
+        '  a: { kind: upload, with: { file: "{{tasks.b.url}}" } }',
+      ),
+      found: ['MB1503 5:36'],
+      says: ['before anything runs'],
+    },
+  ]);
+});

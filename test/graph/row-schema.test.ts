@@ -56,6 +56,10 @@ describe('rows by a schema of their own', () => {
   test.each([
     ['{"type":"nothing"}', 'MB1305'],
     ['{', 'MB1302'],
+    ['[]', 'MB1305'],
+    ['null', 'MB1302'],
+    ['7', 'MB1305'],
+    ['{"$async":true,"type":"object"}', 'MB1305'],
     ['{"$ref":"https://a.example/other.json"}', 'MB1305'],
   ])('a schema %j is told: %s', (written, code) => {
     expect(check('p.csv', 'sku,price\nA1,5\n', written).diagnostics[0]?.code).toBe(code);

@@ -59,6 +59,15 @@ describe('uploads', () => {
     expect(graph.steps).toHaveLength(4);
   });
 
+  test('half a character in a path is told', () => {
+    const text = tasks(
+      '  a: { kind: image, foreach: r.json, key: "{{row.k}}", with: { prompt: "{{upload row.photo}}" } }\n',
+    );
+    const { diagnostics } = load(text, { data: { 'r.json': '[{"k":"1","photo":"a\\ud800.png"}]' }, uploads });
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1306']);
+    expect(diagnostics[0]?.message).toContain('half a character');
+  });
+
   test('paths are relative to the file that they are written in', () => {
     const text =
       'version: 1\nname: t\ninclude: [assets/more.yaml]\ntasks: { a: { kind: image, with: { prompt: x } } }\n';

@@ -58,11 +58,27 @@ describe('when', () => {
     expect(diagnostics[0]?.message).toContain(seen);
   });
 
+  test('a list of steps that are all left out says so', () => {
+    const cover = '  cover: { kind: image, with: { prompt: c, referenceImages: "{{tasks.hero.urls}}" } }\n';
+    const { diagnostics } = build(manifest('false', cover), { 'rows.csv': rows });
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
+    expect(diagnostics[0]?.message).toContain('all steps of `hero` are left out by `when`');
+    expect(diagnostics[0]?.hint).toContain('the same `when`');
+  });
+
   test('a reference to a step that is left out says so', () => {
     const cover =
       '  cover: { kind: image, with: { prompt: c, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: b, ratio: "1:1" } } }\n';
     const { diagnostics } = build(manifest('"{{row.live}}"', cover), { 'rows.csv': rows });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
     expect(diagnostics[0]?.message).toContain('hero@b,1:1 is left out by its `when`');
+  });
+
+  test('`needs` waits for its own row, and for nothing where that is left out', () => {
+    const more = '  late: { kind: image, foreach: [a, b], needs: [hero], with: { prompt: "late {{row}}" } }\n';
+    const { steps } = graphOf(manifest('"{{row.live}}"', more), { 'rows.csv': rows });
+    const needsOf = (address: string) => steps.find((step) => step.address === address)?.needs;
+    expect(needsOf('late@a')).toEqual(['hero@a,1:1', 'hero@a,9:16']);
+    expect(needsOf('late@b')).toEqual([]);
   });
 });

@@ -1,0 +1,28 @@
+import { Parser } from 'yaml';
+import type { Diagnostic } from '../diagnostic.ts';
+import { canonicalJson } from '../json.ts';
+import { formatTokens } from './format-tokens.ts';
+import { manifestFaults, readYaml } from './read-yaml.ts';
+import { readSource } from './source.ts';
+
+/**
+ * A manifest with white space of ours: two columns of indentation, one space between words, no more than one empty line,
+ * double quotes where the text needs no escapes, comments below each other where they were. Order, comments, anchors,
+ * texts and line ends within texts and brackets stay. A text with mistakes in its syntax gives those instead.
+ *
+ * @throws when the result would not mean the same, which is a bug
+ */
+export function formatManifest(file: string, written: string): { text: string } | { diagnostics: Diagnostic[] } {
+  const source = readSource(file, written);
+  const before = readYaml(source, manifestFaults);
+  const errors = before.diagnostics.filter(({ severity }) => severity === 'error');
+  if (before.value === undefined || errors.length > 0) return { diagnostics: errors };
+  // A carriage return by itself ends no line in YAML: nobody can say what was meant.
+  if (/\r(?!\n)/.test(written)) return { text: written };
+  const text = formatTokens(source.text, new Parser().parse(source.text));
+  const after = readYaml(readSource(file, text), manifestFaults);
+  if (after.value === undefined || canonicalJson(after.value) !== canonicalJson(before.value)) {
+    throw new Error(`internal error: ${file} would mean something else after formatting`);
+  }
+  return { text };
+}
