@@ -56,7 +56,10 @@ function fieldSchema(kind: Kind, name: string, field: Field): Schema {
     name === kind.model?.field ? Object.keys(kind.model.models) : (field.values ?? allowedByAny(kind, name));
   if (values !== undefined) {
     const list = name === kind.model?.field ? ` ${describeModels(kind)}` : aboutValues(field);
-    return { description: description + list, anyOf: [{ enum: values }, template] };
+    return {
+      description: description + list,
+      anyOf: [{ enum: [...values], ...wordsForValues(values, field) }, template],
+    };
   }
   switch (field.type) {
     case 'file':
@@ -104,6 +107,13 @@ function modelRule(kind: Kind, name: string, model: Model): Schema[] {
 function aboutValues(field: Field): string {
   const about = Object.entries(field.about ?? {});
   return about.length === 0 ? '' : ` ${about.map(([value, words]) => `${value}: ${words}.`).join(' ')}`;
+}
+
+/** What editors show beside each value while it is chosen. */
+function wordsForValues(values: readonly string[], { about }: Field): Schema {
+  if (about === undefined) return {};
+  const words = values.map((value) => about[value] ?? '');
+  return { enumDescriptions: words, markdownEnumDescriptions: words };
 }
 
 function describeModels(kind: Kind): string {

@@ -21,13 +21,19 @@ export async function askPerson(
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
-      reader.on('SIGINT', () => {
+      const leave = (answer: 'no' | 'interrupted') => {
         terminal.err('\n');
-        resolve('interrupted');
-      });
+        resolve(answer);
+      };
       // Ctrl-D, or the terminal is gone.
-      reader.on('close', () => resolve('no'));
+      const onClose = () => leave('no');
+      reader.on('close', onClose);
+      reader.on('SIGINT', () => {
+        reader.off('close', onClose);
+        leave('interrupted');
+      });
       reader.question(`${question} [y/N] `, (answer) => {
+        reader.off('close', onClose);
         resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no');
       });
     });

@@ -121,7 +121,7 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler() };
 }
 
-function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
+export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
   const hint = 'give the path of a campaign.yaml; `mediabatch init` makes one to start from';
   switch (problem) {
     case 'missing':

@@ -3,14 +3,13 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { canonicalJson } from '../json.ts';
 import { formatTokens } from './format-tokens.ts';
 import { manifestFaults, readYaml } from './read-yaml.ts';
-import { readSource } from './source.ts';
+import { placeBetween, readSource } from './source.ts';
 
 /**
  * A manifest with white space of ours: two columns of indentation, one space between words, no more than one empty line,
  * double quotes where the text needs no escapes, comments below each other where they were. Order, comments, anchors,
- * texts and line ends within texts and brackets stay. A text with mistakes in its syntax gives those instead.
- *
- * @throws when the result would not mean the same, which is a bug
+ * texts and line ends within texts and brackets stay. A text with mistakes in its syntax gives those instead; so does one
+ * that would not mean the same.
  */
 export function formatManifest(file: string, written: string): { text: string } | { diagnostics: Diagnostic[] } {
   const source = readSource(file, written);
@@ -22,7 +21,10 @@ export function formatManifest(file: string, written: string): { text: string } 
   const text = formatTokens(source.text, new Parser().parse(source.text));
   const after = readYaml(readSource(file, text), manifestFaults);
   if (after.value === undefined || canonicalJson(after.value) !== canonicalJson(before.value)) {
-    throw new Error(`internal error: ${file} would mean something else after formatting`);
+    const message = 'it would mean something else after formatting, so it is left as it is';
+    const hint = 'look for a quote that is not closed; if there is none, this is a bug in mediabatch: please report it';
+    const place = placeBetween(source, 0, 0);
+    return { diagnostics: [{ code: 'MB1003', severity: 'error', message, hint, place }] };
   }
   return { text };
 }

@@ -143,7 +143,9 @@ function blockUnfunded(rows: PlanRow[], cap: number): void {
   const unfunded = findUnfunded(rows, cap, (row) => row.order?.needs ?? []);
   for (const row of rows) {
     if (!unfunded.has(row.address)) continue;
-    block(row, 'budget', `the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`);
+    const needed = row.order?.needs.find((address) => unfunded.has(address));
+    const own = `the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`;
+    block(row, 'budget', row.credits === 0 ? `the credits do not reach for ${needed ?? 'what it needs'}` : own);
   }
 }
 

@@ -1,45 +1,44 @@
-import { createHash } from 'node:crypto';
+import { digest } from './digest.ts';
 import type { Journal } from './journal.ts';
 import { findKind } from './kinds/index.ts';
-import type { SandboxKind } from './kinds/kind.ts';
-import { isObject, type Json, type JsonObject, stableJson } from './wire.ts';
+import type { FileFacts, FilePlan, SandboxKind } from './kinds/kind.ts';
+import { type LedgerEntry, readEntry } from './ledger-entry.ts';
+import { bodyText, type OwnPath, readOwnUrl } from './own-url.ts';
+import type { JsonObject } from './wire.ts';
 
-/** One accepted create. The truth about money: an entry is written before its answer is sent, and never changed. */
-export interface LedgerEntry {
-  /** When it was accepted, ISO 8601. */
-  readonly at: string;
-  /** The job's id. */
-  readonly id: string;
-  readonly user: string;
-  readonly kind: string;
-  /** The idempotency key, where one counted. */
+export interface Job extends FileFacts {
+  readonly entry: LedgerEntry;
+  readonly kind: SandboxKind;
+  /** The last folder of its files' paths. Cannot be guessed from anything but the job's id. */
+  readonly token: string;
+  /** Id of the record that the job stands in, for kinds whose records have ids of their own. */
+  readonly recordId: string;
+  /** 1 for a user's first job with this body, 2 for the second, … */
+  readonly take: number;
+  readonly files: readonly FilePlan[];
+  /** The file that it works on, where it is one of this sandbox. */
+  readonly source: OwnPath | undefined;
+}
+
+interface Create {
+  readonly now: number;
   readonly key: string | null;
-  readonly credits: number;
-  /** The user's balance after it. */
-  readonly balance: number;
-  /** The request body as it was sent, unknown fields included. */
   readonly body: JsonObject;
 }
 
-export interface Job {
-  readonly entry: LedgerEntry;
-  readonly kind: SandboxKind;
-  /** The last part of the job's output path. Cannot be guessed from anything but the job's id. */
-  readonly token: string;
-  /** Everything that is drawn by lot about the job, is drawn from this digest of its body and take. */
-  readonly seed: string;
-  /** 1 for a user's first job with this body, 2 for the second, … */
-  readonly take: number;
-}
-
-/** Jobs, balances and answers to replay: a fold of the ledger and the deletions, kept as they grow. */
+/** Jobs, posts, balances and answers to replay: a fold of the ledger, the deletions and the syncs, kept as they grow. */
 export class Books {
   readonly entries: LedgerEntry[] = [];
+  readonly posts: LedgerEntry[] = [];
   private readonly startingCredits: number;
   private readonly journal: Journal | undefined;
   private readonly balances = new Map<string, number>();
+  /** Deleted ones too: a job may have been made from the output of one. */
   private readonly jobs = new Map<string, Job>();
+  private readonly deleted = new Set<string>();
+  private readonly syncTimes = new Map<string, number>();
   private readonly idsByToken = new Map<string, string>();
+  private readonly idsByRecord = new Map<string, string>();
   private readonly jobsByKey = new Map<string, Job>();
   private readonly timesByKey = new Map<string, number>();
   private readonly takes = new Map<string, number>();
@@ -47,8 +46,9 @@ export class Books {
   constructor(startingCredits: number, journal?: Journal) {
     this.startingCredits = startingCredits;
     this.journal = journal;
-    for (const line of journal?.ledger ?? []) this.take(readEntry(line));
-    for (const line of journal?.deleted ?? []) this.forget(String(line.id));
+    for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
+    for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
+    for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
   }
 
   balance(user: string): number {
@@ -56,39 +56,61 @@ export class Books {
   }
 
   /** Books a create: on disk first, where there is a disk. Throws when that fails; then nothing is booked. */
-  book(user: string, kind: SandboxKind, options: { now: number; key: string | null; body: JsonObject }): Job {
-    const { now, key, body } = options;
-    const { credits } = kind.settle(body);
-    const at = new Date(now).toISOString();
-    const id = this.nextId(user, kind, { at, key, body });
+  book(user: string, kind: SandboxKind, create: Create): Job {
+    const { credits } = kind.settle(create.body);
+    const job = this.write({ user, kind: kind.name, credits }, create);
+    if (job === undefined) throw new Error('internal error: a job was booked as something else');
+    return job;
+  }
+
+  /** Books a post. It costs nothing. */
+  bookPost(user: string, create: { readonly now: number; readonly body: JsonObject }): LedgerEntry {
+    this.write({ user, kind: postKind, credits: 0 }, { ...create, key: null });
+    const entry = this.posts.at(-1);
+    if (entry === undefined) throw new Error('internal error: a post was booked as something else');
+    return entry;
+  }
+
+  private write(what: { user: string; kind: string; credits: number }, create: Create): Job | undefined {
+    const { user, kind, credits } = what;
+    const at = new Date(create.now).toISOString();
+    const id = this.nextId(user, kind, { at, ...create });
     const balance = this.balance(user) - credits;
-    const entry: LedgerEntry = { at, id, user, kind: kind.name, key, credits, balance, body };
-    this.journal?.appendLedger({ ...entry });
+    const entry: LedgerEntry = { at, id, user, kind, key: create.key, credits, balance, body: create.body };
+    this.journal?.ledger.append({ ...entry });
     return this.take(entry);
   }
 
   /** With a key the id is a function of the purchase, so that two runs of one campaign can be compared byte by byte. */
-  private nextId(
-    user: string,
-    kind: SandboxKind,
-    create: { at: string; key: string | null; body: JsonObject },
-  ): string {
+  private nextId(user: string, kind: string, create: Create & { at: string }): string {
     const { at, key, body } = create;
     const which =
       key === null
         ? [String(this.entries.length), at, bodyText(body)]
         : [key, String(this.timesByKey.get(JSON.stringify([user, key])) ?? 0)];
-    return digest('job', user, kind.name, ...which).slice(0, 24);
+    return digest('job', user, kind, ...which).slice(0, 24);
   }
 
-  /** The user's job, unless it is of another kind, somebody else's, or deleted. */
-  find(user: string, kind: SandboxKind, id: string): Job | undefined {
-    const job = this.jobs.get(id);
-    return job?.entry.user === user && job.kind === kind ? job : undefined;
+  /** The user's job, unless it is of another kind, somebody else's, or deleted. `by`: whose id it is. */
+  find(user: string, kinds: readonly SandboxKind[], what: { id: string; by: 'job' | 'record' }): Job | undefined {
+    const job = this.jobs.get(what.by === 'job' ? what.id : (this.idsByRecord.get(what.id) ?? ''));
+    if (job === undefined || this.deleted.has(job.entry.id)) return undefined;
+    return job.entry.user === user && kinds.includes(job.kind) ? job : undefined;
   }
 
-  findByToken(token: string): Job | undefined {
-    return this.jobs.get(this.idsByToken.get(token) ?? '');
+  /** Jobs that are not deleted, newest first. */
+  list(chosen: (job: Job) => boolean): Job[] {
+    return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
+  }
+
+  /** The job whose output this is, deleted or not. */
+  findMaker({ token, name }: OwnPath): Job | undefined {
+    const job = this.jobs.get(this.idsByToken.get(token) ?? '');
+    return job?.files.some((file) => file.name === name) ? job : undefined;
+  }
+
+  isDeleted(job: Job): boolean {
+    return this.deleted.has(job.entry.id);
   }
 
   /** The newest job that was created with this key, deleted or not: its answer is what a replay gives. */
@@ -97,28 +119,33 @@ export class Books {
   }
 
   delete(job: Job, now: number): void {
-    this.journal?.appendDeleted({ at: new Date(now).toISOString(), id: job.entry.id });
-    this.forget(job.entry.id);
+    this.journal?.deleted.append({ at: new Date(now).toISOString(), id: job.entry.id });
+    this.deleted.add(job.entry.id);
   }
 
-  private forget(id: string): void {
-    this.jobs.delete(id);
+  /** When the job was last brought up to date, in ms; `undefined`: never. */
+  syncedAt(job: Job): number | undefined {
+    return this.syncTimes.get(job.entry.id);
   }
 
-  private take(entry: LedgerEntry): Job {
-    const kind = findKind(entry.kind);
-    if (kind === undefined) throw new Error(`the ledger holds a job of the kind ${entry.kind}, which is not served`);
-    const body = bodyText(entry.body);
-    const sameBody = JSON.stringify([entry.user, entry.kind, body]);
-    const take = (this.takes.get(sameBody) ?? 0) + 1;
-    // The first take is a function of the body alone; later ones differ, as a service's second attempt would.
-    const seed = take === 1 ? digest('seed', entry.kind, body) : digest('seed', entry.kind, body, String(take));
-    const job: Job = { entry, kind, take, seed, token: digest('token', entry.id).slice(0, 40) };
-    this.takes.set(sameBody, take);
+  recordSync(job: Job, now: number): void {
+    this.journal?.synced.append({ at: new Date(now).toISOString(), id: job.entry.id });
+    this.syncTimes.set(job.entry.id, now);
+  }
+
+  private take(entry: LedgerEntry): Job | undefined {
+    const job = entry.kind === postKind ? undefined : this.takeJob(entry);
+    if (job === undefined) this.posts.push(entry);
     this.entries.push(entry);
     this.balances.set(entry.user, entry.balance);
+    return job;
+  }
+
+  private takeJob(entry: LedgerEntry): Job {
+    const job = this.makeJob(entry);
     this.jobs.set(entry.id, job);
     this.idsByToken.set(job.token, entry.id);
+    this.idsByRecord.set(job.recordId, entry.id);
     if (entry.key !== null) {
       const key = JSON.stringify([entry.user, entry.key]);
       this.jobsByKey.set(key, job);
@@ -126,30 +153,27 @@ export class Books {
     }
     return job;
   }
-}
 
-function readEntry(line: JsonObject): LedgerEntry {
-  const { at, id, user, kind, key, credits, balance, body } = line;
-  if (
-    typeof at === 'string' &&
-    typeof id === 'string' &&
-    typeof user === 'string' &&
-    typeof kind === 'string' &&
-    (typeof key === 'string' || key === null) &&
-    typeof credits === 'number' &&
-    typeof balance === 'number' &&
-    isObject(body)
-  ) {
-    return { at, id, user, kind, key, credits, balance, body };
+  private makeJob(entry: LedgerEntry): Job {
+    const { id, user, body } = entry;
+    const kind = findKind(entry.kind);
+    if (kind === undefined) throw new Error(`the ledger holds a job of the kind ${entry.kind}, which is not served`);
+    const text = bodyText(body);
+    const sameBody = JSON.stringify([user, entry.kind, text]);
+    const take = (this.takes.get(sameBody) ?? 0) + 1;
+    this.takes.set(sameBody, take);
+    // The first take is a function of the body alone; later ones differ, as a service's second attempt would.
+    const seed = take === 1 ? digest('seed', entry.kind, text) : digest('seed', entry.kind, text, String(take));
+    const sourceUrl = kind.sourceField === undefined ? undefined : body[kind.sourceField];
+    const source = typeof sourceUrl === 'string' ? readOwnUrl(sourceUrl) : undefined;
+    const maker = source === undefined ? undefined : this.findMaker(source);
+    const sourceMs = maker?.kind.lengthMs?.(maker.entry.body) ?? null;
+    const token = digest('token', id).slice(0, 40);
+    const recordId = digest('record', id).slice(0, 24);
+    const files = kind.listFiles({ body, seed, sourceMs });
+    return { entry, kind, token, recordId, seed, take, body, sourceMs, source, files };
   }
-  throw new Error(`the ledger holds an entry that is not one: ${JSON.stringify(line).slice(0, 200)}`);
 }
 
-function digest(...parts: string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-}
-
-/** A body as text, with links to own outputs without their host: the sandbox may listen on another port tomorrow. */
-export function bodyText(body: Json): string {
-  return stableJson(body).replace(/https?:\/\/[^/"\s]+(?=\/files\/[0-9a-f]{40}\/)/g, '');
-}
+/** The one thing in the ledger that is no job. */
+const postKind = 'post';

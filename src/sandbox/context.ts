@@ -1,7 +1,9 @@
+import type { BlobStore } from './blob-store.ts';
 import type { Books } from './books.ts';
 import { type Caller, identifyCaller } from './caller.ts';
 import type { CreatesLimit } from './creates-limit.ts';
 import type { FaultScript } from './faults.ts';
+import type { Library } from './library.ts';
 import type { OutputFiles } from './output-files.ts';
 import { type Answer, answerProblem, type Call } from './wire.ts';
 
@@ -11,9 +13,12 @@ export interface Context {
   readonly faults: FaultScript;
   readonly limit: CreatesLimit;
   readonly files: OutputFiles;
+  readonly library: Library;
+  readonly blobs: BlobStore;
   /** Idempotency keys whose first request is still being handled. */
   readonly keysInHand: Set<string>;
   readonly apiKey: string;
+  readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
   readonly now: () => number;
@@ -32,4 +37,13 @@ export function authenticate(context: Context, call: Call): Authenticated {
       ? 'The header Authorization is missing; send "Authorization: Bearer <API key>".'
       : 'The API key or token is not valid.';
   return { type: 'refused', answer: answerProblem({ status: 401, code: 'unauthorized', message }) };
+}
+
+/** Counts a create against the rate limit; an answer when it is one too many. */
+export function admitCreate(context: Context, caller: Caller): Answer | undefined {
+  const waitSeconds = context.limit.admit(caller.user, context.now());
+  if (waitSeconds === 0) return undefined;
+  const message = `Too many create requests; try again in ${waitSeconds} s.`;
+  const headers = { 'retry-after': String(waitSeconds) };
+  return answerProblem({ status: 429, code: 'rate_limit_exceeded', message, headers });
 }

@@ -2,10 +2,10 @@ import type { Call, JsonObject, Reply } from './wire.ts';
 
 /** Something that is served. The OpenAPI document is made from the endpoints, so it names all of them. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `api`: below `/api/v1`. `root`: as it stands. */
   readonly base: 'api' | 'root';
-  /** Segments in braces match anything. */
+  /** Segments in braces match anything, the last one nothing as well. */
   readonly path: string;
   /** The OpenAPI operation object. */
   readonly operation: JsonObject;
@@ -49,7 +49,8 @@ function matchPath(pattern: string, path: string): [string, string][] | undefine
   for (const [index, segment] of wanted.entries()) {
     const value = given[index] ?? '';
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name === undefined ? segment !== value : value === '') return undefined;
+    const isLast = index === wanted.length - 1;
+    if (name === undefined ? segment !== value : value === '' && !isLast) return undefined;
     if (name !== undefined) parameters.push([name, value]);
   }
   return parameters;

@@ -1,20 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { isObject, type Json } from './wire.ts';
 
-/** Something that goes wrong, scripted. It happens to the `nth` matching request and the next `times - 1`. */
+const places = ['create', 'status', 'list', 'delete', 'file', 'upload', 'put', 'post'] as const;
+
+/**
+ * Something that goes wrong, scripted. It happens to the `nth` matching request and the next `times - 1`.
+ *
+ * | on | requests | kind |
+ * |---|---|---|
+ * | `create` | every create but posts | the kind of the job |
+ * | `status` | one job, synced or not | the kind of the job |
+ * | `list` | lists of jobs, uploads, voices, accounts, models | the kind, `upload`, `voice`, `account`, `model` |
+ * | `delete` | deletions | the kind of the job |
+ * | `file` | outputs, samples and uploaded files | the kind of the job, `sample`, `upload` |
+ * | `upload` | below `/uploads`, but not the list | `upload` |
+ * | `put` | a signed URL | `upload` |
+ * | `post` | a post is created | `post` |
+ */
 export interface Fault {
-  readonly on: 'create' | 'status' | 'file';
+  readonly on: (typeof places)[number];
   readonly kind?: string;
   /** Counted from 1, over the requests that match. Default 1. */
   readonly nth?: number;
   /** Default 1. */
   readonly times?: number;
-  /** Only requests whose body (for status and file: whose job's body) contains this text. */
+  /**
+   * Only requests whose text contains this: the body of a create or a post; the body of the job that a status, a
+   * deletion or an output is about; the path with the query of a list; the path and the body of an upload; the blob's
+   * name of a PUT and of an uploaded file.
+   */
   readonly match?: string;
   readonly do: FaultAction;
 }
 
-/** `booked`: the create is accepted and in the ledger before this happens to its answer. */
+/** `booked`: the request is carried out – a create is in the ledger – before this happens to its answer. */
 export type FaultAction =
   | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
   /** The connection is destroyed. */
@@ -76,9 +95,7 @@ function findFaultProblem(fault: unknown): string | undefined {
   if (!isObject(fault)) return 'expected an object';
   const unknown = Object.keys(fault).find((name) => !['on', 'kind', 'nth', 'times', 'match', 'do'].includes(name));
   if (unknown !== undefined) return `${unknown} is not known; a fault has on, kind, nth, times, match and do`;
-  if (typeof fault.on !== 'string' || !['create', 'status', 'file'].includes(fault.on)) {
-    return 'on must be create, status or file';
-  }
+  if (!places.some((place) => place === fault.on)) return `on must be one of ${places.join(', ')}`;
   const action = fault.do;
   if (!isObject(action) || typeof action.type !== 'string' || !actionTypes.includes(action.type)) {
     return `do.type must be one of ${actionTypes.join(', ')}`;

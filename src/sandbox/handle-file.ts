@@ -1,46 +1,63 @@
 import { applyFault, type Handled } from './apply-fault.ts';
-import type { Job } from './books.ts';
 import type { Context } from './context.ts';
-import { lifeOf } from './life.ts';
-import { type Answer, answerBytes, answerProblem, type Call, type Reply } from './wire.ts';
+import { type FoundFile, findOutput, findUpload, type OwnFile } from './own-files.ts';
+import type { OwnPath } from './own-url.ts';
+import { type Answer, answerBytes, answerContent, answerProblem, type Call, type Content, type Reply } from './wire.ts';
 
-/** An output file. Whoever has the URL may read it; ranges and validators work as HTTP has them. */
-export async function handleFile(
-  context: Context,
-  call: Call,
-  parameters: { readonly token: string; readonly name: string },
-): Promise<Reply> {
-  const job = context.books.findByToken(parameters.token);
-  const output = job?.kind.settle(job.entry.body).output;
-  if (job === undefined || output?.fileName !== parameters.name) return answerNoFile();
-  const text = JSON.stringify(job.entry.body);
-  return applyFault(context.faults.next('file', { kind: job.kind.name, text }), async (): Promise<Handled> => {
-    if (lifeOf(job, context.now(), context).status !== 'COMPLETED') return { answer: answerNoFile() };
-    return { answer: await answerFile(context, call, job), jobId: job.entry.id };
+type Headers = Readonly<Record<string, string>>;
+
+/** An output or a sample: whoever has the URL may read it; ranges and validators work as HTTP has them. */
+export function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
+  return serve(context, call, {
+    file: findOutput(context, path),
+    headers: { 'cache-control': 'private, max-age=31536000, immutable' },
   });
 }
 
-async function answerFile(context: Context, call: Call, job: Job): Promise<Answer> {
-  const { seed, take, kind, entry } = job;
-  const { fileName, mediaType } = kind.settle(entry.body).output;
-  const file = await context.files.get({ kind: kind.name, body: entry.body, seed, take }, fileName);
-  const headers = {
-    'content-type': mediaType,
-    etag: file.etag,
-    'accept-ranges': 'bytes',
-    'cache-control': 'private, max-age=31536000, immutable',
-  };
+/** Uploaded bytes under their public URL. Anybody may have made them, so a browser must not take them for a page. */
+export function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
+  return serve(context, call, {
+    file: findUpload(context, path),
+    headers: {
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    },
+  });
+}
+
+function serve(
+  context: Context,
+  call: Call,
+  found: { readonly file: FoundFile | undefined; readonly headers: Headers },
+): Promise<Reply> | Reply {
+  const { file, headers } = found;
+  if (file === undefined) return answerNoFile();
+  const action = context.faults.next('file', { kind: file.kind, text: file.text });
+  return applyFault(action, async (): Promise<Handled> => {
+    const opened = await file.open();
+    if (opened === undefined) return { answer: answerNoFile() };
+    return { answer: answerFile(call, opened, headers), ...(file.jobId !== undefined && { jobId: file.jobId }) };
+  });
+}
+
+function answerFile(call: Call, file: OwnFile, more: Headers): Answer {
+  const headers = { 'content-type': file.mediaType, etag: file.etag, 'accept-ranges': 'bytes', ...more };
   if (listsTag(call.header('if-none-match'), file.etag)) return answerBytes(304, headers, Buffer.alloc(0));
-  const range = call.method === 'GET' ? readRange(call, file.etag, file.bytes.length) : 'whole';
-  if (range === 'whole') return answerBytes(200, headers, file.bytes);
+  const range = call.method === 'GET' ? readRange(call, file.etag, file.size) : 'whole';
+  if (range === 'whole') return answerContent(200, headers, file.content);
   if (range === 'outside') {
-    const message = `The file has ${file.bytes.length} bytes; the range lies outside.`;
-    const problemHeaders = { 'content-range': `bytes */${file.bytes.length}` };
+    const message = `The file has ${file.size} bytes; the range lies outside.`;
+    const problemHeaders = { 'content-range': `bytes */${file.size}` };
     return answerProblem({ status: 416, code: 'range_not_satisfiable', message, headers: problemHeaders });
   }
-  const contentRange = `bytes ${range.first}-${range.last}/${file.bytes.length}`;
-  const part = file.bytes.subarray(range.first, range.last + 1);
-  return answerBytes(206, { ...headers, 'content-range': contentRange }, part);
+  const contentRange = `bytes ${range.first}-${range.last}/${file.size}`;
+  return answerContent(206, { ...headers, 'content-range': contentRange }, takePart(file.content, range));
+}
+
+function takePart(content: Content, { first, last }: { first: number; last: number }): Content {
+  if (content.type === 'bytes') return { type: 'bytes', bytes: content.bytes.subarray(first, last + 1) };
+  return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
 /** One range of bytes. Several ranges, another unit or a stale If-Range give the whole file, as HTTP allows. */

@@ -1,30 +1,17 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isObject, type JsonObject } from './wire.ts';
+import { type Lines, openLines } from './lines.ts';
 
 /**
- * State on disk: two append-only files, `ledger.jsonl` (one line per accepted create) and `deleted.jsonl`. A line is
- * written synchronously before its answer is sent, so whoever got an answer finds it in the file, whatever is killed when.
+ * State on disk, in append-only files: `ledger.jsonl` (one line per accepted create), `deleted.jsonl`, `synced.jsonl`
+ * (what was brought up to date, and when) and `uploads.jsonl`. A line is written synchronously before its answer is
+ * sent, so whoever got an answer finds it in the file, whatever is killed when.
  */
 export interface Journal {
-  readonly ledger: readonly JsonObject[];
-  readonly deleted: readonly JsonObject[];
-  /** Throws when the line could not be written; then nothing of it is left in the file. */
-  appendLedger(line: JsonObject): void;
-  appendDeleted(line: JsonObject): void;
+  readonly ledger: Lines;
+  readonly deleted: Lines;
+  readonly synced: Lines;
+  readonly uploads: Lines;
   close(): void;
 }
 
@@ -37,22 +24,26 @@ export function openJournal(path: string): Journal {
   mkdirSync(folder, { recursive: true });
   const pidFile = join(folder, 'sandbox.pid');
   claim(folder, pidFile);
+  const opened: Lines[] = [];
+  const close = () => {
+    for (const lines of opened) lines.close();
+    release(folder, pidFile);
+  };
+  const open = (name: string) => {
+    const lines = openLines(join(folder, name));
+    opened.push(lines);
+    return lines;
+  };
   try {
-    const ledger = openLines(join(folder, 'ledger.jsonl'));
-    const deleted = openLines(join(folder, 'deleted.jsonl'));
     return {
-      ledger: ledger.lines,
-      deleted: deleted.lines,
-      appendLedger: ledger.append,
-      appendDeleted: deleted.append,
-      close() {
-        ledger.close();
-        deleted.close();
-        release(folder, pidFile);
-      },
+      ledger: open('ledger.jsonl'),
+      deleted: open('deleted.jsonl'),
+      synced: open('synced.jsonl'),
+      uploads: open('uploads.jsonl'),
+      close,
     };
   } catch (error) {
-    release(folder, pidFile);
+    close();
     throw error;
   }
 }
@@ -105,49 +96,4 @@ function isZombie(pid: number): boolean {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
-}
-
-function openLines(path: string) {
-  // Made here when missing, so that the first append is only an append.
-  appendFileSync(path, '');
-  const bytes = readFileSync(path);
-  const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
-  // A process killed in the middle of a write leaves half a line; it was never answered, so it is cut.
-  if (whole.length < bytes.length) truncateSync(path, whole.length);
-  const lines = whole
-    .toString('utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line, index) => parseLine(line, `${path}:${index + 1}`));
-  const file = openSync(path, 'a');
-  let closed = false;
-  return {
-    lines,
-    append(line: JsonObject): void {
-      // The number of a closed file may belong to another file by now.
-      if (closed) throw new Error(`${path} is closed`);
-      const sizeBefore = fstatSync(file).size;
-      const text = Buffer.from(`${JSON.stringify(line)}\n`);
-      try {
-        for (let written = 0; written < text.length; ) written += writeSync(file, text, written);
-      } catch (error) {
-        ftruncateSync(file, sizeBefore);
-        throw error;
-      }
-    },
-    close(): void {
-      if (!closed) closeSync(file);
-      closed = true;
-    },
-  };
-}
-
-function parseLine(line: string, place: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (isObject(value)) return value;
-  } catch {
-    // Told below, together with what is JSON but not an object.
-  }
-  throw new Error(`${place}: this line of the sandbox's records is damaged; restore it or start with an empty folder`);
 }

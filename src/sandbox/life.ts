@@ -1,14 +1,6 @@
 import type { Job } from './books.ts';
-import type { JsonObject } from './wire.ts';
-
-export type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
-
-export interface Life {
-  readonly status: JobStatus;
-  readonly createdAtMs: number;
-  /** When the present status was reached. */
-  readonly updatedAtMs: number;
-}
+import type { Life } from './kinds/job-view.ts';
+import { lot } from './lot.ts';
 
 /** Where a job stands. Computed from the clock, so nothing ticks and nothing is lost with the process. */
 export function lifeOf(job: Job, now: number, options: { speed: number; failRate: number }): Life {
@@ -25,19 +17,28 @@ export function lifeOf(job: Job, now: number, options: { speed: number; failRate
   return { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs };
 }
 
-/** The job as the status call shows it. */
-export function describeJob(job: Job, life: Life, outputUrl: string): JsonObject {
-  const updatedAt = new Date(life.updatedAtMs).toISOString();
-  const view: JsonObject = { id: job.entry.id, status: life.status };
-  if (life.status === 'COMPLETED') view.outputUrl = outputUrl;
-  view.error = life.status === 'FAILED' ? 'The sandbox let this job fail, as its fail rate asks.' : null;
-  view.createdAt = new Date(life.createdAtMs).toISOString();
-  view.updatedAt = updatedAt;
-  if (life.status === 'COMPLETED' || life.status === 'FAILED') view.completedAt = updatedAt;
-  return view;
+interface Clockwork {
+  readonly books: { syncedAt(job: Job): number | undefined; recordSync(job: Job, now: number): void };
+  readonly speed: number;
+  readonly failRate: number;
+  readonly now: () => number;
 }
 
-/** A number from 0 to below 1, the same for the same seed and place. */
-function lot(seed: string, place: number): number {
-  return Number.parseInt(seed.slice(place * 8, place * 8 + 8), 16) / 2 ** 32;
+/** What an answer shows of a job: where it stands, or, for kinds that must be asked, where it stood when last asked. */
+export function shownLife(job: Job, clockwork: Clockwork): Life {
+  if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
+  const syncedAtMs = clockwork.books.syncedAt(job);
+  if (syncedAtMs !== undefined) return lifeOf(job, syncedAtMs, clockwork);
+  const createdAtMs = Date.parse(job.entry.at);
+  return { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs };
+}
+
+/** Brings a job that must be asked up to date. Written down only when something has changed. */
+export function syncLife(job: Job, clockwork: Clockwork): Life {
+  if (job.kind.status.progress === 'when asked') {
+    const now = clockwork.now();
+    const life = lifeOf(job, now, clockwork);
+    if (life.status !== shownLife(job, clockwork).status) clockwork.books.recordSync(job, now);
+  }
+  return shownLife(job, clockwork);
 }

@@ -1,9 +1,10 @@
 import type { Endpoint } from './endpoint.ts';
-import type { SandboxKind } from './kinds/kind.ts';
+import { refer } from './kinds/schemas.ts';
+import { describeSchemas } from './openapi-schemas.ts';
 import type { JsonObject } from './wire.ts';
 
 /** The machine-readable description of what is served, made from the same endpoints and body schemas that serve it. */
-export function describeService(endpoints: readonly Endpoint[], kinds: readonly SandboxKind[]): JsonObject {
+export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const { base, path, method, operation } of endpoints) {
     const item: JsonObject = paths[path] ?? {};
@@ -17,7 +18,7 @@ export function describeService(endpoints: readonly Endpoint[], kinds: readonly 
       title: 'Media Generation API (sandbox)',
       version: '1.2.0',
       description:
-        'A local stand-in for the media generation service: the same calls and answers, play credits, placeholder media.',
+        'A local stand-in for the media generation service: the same calls and answers, play credits, placeholder media. What the service does not document and the sandbox had to choose is marked x-not-shown.',
     },
     servers: [{ url: '/api/v1' }],
     security: [{ bearerAuth: [] }],
@@ -30,140 +31,62 @@ export function describeService(endpoints: readonly Endpoint[], kinds: readonly 
           description: 'An API key of the form `<prefix>_live_<random>`, or a JWT.',
         },
       },
-      schemas: {
-        ...sharedSchemas,
-        ...Object.fromEntries(kinds.map((kind) => [kind.schemaName, kind.body])),
-        ...Object.fromEntries(kinds.map((kind) => [`${kind.schemaName}d`, describeCreated(kind)])),
-      },
+      schemas: describeSchemas(),
     },
   };
 }
 
-const time = { type: 'string', format: 'date-time' };
-
-const sharedSchemas = {
-  JobStatus: { type: 'string', enum: ['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED'] },
-  Job: {
-    type: 'object',
-    required: ['id', 'status', 'createdAt', 'updatedAt'],
-    properties: {
-      id: { type: 'string' },
-      status: { $ref: '#/components/schemas/JobStatus' },
-      outputUrl: { type: 'string', format: 'uri', description: 'Set when COMPLETED.' },
-      error: { type: ['string', 'null'], description: 'Set when FAILED.' },
-      createdAt: time,
-      updatedAt: time,
-      completedAt: { ...time, description: 'Set when COMPLETED or FAILED.' },
-    },
-  },
-  JobAnswer: {
-    type: 'object',
-    required: ['success', 'data'],
-    properties: { success: { const: true }, data: { $ref: '#/components/schemas/Job' } },
-  },
-  DeleteAnswer: {
-    type: 'object',
-    required: ['success', 'message'],
-    properties: { success: { const: true }, message: { type: 'string' } },
-  },
-  Error: {
-    type: 'object',
-    required: ['success', 'error', 'code', 'message'],
-    properties: {
-      success: { const: false },
-      error: { type: 'string' },
-      code: { type: 'string' },
-      message: { type: 'string' },
-    },
-    'x-not-shown': 'The values of code are not documented; those here are the choice of the sandbox.',
-  },
-};
-
-function describeCreated(kind: SandboxKind): JsonObject {
-  return {
-    type: 'object',
-    required: ['success', ...Object.keys(kind.created), 'creditsDeducted', 'creditsRemaining'],
-    properties: {
-      success: { const: true },
-      ...kind.created,
-      creditsDeducted: { type: 'integer', minimum: 0 },
-      creditsRemaining: { type: 'integer' },
-    },
-  };
+export interface OperationFacts {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Names in braces of the path. */
+  readonly path?: readonly string[];
+  readonly parameters?: readonly JsonObject[];
+  /** Name of the schema of the JSON body. */
+  readonly body?: string;
+  /** Schema of the JSON answer. */
+  readonly answer: JsonObject;
+  readonly errors: readonly number[];
+  /** No bearer token is asked for. */
+  readonly isOpen?: true;
+  /** What about it the documentation does not show. */
+  readonly notShown?: string;
 }
 
-export function describeCreate(kind: SandboxKind): JsonObject {
+export function describeOperation(facts: OperationFacts): JsonObject {
+  const parameters = [...(facts.path ?? []).map(pathParameter), ...(facts.parameters ?? [])];
   return {
-    operationId: `create_${kind.name}`,
-    tags: [kind.name],
-    summary: `Create a job of the kind ${kind.name}; credits are deducted at once`,
-    parameters: [
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        required: false,
-        schema: { type: 'string', maxLength: 128 },
-        description: 'API keys only. Within 24 hours the same key gives the same answer and no second job.',
-      },
-    ],
-    requestBody: { required: true, content: jsonOf(kind.schemaName) },
+    operationId: facts.id,
+    tags: [facts.tag],
+    summary: facts.summary,
+    ...(facts.notShown !== undefined && { 'x-not-shown': true, description: facts.notShown }),
+    ...(facts.isOpen && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(facts.body !== undefined && { requestBody: { required: true, content: jsonOf(refer(facts.body)) } }),
     responses: {
-      200: { description: 'The job is queued.', content: jsonOf(`${kind.schemaName}d`) },
-      ...describeErrors([400, 401, 402, 409, 413, 429, 500]),
+      200: { description: 'Done.', content: jsonOf(facts.answer) },
+      // 400: the path is not percent-encoded correctly.
+      ...describeErrors(facts.path === undefined ? facts.errors : [400, ...facts.errors]),
     },
   };
 }
 
-export function describeStatus(kind: SandboxKind): JsonObject {
+/** A file, as outputs and uploads are served. */
+export function describeFile(facts: { id: string; summary: string; path: readonly string[] }): JsonObject {
+  const binary = { '*/*': {} };
   return {
-    operationId: `status_${kind.name}`,
-    tags: [kind.name],
-    summary: 'Where the job stands',
-    parameters: [pathParameter('id')],
-    responses: {
-      200: { description: 'The job.', content: jsonOf('JobAnswer') },
-      ...describeErrors([401, 404, 500]),
-    },
-  };
-}
-
-export function describeDelete(kind: SandboxKind): JsonObject {
-  return {
-    operationId: `delete_${kind.name}`,
-    tags: [kind.name],
-    summary: 'Delete the generation and its record; credits are not returned',
-    parameters: [pathParameter('id')],
-    responses: {
-      200: { description: 'It is deleted.', content: jsonOf('DeleteAnswer') },
-      ...describeErrors([401, 404, 500]),
-    },
-  };
-}
-
-export function describeFile(): JsonObject {
-  const binary = { 'image/*': {}, 'audio/*': {} };
-  return {
-    operationId: 'output_file',
+    operationId: facts.id,
     tags: ['files'],
-    summary: 'An output file; its URL is a job’s outputUrl',
+    summary: facts.summary,
     security: [],
-    parameters: [pathParameter('token'), pathParameter('name')],
+    parameters: facts.path.map(pathParameter),
     responses: {
       200: { description: 'The file.', content: binary },
       206: { description: 'The part of it that Range asks for.', content: binary },
       304: { description: 'Unchanged.' },
-      ...describeErrors([404, 416]),
+      ...describeErrors([400, 404, 416, 500]),
     },
-  };
-}
-
-export function describeDocument(operationId: string): JsonObject {
-  return {
-    operationId,
-    tags: ['meta'],
-    summary: 'This document',
-    security: [],
-    responses: { 200: { description: 'OpenAPI 3.1', content: { 'application/json': {} } } },
   };
 }
 
@@ -171,27 +94,28 @@ const errorMeanings: Readonly<Record<number, string>> = {
   400: 'A field, a header or the body is missing or invalid.',
   401: 'The credential is missing or invalid.',
   402: 'The balance is too small.',
+  403: 'The URL does not allow it, not any more, or not from where the caller is.',
   404: 'There is nothing under this id.',
-  409: 'The Idempotency-Key was used with another request, or its first request is still being handled.',
-  413: 'The body is larger than 10 MB.',
+  409: 'The request is at odds with an earlier one.',
+  413: 'The body or the file is too large.',
   416: 'The range lies outside of the file.',
   429: 'The rate limit is exceeded; Retry-After says for how long.',
   500: 'Server error.',
 };
 
-function describeErrors(statuses: readonly number[]): JsonObject {
+export function describeErrors(statuses: readonly number[]): JsonObject {
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      { description: errorMeanings[status] ?? 'Error.', content: jsonOf('Error') },
+      { description: errorMeanings[status] ?? 'Error.', content: jsonOf(refer('Error')) },
     ]),
   );
 }
 
-function jsonOf(schema: string): JsonObject {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
+export function jsonOf(schema: JsonObject): JsonObject {
+  return { 'application/json': { schema } };
 }
 
-function pathParameter(name: string): JsonObject {
+export function pathParameter(name: string): JsonObject {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
 }

@@ -6,7 +6,7 @@ import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
 /** Part of every cache name: change it when the same order would give other bytes. */
-const rendererVersion = 1;
+const rendererVersion = 2;
 const memoryBytes = 64 * 1024 * 1024;
 
 export interface OutputFile {
@@ -14,6 +14,8 @@ export interface OutputFile {
   /** Strong: a digest of the bytes. */
   readonly etag: string;
 }
+
+type SourceLoader = (() => Promise<Uint8Array | undefined>) | undefined;
 
 /** Output files, rendered when somebody first asks for them and kept: the newest in memory, all of them in `folder`. */
 export class OutputFiles {
@@ -27,9 +29,10 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  get(order: RenderOrder, fileName: string): Promise<OutputFile> {
-    const { kind, body, seed, take } = order;
-    const key = stableJson([rendererVersion, kind, body, seed, take]);
+  /** `loadSource` is asked for the bytes that the file is made from, should it have to be made. */
+  get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
+    const { kind, body, seed, take, sourceMs, fileName } = order;
+    const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);
     const name = createHash('sha256').update(key).digest('hex').slice(0, 32) + extname(fileName);
     const kept = this.kept.get(name);
     if (kept !== undefined) {
@@ -38,13 +41,14 @@ export class OutputFiles {
       this.kept.set(name, kept);
       return Promise.resolve(kept);
     }
-    const beingMade = this.beingMade.get(name) ?? this.make(name, order).finally(() => this.beingMade.delete(name));
+    const beingMade =
+      this.beingMade.get(name) ?? this.make(name, order, loadSource).finally(() => this.beingMade.delete(name));
     this.beingMade.set(name, beingMade);
     return beingMade;
   }
 
-  private async make(name: string, order: RenderOrder): Promise<OutputFile> {
-    const bytes = (await this.read(name)) ?? (await this.render(name, order));
+  private async make(name: string, order: RenderOrder, loadSource: SourceLoader): Promise<OutputFile> {
+    const bytes = (await this.read(name)) ?? (await this.render(name, order, loadSource));
     const file = { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"` };
     this.kept.set(name, file);
     let total = 0;
@@ -60,8 +64,9 @@ export class OutputFiles {
     return readFile(join(this.folder, name)).catch(() => undefined);
   }
 
-  private async render(name: string, order: RenderOrder): Promise<Buffer> {
-    const bytes = await this.renderer.render(order);
+  private async render(name: string, order: RenderOrder, loadSource: SourceLoader): Promise<Buffer> {
+    const source = await loadSource?.();
+    const bytes = await this.renderer.render(source === undefined ? order : { ...order, source });
     if (this.folder !== undefined) {
       await mkdir(this.folder, { recursive: true });
       // Renamed into place: a file under its own name is always whole.

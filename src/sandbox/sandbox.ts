@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import { Books, type LedgerEntry } from './books.ts';
+import { createDiskStore, createMemoryStore } from './blob-store.ts';
+import { Books } from './books.ts';
 import { mainUser } from './caller.ts';
 import { CreatesLimit } from './creates-limit.ts';
 import { type Fault, FaultScript } from './faults.ts';
-import { openJournal } from './journal.ts';
+import { type Journal, openJournal } from './journal.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
+import { Library } from './library.ts';
 import { OutputFiles } from './output-files.ts';
 import { createRenderer } from './renderer.ts';
 import { serveFetch } from './serve-fetch.ts';
@@ -16,7 +19,7 @@ export interface SandboxOptions {
   credits?: number;
   /** The durations of jobs are divided by it. `Infinity`: done at once. Default 1. */
   speed?: number;
-  /** Folder for the ledger and the rendered files. Absent: in memory only. One sandbox at a time. */
+  /** Folder for the ledger, the uploads and the rendered files. Absent: in memory only. One sandbox at a time. */
   dataDir?: string;
   /** The API key that is accepted. Default `sandbox_live_local`. */
   apiKey?: string;
@@ -25,7 +28,7 @@ export interface SandboxOptions {
   faults?: Fault[];
   /** Share of jobs, 0 to 1, that end FAILED; which ones follows from their bodies. Default 0. */
   failRate?: number;
-  /** At most so many creates per user in any `perMs`; more get 429. Default: no limit. */
+  /** At most so many creates and posts per user in any `perMs`; more get 429. Default: no limit. */
   rateLimit?: { creates: number; perMs: number };
 }
 
@@ -41,7 +44,7 @@ export interface Sandbox {
   fetch(request: Request): Promise<Response>;
   /** Loopback and a free port unless told otherwise. Closing the last listener closes the sandbox. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
-  /** Every accepted create, in order. */
+  /** Every accepted create, posts included, in order. */
   ledger(): LedgerEntry[];
   /** Every request that came in, in order of arrival. */
   requests(): SandboxRequest[];
@@ -59,14 +62,22 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const renderer = createRenderer();
   const faults = new FaultScript();
   faults.add(options.faults ?? []);
-  const books = openBooks(options.credits ?? 1000, journal);
+  const startingCredits = options.credits ?? 1000;
+  const blobs = dataDir === undefined ? createMemoryStore() : createDiskStore(join(dataDir, 'uploads'));
+  const { books, library } = openRecords(journal, () => ({
+    books: new Books(startingCredits, journal),
+    library: new Library(blobs, journal?.uploads),
+  }));
   const service = createService({
     books,
+    library,
+    blobs,
     faults,
     limit: new CreatesLimit(options.rateLimit),
     files: new OutputFiles(renderer, dataDir === undefined ? undefined : join(dataDir, 'files')),
     keysInHand: new Set(),
     apiKey: options.apiKey ?? 'sandbox_live_local',
+    startingCredits,
     speed: options.speed ?? 1,
     failRate: options.failRate ?? 0,
     now: options.now ?? Date.now,
@@ -115,9 +126,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-function openBooks(credits: number, journal: ReturnType<typeof openJournal> | undefined): Books {
+/** What cannot be read must not keep the folder. */
+function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
   try {
-    return new Books(credits, journal);
+    return open();
   } catch (error) {
     journal?.close();
     throw error;

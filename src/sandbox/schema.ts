@@ -29,11 +29,34 @@ function findValueProblem(name: string, value: Json, rules: JsonObject): string 
   switch (rules.type) {
     case 'string':
       return findTextProblem(name, value, rules);
+    case 'integer':
+    case 'number':
+      return findNumberProblem(name, value, rules);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `${name} must be true or false.`;
     case 'array':
       return findListProblem(name, value, rules);
     default:
       throw new Error(`internal error: the body schema of ${name} has a type that is not checked`);
   }
+}
+
+function findNumberProblem(name: string, value: Json, rules: JsonObject): string | undefined {
+  if (typeof value !== 'number') return `${name} must be a number.`;
+  if (rules.type === 'integer' && !Number.isInteger(value)) return `${name} must be a whole number; got ${value}.`;
+  const { minimum, maximum, enum: allowed } = rules;
+  const tooSmall = typeof minimum === 'number' && value < minimum;
+  const tooLarge = typeof maximum === 'number' && value > maximum;
+  if (tooSmall || tooLarge) return `${name} must be ${describeRange(minimum, maximum)}; got ${value}.`;
+  if (Array.isArray(allowed) && !allowed.includes(value)) {
+    return `${name} must be one of ${allowed.join(', ')}; got ${value}.`;
+  }
+  return undefined;
+}
+
+function describeRange(minimum: Json | undefined, maximum: Json | undefined): string {
+  if (maximum === undefined) return `at least ${minimum}`;
+  return minimum === undefined ? `at most ${maximum}` : `from ${minimum} to ${maximum}`;
 }
 
 function findTextProblem(name: string, value: Json, rules: JsonObject): string | undefined {
@@ -54,7 +77,11 @@ function findTextProblem(name: string, value: Json, rules: JsonObject): string |
 
 function findListProblem(name: string, value: Json, rules: JsonObject): string | undefined {
   if (!Array.isArray(value)) return `${name} must be an array.`;
-  const items = rules.items;
+  const { items, minItems, maxItems } = rules;
+  if (typeof minItems === 'number' && value.length < minItems) return `${name} must have at least ${minItems} entries.`;
+  if (typeof maxItems === 'number' && value.length > maxItems) {
+    return `${name} has ${value.length} entries; at most ${maxItems} are allowed.`;
+  }
   if (!isObject(items)) return undefined;
   for (const [index, item] of value.entries()) {
     const problem = findValueProblem(`${name}[${index}]`, item, items);

@@ -1,16 +1,17 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Answer, type Call, largestBodyBytes, type Reply } from './wire.ts';
+import { cutPieces, pacePieces, readPieces } from './pieces.ts';
+import { type Answer, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 /** The service without a socket: a reset rejects, a hang never settles (unless the request is aborted). */
 export async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
-  const body = Buffer.from(await request.arrayBuffer());
   const reply = await serve({
     method: request.method,
     path: url.pathname,
+    query: url.searchParams,
     origin: `${url.protocol}//${request.headers.get('host') ?? url.host}`,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: body.length > largestBodyBytes ? 'too large' : body,
+    isLocal: true,
+    body: await readBody(request),
   });
   switch (reply.type) {
     case 'reset':
@@ -31,40 +32,35 @@ export async function serveFetch(request: Request, serve: (call: Call) => Promis
   }
 }
 
+async function readBody(request: Request): Promise<Body> {
+  if (request.method === 'PUT') return { type: 'stream', chunks: request.body ?? readPieces(nothing) };
+  const bytes = Buffer.from(await request.arrayBuffer());
+  return bytes.length > largestBodyBytes ? { type: 'too large' } : { type: 'whole', bytes };
+}
+
+const nothing = { type: 'bytes', bytes: Buffer.alloc(0) } as const;
+
 function toResponse(answer: Answer, method: string): Response {
   const bodiless = method === 'HEAD' || answer.status === 204 || answer.status === 304;
   return new Response(bodiless ? null : bodyOf(answer), { status: answer.status, headers: answer.headers });
 }
 
-function bodyOf(answer: Answer): Uint8Array<ArrayBuffer> | ReadableStream {
-  const bytes = new Uint8Array(answer.body);
-  const { delivery } = answer;
+function bodyOf({ body, delivery }: Answer): Uint8Array<ArrayBuffer> | ReadableStream {
   switch (delivery.type) {
     case 'whole':
-      return bytes;
+      return body.type === 'bytes' ? new Uint8Array(body.bytes) : ReadableStream.from(readPieces(body));
     case 'cut':
-      return new ReadableStream({
-        start(controller) {
-          controller.enqueue(bytes.subarray(0, delivery.bytes));
-        },
-        pull(controller) {
-          controller.error(new TypeError('terminated: the connection was closed before the body ended'));
-        },
-      });
+      return ReadableStream.from(breakOff(cutPieces(readPieces(body), delivery.bytes)));
     case 'paced':
-      return ReadableStream.from(paceBytes(bytes, delivery.bytesPerSecond));
+      return ReadableStream.from(pacePieces(readPieces(body), delivery.bytesPerSecond));
     default:
       return unknownReply(delivery);
   }
 }
 
-/** The bytes in ten pieces a second. */
-export async function* paceBytes(bytes: Uint8Array, bytesPerSecond: number): AsyncGenerator<Uint8Array> {
-  const pieceBytes = Math.max(1, Math.round(bytesPerSecond / 10));
-  for (let from = 0; from < bytes.length; from += pieceBytes) {
-    yield bytes.subarray(from, from + pieceBytes);
-    if (from + pieceBytes < bytes.length) await wait((pieceBytes / bytesPerSecond) * 1000);
-  }
+async function* breakOff(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+  throw new TypeError('terminated: the connection was closed before the body ended');
 }
 
 function unknownReply(reply: never): never {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { paceBytes } from './serve-fetch.ts';
-import { type Answer, type Call, largestBodyBytes, type Reply } from './wire.ts';
+import { isLoopbackAddress } from './loopback.ts';
+import { cutPieces, pacePieces, readPieces } from './pieces.ts';
+import { type Answer, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface Listener {
   /** Ends in `/api/v1`. */
@@ -20,6 +21,8 @@ export async function listenHttp(
     response.on('error', () => undefined);
     handle(serve, request, response).catch(() => request.socket.destroy());
   });
+  // A large upload takes as long as it takes.
+  server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
@@ -48,14 +51,17 @@ async function handle(
 ): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;
+  const [path = '/', ...query] = (request.url ?? '/').split('?');
   const reply = await serve({
     method: request.method ?? 'GET',
-    path: (request.url ?? '/').split('?', 1)[0] ?? '/',
+    path,
+    query: new URLSearchParams(query.join('?')),
     origin: `http://${request.headers.host ?? 'localhost'}`,
     header: (name) => {
       const value = request.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
+    isLocal: isLoopbackAddress(request.socket.remoteAddress ?? ''),
     body,
   });
   switch (reply.type) {
@@ -67,6 +73,7 @@ async function handle(
       else request.socket.once('close', reply.abandoned);
       return;
     case 'answer':
+      await readToEnd(request);
       await send(response, reply, request.method === 'HEAD');
       return;
     default:
@@ -75,7 +82,9 @@ async function handle(
 }
 
 /** What is larger than the cap is read to its end but not kept: a caller reads no answer before it has sent its body. */
-async function readBody(request: IncomingMessage): Promise<Call['body'] | 'gone'> {
+async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
+  // Whoever stops reading early still wants to answer, so the connection stays.
+  if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -86,32 +95,57 @@ async function readBody(request: IncomingMessage): Promise<Call['body'] | 'gone'
   } catch {
     return 'gone';
   }
-  return size > largestBodyBytes ? 'too large' : Buffer.concat(chunks);
+  return size > largestBodyBytes ? { type: 'too large' } : { type: 'whole', bytes: Buffer.concat(chunks) };
+}
+
+/** For a stream that was refused unread. */
+async function readToEnd(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  await new Promise<void>((resolve) => {
+    request.once('close', resolve);
+    request.once('end', resolve);
+    request.once('error', () => resolve());
+    request.resume();
+  });
 }
 
 async function send(response: ServerResponse, answer: Answer, headOnly: boolean): Promise<void> {
   response.writeHead(answer.status, { ...answer.headers });
-  if (headOnly) {
-    response.end();
+  const { body, delivery } = answer;
+  if (headOnly || (delivery.type === 'whole' && body.type === 'bytes')) {
+    response.end(headOnly || body.type === 'file' ? undefined : body.bytes);
     return;
   }
-  const { delivery } = answer;
   switch (delivery.type) {
     case 'whole':
-      response.end(answer.body);
+      await write(response, readPieces(body));
+      response.end();
       return;
     case 'cut':
-      response.write(answer.body.subarray(0, delivery.bytes), () => response.socket?.destroy());
+      await write(response, cutPieces(readPieces(body), delivery.bytes));
+      response.socket?.destroy();
       return;
     case 'paced':
-      for await (const piece of paceBytes(answer.body, delivery.bytesPerSecond)) {
-        if (response.destroyed) return;
-        response.write(piece);
-      }
+      await write(response, pacePieces(readPieces(body), delivery.bytesPerSecond));
       response.end();
       return;
     default:
       unknownReply(delivery);
+  }
+}
+
+/** One piece after the other, each as soon as the one before has left. Ends early when the caller has gone away. */
+async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces) {
+    if (response.destroyed) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        response.off('close', done);
+        resolve();
+      };
+      response.once('close', done);
+      response.write(piece, done);
+    });
   }
 }
 

@@ -1,84 +1,73 @@
 import type { Context } from './context.ts';
 import { type Endpoint, matchEndpoint } from './endpoint.ts';
-import { handleCreate } from './handle-create.ts';
-import { handleFile } from './handle-file.ts';
-import { handleDelete, handleStatus } from './handle-job.ts';
-import { kinds } from './kinds/index.ts';
-import type { SandboxKind } from './kinds/kind.ts';
-import {
-  describeCreate,
-  describeDelete,
-  describeDocument,
-  describeFile,
-  describeService,
-  describeStatus,
-} from './openapi.ts';
+import { handlePage, handleState } from './handle-page.ts';
+import { jobEndpoints } from './job-endpoints.ts';
+import { fileEndpoints, libraryEndpoints } from './library-endpoints.ts';
+import { describeErrors, describeOperation, describeService } from './openapi.ts';
 import { answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export type Service = (call: Call) => Promise<Reply>;
 
 export function createService(context: Context): Service {
-  const endpoints: Endpoint[] = [
-    ...kinds.flatMap((kind) => endpointsOf(context, kind)),
-    {
-      method: 'GET',
-      base: 'root',
-      path: '/files/{token}/{name}',
-      operation: describeFile(),
-      run: (call, { token = '', name = '' }) => handleFile(context, call, { token, name }),
-    },
-  ];
-  let document: JsonObject | undefined;
-  const serveDocument = () => {
-    document ??= describeService(endpoints, kinds);
-    return answerJson(200, document);
-  };
-  endpoints.push(
-    {
-      method: 'GET',
-      base: 'api',
-      path: '/openapi.json',
-      operation: describeDocument('openapi'),
-      run: serveDocument,
-    },
-    {
-      method: 'GET',
-      base: 'root',
-      path: '/api-docs/openapi.json',
-      operation: describeDocument('openapi_docs'),
-      run: serveDocument,
-    },
-  );
+  // Fixed paths before those with an id in the same place.
+  const endpoints = [...libraryEndpoints(context), ...jobEndpoints(context), ...fileEndpoints(context)];
+  endpoints.push(...pageEndpoints(context), ...documentEndpoints(endpoints));
   return (call) => answer(endpoints, call);
 }
 
-function endpointsOf(context: Context, kind: SandboxKind): Endpoint[] {
-  const endpoints: Endpoint[] = [
+function pageEndpoints(context: Context): Endpoint[] {
+  return [
     {
-      method: 'POST',
-      base: 'api',
-      path: kind.paths.create,
-      operation: describeCreate(kind),
-      run: (call) => handleCreate(context, kind, call),
+      method: 'GET',
+      base: 'root',
+      path: '/',
+      operation: {
+        operationId: 'sandbox_page',
+        tags: ['sandbox'],
+        summary: 'What is going on in the sandbox, for a browser on this machine',
+        'x-not-shown': true,
+        security: [],
+        responses: { 200: { description: 'A page.', content: { 'text/html': {} } }, ...describeErrors([403]) },
+      },
+      run: (call) => handlePage(call),
     },
     {
       method: 'GET',
-      base: 'api',
-      path: kind.paths.status,
-      operation: describeStatus(kind),
-      run: (call, { id = '' }) => handleStatus(context, kind, { call, id }),
+      base: 'root',
+      path: '/sandbox/state',
+      operation: describeOperation({
+        id: 'sandbox_state',
+        tag: 'sandbox',
+        summary: 'What the page shows, as JSON',
+        answer: { type: 'object' },
+        errors: [403, 500],
+        isOpen: true,
+        notShown: 'Of the sandbox only.',
+      }),
+      run: (call) => handleState(context, call),
     },
   ];
-  if (kind.paths.delete !== undefined) {
-    endpoints.push({
-      method: 'DELETE',
-      base: 'api',
-      path: kind.paths.delete,
-      operation: describeDelete(kind),
-      run: (call, { id = '' }) => handleDelete(context, kind, { call, id }),
+}
+
+function documentEndpoints(endpoints: readonly Endpoint[]): Endpoint[] {
+  let document: JsonObject | undefined;
+  const run = () => {
+    document ??= describeService(endpoints);
+    return answerJson(200, document);
+  };
+  const describe = (id: string) =>
+    describeOperation({
+      id,
+      tag: 'meta',
+      summary: 'This document',
+      answer: { type: 'object' },
+      errors: [],
+      isOpen: true,
     });
-  }
-  return endpoints;
+  return [
+    { method: 'GET', base: 'api', path: '/openapi.json', operation: describe('openapi'), run },
+    { method: 'GET', base: 'root', path: '/api-docs/openapi.json', operation: describe('openapi_docs'), run },
+  ];
 }
 
 async function answer(endpoints: readonly Endpoint[], call: Call): Promise<Reply> {

@@ -10,13 +10,24 @@ export interface Call {
   readonly method: string;
   /** Still percent-encoded, without the query. */
   readonly path: string;
+  readonly query: URLSearchParams;
   /** Scheme and host as the caller sees them, as in `http://127.0.0.1:4010`. Output URLs start with it. */
   readonly origin: string;
   /** `undefined` when the header is absent. Names in lower case. */
   readonly header: (name: string) => string | undefined;
-  /** `too large`: more than 10 MB. */
-  readonly body: Buffer | 'too large';
+  /** Whether the caller is on this machine. */
+  readonly isLocal: boolean;
+  readonly body: Body;
 }
+
+/**
+ * `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, read once by whoever handles the call; it
+ * throws when the caller goes away.
+ */
+export type Body =
+  | { readonly type: 'whole'; readonly bytes: Buffer }
+  | { readonly type: 'too large' }
+  | { readonly type: 'stream'; readonly chunks: AsyncIterable<Uint8Array> };
 
 export type Reply = Answer | { readonly type: 'reset' } | Hang;
 
@@ -24,9 +35,14 @@ export interface Answer {
   readonly type: 'answer';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Content;
   readonly delivery: Delivery;
 }
+
+/** What an answer carries. `file`: `size` bytes of a file on disk from the byte `first` on, never read as a whole. */
+export type Content =
+  | { readonly type: 'bytes'; readonly bytes: Buffer }
+  | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
 /** How the body goes out. `cut` announces the whole length, sends this many bytes and closes the connection. */
 export type Delivery =
@@ -42,14 +58,19 @@ export interface Hang {
 
 export const largestBodyBytes = 10 * 1024 * 1024;
 
-export function answerBytes(status: number, headers: Readonly<Record<string, string>>, body: Buffer): Answer {
+export function answerContent(status: number, headers: Readonly<Record<string, string>>, body: Content): Answer {
+  const size = body.type === 'bytes' ? body.bytes.length : body.size;
   return {
     type: 'answer',
     status,
-    headers: { ...headers, 'content-length': String(body.length) },
+    headers: { ...headers, 'content-length': String(size) },
     body,
     delivery: { type: 'whole' },
   };
+}
+
+export function answerBytes(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer): Answer {
+  return answerContent(status, headers, { type: 'bytes', bytes });
 }
 
 export function answerJson(status: number, body: Json, headers: Readonly<Record<string, string>> = {}): Answer {
@@ -62,6 +83,7 @@ const errorNames: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   402: 'Payment Required',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',

@@ -2,18 +2,22 @@ import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { isJobId } from '../lock/check-line.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
+import { listJobs } from './list-jobs.ts';
+import type { FileToUpload } from './planned-file.ts';
 import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
 import { type ListedJob, readListed } from './read-listed.ts';
 import { makeRedact } from './secrets.ts';
 import { requireAnswer, ServiceError } from './service-error.ts';
-import { type Asset, type FileToUpload, uploadFile, uploadFromUrl } from './upload-file.ts';
+import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
+export type { FileToUpload } from './planned-file.ts';
 export type { Account, CatalogModel, Voice } from './read-catalog.ts';
 export type { ListedJob } from './read-listed.ts';
 export { ServiceError } from './service-error.ts';
-export type { Asset, FileToUpload } from './upload-file.ts';
+export type { Asset, UploadProgress } from './upload-file.ts';
 
 export interface LibraryOptions {
   /** Ends in `/api/v1`. https, or loopback. */
@@ -37,16 +41,14 @@ export interface Library {
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
   document(): Promise<Json>;
-  upload(file: FileToUpload, signal: AbortSignal): Promise<Asset>;
+  /** A local file; `onProgress` hears of the bytes that have left. */
+  upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
+  /** A public URL that the service fetches by itself. */
   uploadUrl(url: string, fileName?: string, signal?: AbortSignal): Promise<Asset>;
   /** Milliseconds that the service's clock is ahead of this one; undefined when it does not say. And how long it took. */
   ping(): Promise<{ skewMs?: number; latencyMs: number }>;
   close(): Promise<void>;
 }
-
-/** As many as the documented lists give at most. */
-const pageSize = 100;
-const mostPages = 200;
 
 export function createLibrary(options: LibraryOptions): Library {
   const { baseUrl, token, clock, requestTimeoutMs: deadlineMs } = options;
@@ -62,7 +64,7 @@ export function createLibrary(options: LibraryOptions): Library {
     voices: async () => readVoices(await get('/voiceovers/voices')),
     catalog: async () => readCatalog(await get('/catalog')),
     accounts: async () => readAccounts(await get('/accounts')),
-    jobs: (kind, { limit }) => listJobs(requireKind(kind), limit, get),
+    jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     async clipping(jobId) {
       const kind = requireKind('clipping');
       const answer = await http.call({ method: 'GET', path: `/clippings/${encodeURIComponent(jobId)}`, deadlineMs });
@@ -74,21 +76,16 @@ export function createLibrary(options: LibraryOptions): Library {
       const { remove } = requireKind(name);
       if (remove === undefined) throw new Error(`internal error: nothing of kind ${name} can be removed`);
       const id = remove.by === 'record' ? (ids.recordId ?? ids.jobId) : ids.jobId;
-      const path = remove.path.replace('{id}', encodeURIComponent(id));
+      if (!isJobId(id)) throw new Error('internal error: not an id of the service');
+      const path = remove.path.replace('{id}', () => encodeURIComponent(id));
       const answer = await http.call({ method: 'DELETE', path, deadlineMs });
       if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return 'gone';
       if (answer.is === 'answer' && answer.status === 204) return 'removed';
       requireAnswer(answer, redact);
       return 'removed';
     },
-    async document() {
-      const first = await get('/openapi.json').catch((error: unknown) => {
-        if (error instanceof ServiceError && error.why !== 'auth') return undefined;
-        throw error;
-      });
-      return readRecord(first)?.paths === undefined ? get('/api-docs/openapi.json', true) : (first ?? null);
-    },
-    upload: (file, signal) => uploadFile(file, uploads, signal),
+    document: () => fetchDocument(get),
+    upload: (file, signal, onProgress) => uploadFile(file, uploads, { signal, onProgress }),
     uploadUrl: (url, fileName, signal = new AbortController().signal) =>
       uploadFromUrl({ url, ...(fileName !== undefined && { fileName }) }, uploads, signal),
     async ping() {
@@ -103,25 +100,19 @@ export function createLibrary(options: LibraryOptions): Library {
   };
 }
 
-/** Every page until there are enough, whatever the pages say about how many there are. */
-async function listJobs(kind: Kind, limit: number, get: (path: string) => Promise<Json>): Promise<ListedJob[]> {
-  const { list } = kind;
-  if (list === undefined) return [];
-  const found = new Map<string, ListedJob>();
-  for (let page = 1; page <= mostPages && found.size < limit; page += 1) {
-    const query = list.paged ? `?page=${page}&limit=${Math.min(pageSize, limit)}` : '';
-    const body = readRecord(await get(`${list.path}${query}`));
-    const items = body?.[list.items];
-    if (!Array.isArray(items)) {
-      throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
-    }
-    const before = found.size;
-    // New jobs push others onto the next page: the same one may come twice.
-    for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
-    const more = readRecord(body?.pagination)?.hasNextPage === true;
-    if (!list.paged || !more || found.size === before) break;
+/** At the place that is documented first, or at the other one when there is no document. */
+async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
+  try {
+    const document = await get('/openapi.json');
+    if (readRecord(readRecord(document)?.paths) !== undefined) return document;
+  } catch (error) {
+    // A host that gives no answer here gives none there.
+    const isAnswered = error instanceof ServiceError && error.status !== undefined;
+    if (!isAnswered || error.why === 'auth') throw error;
   }
-  return [...found.values()].slice(0, limit);
+  const document = await get('/api-docs/openapi.json', true);
+  if (readRecord(readRecord(document)?.paths) !== undefined) return document;
+  throw new ServiceError('unusable', 'GET /openapi.json: the answer is not an OpenAPI document');
 }
 
 function requireKind(name: string): Kind {

@@ -69,6 +69,8 @@ export function readAccounts(json: Json): Account[] {
 }
 
 const mostModels = 2000;
+/** Names of lists that say nothing about what is in them. */
+const innerNames = ['data', 'models', 'catalog', 'items'];
 
 /** Any list of objects with a key, at any place that people would put one. */
 export function readCatalog(json: Json): CatalogModel[] {
@@ -77,15 +79,18 @@ export function readCatalog(json: Json): CatalogModel[] {
     if (depth > 6 || found.length >= mostModels) return;
     if (Array.isArray(value)) {
       for (const item of value) {
-        const model = readModel(item, kind);
-        if (model === undefined) visit(item, kind, depth + 1);
+        const record = readRecord(item);
+        // An entry that holds models is a group of them.
+        const isGroup = innerNames.some((name) => Array.isArray(record?.[name]));
+        const model = isGroup ? undefined : readModel(item, kind);
+        if (model === undefined) visit(item, isGroup ? (nameOf(record) ?? kind) : kind, depth + 1);
         else if (found.length < mostModels) found.push(model);
       }
       return;
     }
     for (const [key, item] of Object.entries(readRecord(value) ?? {})) {
       // A map of lists by kind, as in { image: [ … ] }.
-      const inner = ['data', 'models', 'catalog', 'items'].includes(key) ? kind : key;
+      const inner = innerNames.includes(key) ? kind : key;
       if (item !== null && typeof item === 'object') visit(item, inner, depth + 1);
     }
   };
@@ -95,7 +100,7 @@ export function readCatalog(json: Json): CatalogModel[] {
 
 function readModel(item: Json, around: string | undefined): CatalogModel | undefined {
   const record = readRecord(item);
-  const model = textOf(record?.key) ?? textOf(record?.model) ?? textOf(record?.id) ?? textOf(record?.name);
+  const model = nameOf(record);
   if (record === undefined || model === undefined) return undefined;
   const kind = textOf(record.kind) ?? textOf(record.type) ?? around;
   const credits = [record.credits, record.cost, record.price, record.creditCost].find(
@@ -110,6 +115,10 @@ function readModel(item: Json, around: string | undefined): CatalogModel | undef
     ...(aliasOf !== undefined && { aliasOf }),
     ...(description !== undefined && { description }),
   };
+}
+
+function nameOf(record: { [key: string]: Json } | undefined): string | undefined {
+  return textOf(record?.key) ?? textOf(record?.model) ?? textOf(record?.id) ?? textOf(record?.name);
 }
 
 function listIn(json: Json, names: readonly string[]): readonly Json[] {

@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import { readMessage } from './fields.ts';
+import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
@@ -11,25 +11,37 @@ export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
   /** HTTP status; absent when there was no answer. */
   readonly status: number | undefined;
+  /** How long the service asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(why: ServiceError['why'], message: string, status?: number) {
+  constructor(why: ServiceError['why'], message: string, options: { status?: number; retryAfterMs?: number } = {}) {
     super(message);
     this.name = 'ServiceError';
     this.why = why;
-    this.status = status;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
 /** The JSON of a good answer. Throws `ServiceError` for any other, with the credential taken out of its words. */
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
-  const { status, json } = answer;
+  const { status, json, headers } = answer;
   if (status >= 200 && status < 300) {
-    if (json === undefined) throw new ServiceError('unusable', `HTTP ${status}: the answer is not JSON`, status);
+    if (json === undefined) throw new ServiceError('unusable', `HTTP ${status}: the answer is not JSON`, { status });
+    if (readRecord(json)?.success === false) {
+      throw new ServiceError('refused', readMessage(json, status, redact), { status });
+    }
     return json;
   }
   const message = readMessage(json, status, redact);
-  if (status === 401 || status === 403) throw new ServiceError('auth', message, status);
-  const isTheirs = status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
-  throw new ServiceError(isTheirs ? 'unreachable' : 'refused', message, status);
+  if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
+  if (!mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
+}
+
+/** Whether the same request may be answered otherwise a little later. */
+export function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
 }

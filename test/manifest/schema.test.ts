@@ -35,6 +35,19 @@ it('nothing of our own notes is published', () => {
   expect(JSON.stringify(read('manifest.schema.json'))).not.toMatch(/"expected"|"tsType"/);
 });
 
+it('whoever chooses a voice sees who it is: on hover, and beside each value', () => {
+  const { definitions } = read('manifest.schema.json') as { definitions: Record<string, { properties: Schema }> };
+  const { description, anyOf } = definitions.voiceoverRequest?.properties.voice_id as {
+    description: string;
+    anyOf: { enum?: string[]; enumDescriptions?: string[]; markdownEnumDescriptions?: string[] }[];
+  };
+  expect(description).toContain('River: neutral, american.');
+  const [voices] = anyOf;
+  expect(voices?.enum).toHaveLength(20);
+  expect(voices?.enumDescriptions?.[voices.enum?.indexOf('Charlotte') ?? -1]).toBe('female, swedish');
+  expect(voices?.markdownEnumDescriptions).toEqual(voices?.enumDescriptions);
+});
+
 const accepts = new Ajv({ strict: false }).compile(read('manifest.schema.json'));
 const manifest = (kind: string, fields: object, task: object = {}) => ({
   version: 1,
@@ -73,6 +86,15 @@ it.each<[string, object, boolean]>([
   ['a song', manifest('music', { prompt: 'x', lyrics: 'y', output_format: 'wav' }), true],
   ['lyrics that are too long', manifest('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],
   ['a kind that is none', manifest('imag', {}), false],
+  ['a video with fields that nobody knows', manifest('video', { prompt: 'x', fps: 24, style: { a: [1] } }), true],
+  ['a length that is no number', manifest('video', { duration: 'long' }), false],
+  ['a length from a row', manifest('video', { duration: '{{row.seconds}}' }), true],
+  ['a voice', manifest('voiceover', { text: 'x', voice_id: 'Aria' }), true],
+  ['a voice that is none', manifest('voiceover', { text: 'x', voice_id: 'Arya' }), false],
+  ['a file to upload', manifest('upload', { file: 'assets/logo.png' }), true],
+  ['an upload without a source, which defaults may give', manifest('upload', { fileName: 'x.png' }), true],
+  ['a field that an upload does not take', manifest('upload', { path: 'x.png' }), false],
+  ['a source without https', manifest('upload', { url: 'http://a.example/x.png' }), false],
   [
     'everything a task can have',
     manifest(

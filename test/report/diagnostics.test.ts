@@ -231,15 +231,21 @@ describe('excerpts', () => {
 });
 
 describe('diagnosticsJson', () => {
-  it('carries everything but offsets', () => {
+  it('carries everything', () => {
     const full = mistake('there is no column nmae', {
       hint: 'did you mean name',
       place: place('campaign.yaml', [7, 18], [7, 26]),
       related: [{ message: 'here', place: place('products.csv', [1, 1], [1, 9]) }],
       trail: ['task hero'],
+      fix: { place: place('campaign.yaml', [7, 18], [7, 26]), text: 'row.name' },
     });
     const warning: Diagnostic = { code: 'MB1009', severity: 'warning', message: 'cut' };
     const json = diagnosticsJson([warning, full], { file: 'campaign.yaml', steps: 3, tasks: 2 });
+    const range = {
+      file: 'campaign.yaml',
+      start: { line: 7, column: 18, offset: 0 },
+      end: { line: 7, column: 26, offset: 0 },
+    };
     expect(json).toEqual({
       mediabatch: 'diagnostics',
       version: 1,
@@ -255,14 +261,19 @@ describe('diagnosticsJson', () => {
           severity: 'error',
           message: 'there is no column nmae',
           hint: 'did you mean name',
-          range: { file: 'campaign.yaml', start: { line: 7, column: 18 }, end: { line: 7, column: 26 } },
+          range,
           related: [
             {
               message: 'here',
-              range: { file: 'products.csv', start: { line: 1, column: 1 }, end: { line: 1, column: 9 } },
+              range: {
+                file: 'products.csv',
+                start: { line: 1, column: 1, offset: 0 },
+                end: { line: 1, column: 9, offset: 0 },
+              },
             },
           ],
           trail: ['task hero'],
+          fix: { range, text: 'row.name' },
         },
         { code: 'MB1009', severity: 'warning', message: 'cut' },
       ],

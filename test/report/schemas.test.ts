@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
+import { diagnosticsJson } from '../../src/report/diagnostics-json.ts';
 import { planJson } from '../../src/report/plan-json.ts';
 import type { RunFact } from '../../src/run/event.ts';
-import { at, eventfulRun, fullPlan, plan, row, runStarted } from './samples.ts';
+import { at, eventfulRun, fullPlan, mistake, place, plan, row, runStarted } from './samples.ts';
 
 type Schema = { [key: string]: unknown };
 
@@ -19,6 +20,7 @@ function compile(schema: Schema): ValidateFunction {
 
 const planSchema = read('plan.schema.json');
 const eventSchema = read('event.schema.json');
+const diagnosticsSchema = read('diagnostics.schema.json');
 
 describe('plan.schema.json', () => {
   const validate = compile(planSchema);
@@ -109,8 +111,44 @@ function ended(): Schema {
   return { ...at(0, fact) };
 }
 
+describe('diagnostics.schema.json', () => {
+  const validate = compile(diagnosticsSchema);
+  const at = place('campaign.yaml', [7, 18], [7, 26]);
+  const full = mistake('m', {
+    hint: 'h',
+    place: at,
+    related: [{ message: 'r', place: at }],
+    trail: ['task hero'],
+    fix: { place: at, text: 'row.name' },
+  });
+  const report = JSON.parse(JSON.stringify(diagnosticsJson([full, mistake('m')], { file: 'f', steps: 1, tasks: 1 })));
+  const broken = (change: (diagnostic: Schema) => void) => {
+    const copy = structuredClone(report);
+    change(copy.diagnostics.at(-1));
+    return copy;
+  };
+
+  it('describes a report, and a list of reports', () => {
+    const all = { mediabatch: 'diagnostics', version: 1, valid: false, files: [report] };
+    for (const document of [report, all]) expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each<[string, Schema]>([
+    ['a code of another tool', broken((one) => Object.assign(one, { code: 'E1' }))],
+    ['no message', broken((one) => delete one.message)],
+    ['another severity', broken((one) => Object.assign(one, { severity: 'info' }))],
+    ['a line 0', broken((one) => Object.assign((one.range as { start: Schema }).start, { line: 0 }))],
+    ['a range without offset', broken((one) => delete (one.range as { end: Schema }).end.offset)],
+    ['a fix without text', broken((one) => delete (one.fix as Schema).text)],
+    ['a field too many', broken((one) => Object.assign(one, { place: {} }))],
+  ])('refuses %s', (_name, document) => {
+    expect(validate(document)).toBe(false);
+  });
+});
+
 test.each([
   ['plan', planSchema],
+  ['diagnostics', diagnosticsSchema],
   ['event', eventSchema],
 ])('%s.schema.json has its name, and words for every property', (name, schema) => {
   expect(schema.$id).toBe(`urn:mediabatch:${name}:1`);

@@ -57,14 +57,17 @@ describe('who may call', () => {
 describe('paths and methods', () => {
   test.each([
     ['GET', '/api/v1/nothing', 404, 'not_found'],
-    ['GET', '/', 404, 'not_found'],
+    ['GET', '/', 403, 'not_local'],
+    ['GET', '/nothing', 404, 'not_found'],
+    ['GET', '/api/v1/video/status/', 400, 'missing_id'],
+    ['PUT', '/api/v1/uploads', 405, 'method_not_allowed'],
     ['GET', '/api/v1/image/status/', 404, 'not_found'],
     ['GET', '/api/v1/image/status/%E0%A4', 400, 'invalid_path'],
     ['GET', '/api/v1/image-generations/create', 405, 'method_not_allowed'],
     ['POST', '/api/v1/image/status/x', 405, 'method_not_allowed'],
     ['DELETE', '/api/v1/image-generations/x', 404, 'not_found'],
   ])('%s %s: %i', async (method, path, status, code) => {
-    const answer = await openRig().call(method, path, method === 'POST' ? { body: {} } : {});
+    const answer = await openRig().call(method, path, method === 'POST' || method === 'PUT' ? { body: {} } : {});
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ success: false, code });
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Fault, readFaults } from '../../src/sandbox/index.ts';
-import { dataOf, idOf, openRig } from './rig.ts';
+import { dataOf, goodBodies, idOf, kindNames, openRig } from './rig.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -119,6 +119,80 @@ describe('without a socket', () => {
   });
 });
 
+describe('each place of the service', () => {
+  const fail = { type: 'status', status: 500 } as const;
+  const upload = { base64: 'AAAA', fileName: 'a.png' };
+
+  test.each<[Fault['on'], string, string, string, object | undefined]>([
+    ['list', 'video', 'GET', '/api/v1/videos/all?page=2', undefined],
+    ['list', 'clipping', 'GET', '/api/v1/clippings/all', undefined],
+    ['list', 'upload', 'GET', '/api/v1/uploads', undefined],
+    ['list', 'voice', 'GET', '/api/v1/voiceovers/voices', undefined],
+    ['list', 'account', 'GET', '/api/v1/accounts', undefined],
+    ['list', 'model', 'GET', '/api/v1/catalog', undefined],
+    ['upload', 'upload', 'POST', '/api/v1/uploads', upload],
+    ['upload', 'upload', 'POST', '/api/v1/uploads/signed-url', { fileName: 'a' }],
+    ['upload', 'upload', 'POST', '/api/v1/uploads/complete', { blobName: 'a' }],
+    ['put', 'upload', 'PUT', '/storage/upload/0/a', undefined],
+    ['post', 'post', 'POST', '/api/v1/posts', { accountIds: [] }],
+    ['status', 'clipping', 'GET', '/api/v1/clippings/x', undefined],
+    ['status', 'clipping', 'GET', '/api/v1/clippings/refresh/x', undefined],
+    ['create', 'video', 'POST', '/api/v1/videos/create', { prompt: 'x' }],
+  ])('%s of %s: %s %s', async (on, kind, method, path, given) => {
+    const rig = openRig({ faults: [{ on, kind, do: fail }] });
+    const options = given === undefined ? {} : { body: given };
+    expect((await rig.call(method, path, options)).status).toBe(500);
+    expect((await rig.call(method, path, options)).status).not.toBe(500);
+    rig.sandbox.addFaults([{ on, kind: 'other', do: fail }]);
+    expect((await rig.call(method, path, options)).status).not.toBe(500);
+  });
+
+  test.each(kindNames)('%s: a booked create whose answer is lost', async (kind) => {
+    const rig = openRig({ faults: [{ on: 'create', kind, do: { type: 'reset', booked: true } }] });
+    await expect(rig.create(kind, goodBodies[kind])).rejects.toThrow('reset');
+    expect(rig.sandbox.ledger()).toMatchObject([{ kind }]);
+  });
+
+  test('a post that is booked and not answered', async () => {
+    const rig = openRig({ faults: [{ on: 'post', match: 'Hello', do: { type: 'html', booked: true } }] });
+    const { body: accounts } = await rig.call('GET', '/api/v1/accounts');
+    const [account] = accounts.data as { id: string }[];
+    const post = { accountIds: [account?.id], caption: 'Hello' };
+    expect((await rig.call('POST', '/api/v1/posts', { body: post })).text).toContain('login');
+    expect(rig.sandbox.ledger()).toMatchObject([{ kind: 'post', credits: 0 }]);
+  });
+
+  test('an upload that is stored and not answered; bytes that are refused; a file that is cut', async () => {
+    const rig = openRig({
+      faults: [
+        { on: 'upload', match: '/uploads/signed-url', nth: 2, do: fail },
+        { on: 'upload', match: 'a.png', do: { type: 'reset', booked: true } },
+        { on: 'put', match: 'film', do: { type: 'status', status: 503 } },
+        { on: 'file', kind: 'upload', do: { type: 'truncate', bytes: 2 } },
+      ],
+    });
+    await expect(rig.call('POST', '/api/v1/uploads', { body: upload })).rejects.toThrow('reset');
+    const [asset] = (await rig.call('GET', '/api/v1/uploads')).body.data as { url: string }[];
+    await expect(rig.call('GET', new URL(asset?.url ?? '').pathname)).rejects.toThrow('before the body ended');
+    expect((await rig.call('GET', new URL(asset?.url ?? '').pathname)).text).toHaveLength(3);
+    const sign = () => rig.call('POST', '/api/v1/uploads/signed-url', { body: { fileName: 'film.mp4' } });
+    const { uploadUrl } = dataOf((await sign()).body);
+    const put = async () =>
+      (await rig.sandbox.fetch(new Request(String(uploadUrl), { method: 'PUT', body: 'x' }))).status;
+    expect([await put(), await put()]).toEqual([503, 200]);
+    expect((await sign()).status).toBe(500);
+  });
+
+  test('a deletion that happens and is not answered', async () => {
+    const rig = openRig({
+      faults: [{ on: 'delete', kind: 'music', do: { type: 'status', status: 502, booked: true } }],
+    });
+    const id = await rig.musicId({ prompt: 'calm', model: 'song-7.5' });
+    const remove = async () => (await rig.call('DELETE', `/api/v1/music-generations/${id}`)).status;
+    expect([await remove(), await remove()]).toEqual([502, 404]);
+  });
+});
+
 describe('a file of faults', () => {
   const read = (content: unknown) => {
     const path = join(folder(), 'faults.json');
@@ -135,7 +209,7 @@ describe('a file of faults', () => {
     ['no JSON', '[', 'faults.json: '],
     ['no list', {}, 'expected a list of faults'],
     ['no object', [7], 'fault 1: expected an object'],
-    ['an unknown place', [{ on: 'poll', do: { type: 'reset' } }], 'on must be create, status or file'],
+    ['an unknown place', [{ on: 'poll', do: { type: 'reset' } }], 'on must be one of create, status, list'],
     ['an unknown field', [{ on: 'file', when: 1, do: { type: 'reset' } }], 'when is not known'],
     ['an unknown action', [{ on: 'file', do: { type: 'explode' } }], 'do.type must be one of status, reset'],
     ['a missing number', [{ on: 'file', do: { type: 'truncate' } }], 'do.bytes must be a number'],

@@ -1,33 +1,8 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Answer, openRig } from './rig.ts';
-
-type Node = Record<string, unknown>;
-
-interface Document {
-  openapi: string;
-  info: { version: string };
-  servers: { url: string }[];
-  paths: Record<string, Record<string, { responses: Node }> & { servers?: { url: string }[] }>;
-  components: { schemas: Record<string, Node>; securitySchemes: Node };
-}
-
-async function readDocument(): Promise<Document> {
-  const { status, text } = await openRig().call('GET', '/api/v1/openapi.json', { token: '' });
-  expect(status).toBe(200);
-  return JSON.parse(text);
-}
-
-async function schemaChecker() {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema(await readDocument(), 'api');
-  return (name: string, value: unknown): string => {
-    const check = ajv.getSchema(`api#/components/schemas/${name}`);
-    if (check === undefined) throw new Error(`no schema ${name}`);
-    return check(value) ? '' : ajv.errorsText(check.errors);
-  };
-}
+import { listOperations, makeSchemaChecker, type Node, readDocument } from './answer-checker.ts';
+import { goodBodies, idOf, kindNames, openRig, paths } from './rig.ts';
 
 describe('the document', () => {
   test('is OpenAPI 3.1.0 with the API version 1.2.0, the same at both places', async () => {
@@ -42,38 +17,74 @@ describe('the document', () => {
     expect(body).toEqual(document);
   });
 
+  test('is valid, and one that is not would be seen', async () => {
+    const document = await readDocument();
+    expect(await new Validator().validate(structuredClone({ ...document }))).toMatchObject({ valid: true });
+    const broken = structuredClone({ ...document, paths: { nothing: { get: { responses: 7 } } } });
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+  });
+
   test('names the documented operations', async () => {
-    const { paths } = await readDocument();
-    const operations = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item)
-        .filter((method) => method !== 'servers')
-        .map((method) => `${method} ${path}`),
-    );
+    const document = await readDocument();
+    const operations = listOperations(document).map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`);
     expect(operations.sort()).toEqual([
-      'delete /music-generations/{id}',
-      'get /api-docs/openapi.json',
-      'get /files/{token}/{name}',
-      'get /image/status/{id}',
-      'get /music/status/{id}',
-      'get /openapi.json',
-      'post /image-generations/create',
-      'post /music-generations/create',
+      'DELETE /clippings/{clippingId}',
+      'DELETE /music-generations/{generationId}',
+      'DELETE /thumbnails/{generationId}',
+      'GET /',
+      'GET /accounts',
+      'GET /api-docs/openapi.json',
+      'GET /catalog',
+      'GET /clippings/all',
+      'GET /clippings/refresh/{clippingId}',
+      'GET /clippings/status/{clippingId}',
+      'GET /clippings/{clippingId}',
+      'GET /files/{token}/{name}',
+      'GET /image/status/{id}',
+      'GET /music/status/{id}',
+      'GET /openapi.json',
+      'GET /sandbox/state',
+      'GET /storage/public/{token}/{name}',
+      'GET /thumbnails',
+      'GET /uploads',
+      'GET /video/status/{id}',
+      'GET /videos/all',
+      'GET /voiceovers/all',
+      'GET /voiceovers/status/{id}',
+      'GET /voiceovers/voices',
+      'POST /clippings/create',
+      'POST /image-generations/create',
+      'POST /influencer-studio/create',
+      'POST /music-generations/create',
+      'POST /posts',
+      'POST /thumbnails/create',
+      'POST /uploads',
+      'POST /uploads/complete',
+      'POST /uploads/signed-url',
+      'POST /videos/create',
+      'POST /voiceovers/create',
+      'PUT /storage/upload/{token}/{name}',
     ]);
   });
 
-  test('everything it names is served: nothing is an unknown path or a wrong method', async () => {
-    const { paths } = await readDocument();
-    for (const [path, item] of Object.entries(paths)) {
-      const base = item.servers?.[0]?.url === '/' ? '' : '/api/v1';
-      const { servers: _servers, ...operations } = item;
-      for (const [method, operation] of Object.entries(operations)) {
-        const url = base + path.replaceAll(/\{\w+\}/g, 'x');
-        const answer = await openRig().call(method.toUpperCase(), url, method === 'post' ? { body: {} } : {});
-        expect(answer.text).not.toContain('The sandbox serves nothing');
-        expect(answer.status).not.toBe(405);
-        expect(Object.keys(operation.responses)).toContain(String(answer.status));
-      }
+  test('everything it names is served, with a status that it names; nothing but open operations without a key', async () => {
+    const document = await readDocument();
+    const ids = new Set<string>();
+    for (const { method, path, operation } of listOperations(document)) {
+      const url = path.replaceAll(/\{\w+\}/g, 'x');
+      const options = method === 'POST' ? { body: {} } : {};
+      const answer = await openRig().call(method, url, options);
+      expect(answer.text).not.toContain('The sandbox serves nothing');
+      expect(answer.status).not.toBe(405);
+      expect(Object.keys(operation.responses)).toContain(String(answer.status));
+      const isOpen = 'security' in operation;
+      expect([path, (await openRig().call(method, url, { ...options, token: '' })).status === 401]).toEqual([
+        path,
+        !isOpen,
+      ]);
+      ids.add(operation.operationId);
     }
+    expect(ids.size).toBe(listOperations(document).length);
   });
 
   test('every reference in it leads somewhere', async () => {
@@ -89,39 +100,45 @@ describe('the document', () => {
     }
   });
 
-  test('prices: music as documented, images as the choice of the sandbox', async () => {
+  test('prices: music as documented, all others as the choice of the sandbox', async () => {
     const { schemas } = (await readDocument()).components;
     expect(schemas.MusicCreate?.['x-models']).toMatchObject({ 'song-o2': { credits: 6 }, 'song-7.5': { credits: 4 } });
+    expect(schemas.MusicCreate).not.toHaveProperty('x-not-shown');
     expect(schemas.ImageCreate).toMatchObject({
       'x-models': { 'alpha-2': { credits: { '1k': 2, '2k': 3, '4k': 5 } } },
-      'x-not-shown': expect.stringContaining('Credits per image'),
+      'x-not-shown': true,
+      description: expect.stringContaining('Credits per image'),
     });
+    for (const name of ['Video', 'Voiceover', 'Clipping', 'Thumbnail', 'Influencer', 'Post']) {
+      expect(schemas[`${name}Create`]).toMatchObject({ 'x-not-shown': true, description: expect.any(String) });
+    }
   });
 });
 
+/** That each answer fits the document is held by the rig, for every answer of every test. */
 describe('document and service agree', () => {
-  test('on the answers', async () => {
-    const problems = await schemaChecker();
-    const rig = openRig({ failRate: 0.5 });
-    const check = (schema: string, answer: Answer) => expect(problems(schema, answer.body), answer.text).toBe('');
-    check('ImageCreated', await rig.createImage({ prompt: 'x' }));
-    check('MusicCreated', await rig.createMusic({ prompt: 'x', model: 'song-7.5' }));
-    check('Error', await rig.createImage({}));
-    check('Error', await rig.createImage({ prompt: 'x' }, { token: '' }));
-    check('Error', await rig.call('GET', '/nowhere'));
-    const seen = new Set<unknown>();
-    for (let index = 0; index < 8; index += 1) {
-      const id = await rig.imageId({ prompt: `picture ${index}` });
-      for (const waitMs of [0, 1_900, 60_000]) {
-        rig.clock.now += waitMs;
-        const answer = await rig.call('GET', `/api/v1/image/status/${id}`);
-        check('JobAnswer', answer);
-        seen.add((answer.body.data as Node).status);
+  test('on jobs in every state', async () => {
+    const rig = openRig({ failRate: 0.5, credits: 100_000 });
+    const seen = new Map<string, Set<unknown>>();
+    for (const kind of kindNames) {
+      const states = new Set<unknown>();
+      seen.set(kind, states);
+      for (let index = 0; index < 8; index += 1) {
+        const body = Object.entries(goodBodies[kind]).map(([name, value]) =>
+          ['prompt', 'text', 'title'].includes(name) ? [name, `${value} ${index}`] : [name, value],
+        );
+        const id = idOf(await rig.create(kind, Object.fromEntries(body)));
+        for (const waitMs of [0, 1_900, 2_000, 10_000, 14_000, 70_000]) {
+          rig.clock.now += waitMs;
+          states.add((await rig.status(kind, id)).status);
+        }
       }
     }
-    expect(seen).toEqual(new Set(['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED']));
-    const id = await rig.musicId({ prompt: 'x', model: 'song-7.5' });
-    check('DeleteAnswer', await rig.call('DELETE', `/api/v1/music-generations/${id}`));
+    const all = new Set(['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED']);
+    expect(seen).toEqual(new Map(kindNames.map((kind) => [kind, all])));
+    for (const list of ['videos/all', 'voiceovers/all', 'thumbnails', 'clippings/all']) {
+      expect((await rig.call('GET', `/api/v1/${list}`)).status).toBe(200);
+    }
   });
 
   const text = fc.oneof(fc.constantFrom('', ' ', 'x', 'é🎵', 'x'.repeat(1024), 'x'.repeat(1025), 'x'.repeat(3001)));
@@ -153,21 +170,73 @@ describe('document and service agree', () => {
     { requiredKeys: [] },
   );
 
+  const url = fc.constantFrom('https://cdn.example.com/a.png', 'https://cdn.example.com/b.mp4');
+  const count = fc.oneof(fc.integer({ min: -1, max: 14 }), fc.constantFrom(2.5, 1e9));
+  const videoBody = fc.record(
+    {
+      prompt: mostly(text),
+      model: mostly(fc.constantFrom('motion-2', 'motion-2-fast', 'no')),
+      ratio: mostly(fc.constantFrom('16:9', '9:16', '1:1', '4:5', '3:2')),
+      duration: mostly(count),
+      image: mostly(url),
+    },
+    { requiredKeys: ['prompt'] },
+  );
+  const voiceoverBody = fc.record(
+    {
+      text: mostly(fc.oneof(text, fc.constantFrom('x'.repeat(5000), 'x'.repeat(5001)))),
+      voice_id: mostly(fc.constantFrom('Aria', 'Bill', 'River', 'aria', '')),
+      model: mostly(fc.constantFrom('speech-2', 'speech-2-lite', 'no')),
+      output_format: mostly(fc.constantFrom('mp3', 'wav', 'flac', 'ogg')),
+    },
+    { requiredKeys: ['text', 'voice_id'] },
+  );
+  const clippingBody = fc.record(
+    { videoUrl: mostly(url), maxClips: mostly(count), ratio: mostly(fc.constantFrom('9:16', '1:1', '4:5')) },
+    { requiredKeys: [] },
+  );
+  const thumbnailBody = fc.record(
+    {
+      title: mostly(fc.oneof(text, fc.constantFrom('é'.repeat(200), 'x'.repeat(201)))),
+      description: mostly(text),
+      image: mostly(url),
+      link: mostly(text),
+      ratio: mostly(fc.constantFrom('16:9', '4:5')),
+    },
+    { requiredKeys: ['title'] },
+  );
+  const influencerBody = fc.record(
+    {
+      prompt: mostly(text),
+      model: mostly(fc.constantFrom('persona-1', 'no')),
+      aspectRatio: mostly(fc.constantFrom('1:1', '4:5', '21:9')),
+      referenceImages: mostly(
+        fc.integer({ min: 0, max: 10 }).map((length) => Array(length).fill('https://a.example/b')),
+      ),
+    },
+    { requiredKeys: ['prompt'] },
+  );
+
   test.each([
-    ['ImageCreate', 'image-generations', imageBody],
-    ['MusicCreate', 'music-generations', musicBody],
-  ] as const)('on which bodies are valid: %s', async (schema, path, bodies) => {
-    const problems = await schemaChecker();
-    const rig = openRig({ credits: 1_000_000 });
+    ['image', 'ImageCreate', imageBody],
+    ['music', 'MusicCreate', musicBody],
+    ['video', 'VideoCreate', videoBody],
+    ['voiceover', 'VoiceoverCreate', voiceoverBody],
+    ['clipping', 'ClippingCreate', clippingBody],
+    ['thumbnail', 'ThumbnailCreate', thumbnailBody],
+    ['influencer', 'InfluencerCreate', influencerBody],
+  ] as const)('on which bodies are valid: %s', async (kind, schema, bodies) => {
+    const problems = makeSchemaChecker(await readDocument());
+    const rig = openRig({ credits: 10_000_000 });
     const verdicts = new Set<number>();
     await fc.assert(
-      fc.asyncProperty(bodies, async (body) => {
-        const { status, text: answer } = await rig.call('POST', `/api/v1/${path}/create`, { body });
-        const problem = problems(schema, body);
+      fc.asyncProperty(bodies as fc.Arbitrary<object>, async (body) => {
+        const { status, text: answer } = await rig.call('POST', `/api/v1/${paths[kind].create}`, { body });
+        const problem = problems({ $ref: `#/components/schemas/${schema}` }, body);
         verdicts.add(status);
         expect(status, `${problem} · ${answer}`).toBe(problem === '' ? 200 : 400);
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
     expect(verdicts).toEqual(new Set([200, 400]));
   });

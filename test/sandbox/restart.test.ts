@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
-import { idOf, openRig, type Rig } from './rig.ts';
+import { dataOf, goodBodies, idOf, openRig, type Rig } from './rig.ts';
 
 let dataDir = '';
 const open: { close(): Promise<void> }[] = [];
@@ -49,6 +49,83 @@ describe('after a restart', () => {
     expect([replay.status, replay.text]).toEqual([created.status, created.text]);
     expect((await after.createImage({ prompt: 'y' }, { key: 'k' })).status).toBe(409);
     expect(after.sandbox.ledger()).toHaveLength(2);
+  });
+
+  test('every list, every record, uploads and posts are as they were', async () => {
+    const before = start();
+    const accounts = (await before.call('GET', '/api/v1/accounts')).body.data as { id: string }[];
+    const ids: Record<string, string> = {};
+    for (const kind of ['video', 'voiceover', 'influencer', 'thumbnail', 'clipping'] as const) {
+      for (let take = 0; take < 2; take += 1) ids[kind] = await before.jobId(kind, goodBodies[kind]);
+    }
+    const thumbnails = (await before.call('GET', '/api/v1/thumbnails')).body.data as { id: string }[];
+    await before.call('DELETE', `/api/v1/thumbnails/${thumbnails[1]?.id}`);
+    await before.call('POST', '/api/v1/posts', { body: { accountIds: [accounts[0]?.id], caption: 'x' } });
+    await before.call('POST', '/api/v1/uploads', { body: { base64: 'AAAA', fileName: 'a.png' } });
+    const signed = dataOf(
+      (await before.call('POST', '/api/v1/uploads/signed-url', { body: { fileName: 'b.mp4' } })).body,
+    );
+    const put = { method: 'PUT', body: 'bytes', headers: { 'content-type': 'video/mp4' } };
+    expect((await before.sandbox.fetch(new Request(String(signed.uploadUrl), put))).status).toBe(200);
+    const clip = `/api/v1/clippings/status/${ids.clipping}`;
+    before.clock.now += 44_000;
+    expect(dataOf((await before.call('GET', clip)).body).status).toBe('PROCESSING');
+    before.clock.now += 90_000;
+    const paths = [
+      '/api/v1/videos/all',
+      '/api/v1/voiceovers/all',
+      '/api/v1/thumbnails',
+      '/api/v1/clippings/all',
+      '/api/v1/uploads',
+      `/api/v1/image/status/${ids.influencer}`,
+      `/api/v1/clippings/${ids.clipping}`,
+    ];
+    const show = (rig: Rig) => Promise.all(paths.map(async (path) => (await rig.call('GET', path)).text));
+    const state = async (rig: Rig) => (await rig.sandbox.fetch(new Request('http://localhost/sandbox/state'))).text();
+    const [shown, stated] = [await show(before), await state(before)];
+    expect(shown.at(-1)).toContain('PROCESSING');
+    expect(stated).toContain('PUBLISHED');
+    await before.sandbox.close();
+
+    const after = start(before.clock);
+    expect(await show(after)).toEqual(shown);
+    expect(await state(after)).toBe(stated);
+    expect(after.sandbox.ledger()).toEqual(before.sandbox.ledger());
+    const late = { ...put, body: 'other' };
+    expect((await after.sandbox.fetch(new Request(String(signed.uploadUrl), late))).status).toBe(200);
+    const body = { blobName: signed.blobName };
+    const asset = await after.call('POST', '/api/v1/uploads/complete', { body });
+    expect(dataOf(asset.body)).toMatchObject({ name: 'b.mp4', url: signed.publicUrl });
+    const file = await after.sandbox.fetch(new Request(String(signed.publicUrl)));
+    expect(await file.text()).toBe('other');
+    await after.sandbox.close();
+
+    const last = start(before.clock);
+    expect((await last.call('POST', '/api/v1/uploads/complete', { body })).text).toBe(asset.text);
+    expect(dataOf((await last.call('GET', clip)).body).status).toBe('COMPLETED');
+  });
+
+  test('what an upload left unfinished is swept away; what it finished is not', async () => {
+    const before = start();
+    const body = { base64: 'AAAA', fileName: 'a.png' };
+    const { url } = dataOf((await before.call('POST', '/api/v1/uploads', { body })).body);
+    await before.sandbox.close();
+    writeFileSync(join(dataDir, 'uploads', '.unfinished-1-1'), 'half');
+    const after = start();
+    expect(existsSync(join(dataDir, 'uploads', '.unfinished-1-1'))).toBe(false);
+    expect((await after.sandbox.fetch(new Request(String(url)))).status).toBe(200);
+    rmSync(join(dataDir, 'uploads'), { recursive: true });
+    expect((await after.sandbox.fetch(new Request(String(url)))).status).toBe(404);
+  });
+
+  test('damaged records of uploads are refused, and the folder is free again', async () => {
+    await start().sandbox.close();
+    writeFileSync(join(dataDir, 'uploads.jsonl'), '{"type":"painted","token":"x"}\n');
+    expect(() => createSandbox({ dataDir })).toThrow('the uploads hold an entry that is not one');
+    writeFileSync(join(dataDir, 'uploads.jsonl'), 'x\n');
+    expect(() => createSandbox({ dataDir })).toThrow('uploads.jsonl:1: this line');
+    writeFileSync(join(dataDir, 'uploads.jsonl'), '');
+    start();
   });
 
   test('a replay ends 24 hours after the create, not after the restart', async () => {

@@ -109,7 +109,9 @@ function nothingOpen(address: string, records: { address: string; purchases: { s
 function describe(finding: Finding): string {
   switch (finding.is) {
     case 'job':
-      return `its job is ${finding.jobId}; the next apply collects it`;
+      return finding.credits === undefined
+        ? `its job is ${finding.jobId}; the next apply collects it. What it was charged is not known: under a budget nothing else is bought until it is (--credits N)`
+        : `its job is ${finding.jobId}, for ${finding.credits} credits; the next apply collects it`;
     case 'not-spent':
       return 'nothing was charged; the next apply buys it';
     case 'spend-again':

@@ -1,39 +1,65 @@
+import { relative, resolve } from 'node:path';
 import type { Json } from '../../json.ts';
+import { diagnosticsGithub } from '../../report/diagnostics-github.ts';
 import { diagnosticsJson } from '../../report/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
 import { type LoadedManifest, loadManifest, showDiagnostics } from '../campaign.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 
 export interface ValidateOptions {
+  format?: 'text' | 'json' | 'github';
   json?: boolean;
   var?: Record<string, string>;
 }
 
+/** Every mistake of each manifest, or that it is fine. */
 export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
-  const { outStyle: style } = terminal;
+  const format = options.json ? 'json' : (options.format ?? 'text');
   const reports: Json[] = [];
   let valid = true;
   for (const file of files) {
-    const { graph, diagnostics, sources } = await tryToLoad(file, options);
-    const wrong = graph === undefined || diagnostics.some(({ severity }) => severity === 'error');
-    valid &&= !wrong;
-    const counts = wrong ? {} : { steps: graph.steps.length, tasks: graph.tasks.length };
-    reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
-    if (options.json) continue;
-    showDiagnostics(diagnostics, sources, terminal);
-    if (wrong) continue;
-    const { tasks, steps } = graph;
-    terminal.out(`${style.green('ok')} ${file}: ${countOf(tasks.length, 'task')}, ${countOf(steps.length, 'step')}\n`);
+    const loaded = await tryToLoad(file, options);
+    const { diagnostics, sources } = loaded;
+    const graph = diagnostics.some(({ severity }) => severity === 'error') ? undefined : loaded.graph;
+    valid &&= graph !== undefined;
+    const counts = graph && { steps: graph.steps.length, tasks: graph.tasks.length };
+    switch (format) {
+      case 'json':
+        reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
+        break;
+      case 'github':
+        terminal.out(diagnosticsGithub(diagnostics, { toCheckoutPath }));
+        if (counts !== undefined) terminal.err(okLine(file, counts, terminal.style.green('ok')));
+        break;
+      case 'text':
+        showDiagnostics(diagnostics, sources, terminal);
+        if (counts !== undefined) terminal.out(okLine(file, counts, terminal.outStyle.green('ok')));
+        break;
+      default:
+        format satisfies never;
+    }
   }
-  if (options.json) {
+  if (format === 'json') {
     const [only = null] = reports;
     const all = { mediabatch: 'diagnostics', version: 1, valid, files: reports };
     terminal.out(`${safeJson(reports.length === 1 ? only : all, 2)}\n`);
   }
   return valid ? exitCodes.done : exitCodes.wrongInput;
+}
+
+function okLine(file: string, { tasks, steps }: { tasks: number; steps: number }, ok: string): string {
+  return `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}\n`;
+}
+
+/** GitHub looks for files from the root of the checkout, whatever folder the command runs in. */
+function toCheckoutPath(file: string): string {
+  const root = process.env.GITHUB_WORKSPACE;
+  if (root === undefined || root === '') return file;
+  const path = relative(root, resolve(file)).replaceAll('\\', '/');
+  return path === '' || path.startsWith('..') ? file : path;
 }
 
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */

@@ -1,77 +1,97 @@
 import type { JsonObject } from '../wire.ts';
 import { type ImageModel, imageModels, pixelSize, type Resolution } from './image-models.ts';
-import { readText, type SandboxKind } from './kind.ts';
-import { isPublicHttpsUrl } from './public-url.ts';
+import { describeEnd, describeLink, describeProgress } from './job-view.ts';
+import { describeTake, readText, readTexts, type SandboxKind } from './kind.ts';
+import { findUrlsProblem } from './public-url.ts';
+import { generation } from './schemas.ts';
 
 const defaultModel = 'alpha-2';
 
 export const image: SandboxKind = {
   name: 'image',
-  paths: { create: '/image-generations/create', status: '/image/status/{id}' },
-  schemaName: 'ImageCreate',
-  durationMs: { least: 2_000, most: 5_000 },
-
-  body: {
-    type: 'object',
-    required: ['prompt'],
-    properties: {
-      prompt: { type: 'string', minLength: 1, pattern: '\\S', description: 'Text describing the image.' },
-      model: { type: 'string', enum: Object.keys(imageModels), default: defaultModel },
-      aspectRatio: {
-        type: 'string',
-        description: 'Valid values depend on the model. `auto`, where supported, means the model default.',
-      },
-      resolution: {
-        type: 'string',
-        description: 'Values that the model does not offer fall back to the model default without an error.',
-      },
-      quality: {
-        type: 'string',
-        description: 'Quality tier (`basic`, `high`) of the models that have tiers. They also take it in `resolution`.',
-        'x-not-shown': 'The name of this field is not documented; this one is the choice of the sandbox.',
-      },
-      referenceImages: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Public HTTPS image URLs. The maximum count depends on the model.',
-      },
-    },
-    allOf: Object.entries(imageModels).map(([key, model]) => ({
-      // "not this model, or else these rules": the same as if/then, which a JavaScript object should not spell.
-      if: { not: { properties: { model: { const: key } }, ...(key === defaultModel ? {} : { required: ['model'] }) } },
-      else: describeModelRules(model),
-    })),
-    'x-models': Object.fromEntries(
-      Object.entries(imageModels).map(([key, model]) => [
-        key,
-        {
-          ...(model.runs === key ? {} : { aliasOf: model.runs }),
-          aspectRatio: [...model.ratios],
-          resolution: Object.keys(model.resolutions),
-          defaultResolution: model.defaultResolution,
-          maxReferenceImages: model.references,
-          credits: Object.fromEntries(Object.entries(model.resolutions).map(([name, value]) => [name, value.credits])),
-        },
-      ]),
-    ),
-    'x-not-shown':
-      'Credits per image, the maximum number of reference images and the sizes of quality tiers are not documented; those in x-models are the choice of the sandbox.',
-  },
-
-  created: {
-    generation: {
+  create: {
+    path: '/image-generations/create',
+    replays: true,
+    schemaName: 'ImageCreate',
+    body: {
       type: 'object',
-      required: ['id', 'status'],
+      required: ['prompt'],
       properties: {
-        id: { type: 'string' },
-        status: { $ref: '#/components/schemas/JobStatus' },
-        model: { type: 'string' },
-        mode: { type: 'string' },
-        modelId: { type: 'string' },
+        prompt: { type: 'string', minLength: 1, pattern: '\\S', description: 'Text describing the image.' },
+        model: { type: 'string', enum: Object.keys(imageModels), default: defaultModel },
+        aspectRatio: {
+          type: 'string',
+          description: 'Valid values depend on the model. `auto`, where supported, means the model default.',
+        },
+        resolution: {
+          type: 'string',
+          description: 'Values that the model does not offer fall back to the model default without an error.',
+        },
+        quality: {
+          type: 'string',
+          description:
+            'Quality tier (`basic`, `high`) of the models that have tiers; they also take it in `resolution`. The name of this field is not documented.',
+          'x-not-shown': true,
+        },
+        referenceImages: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Public HTTPS image URLs. The maximum count depends on the model.',
+        },
       },
+      allOf: Object.entries(imageModels).map(([key, model]) => ({
+        // "not this model, or else these rules": the same as if/then, which a JavaScript object should not spell.
+        if: {
+          not: { properties: { model: { const: key } }, ...(key === defaultModel ? {} : { required: ['model'] }) },
+        },
+        else: describeModelRules(model),
+      })),
+      'x-models': Object.fromEntries(
+        Object.entries(imageModels).map(([key, model]) => [
+          key,
+          {
+            ...(model.runs === key ? {} : { aliasOf: model.runs }),
+            aspectRatio: [...model.ratios],
+            resolution: Object.keys(model.resolutions),
+            defaultResolution: model.defaultResolution,
+            maxReferenceImages: model.references,
+            credits: pricesOf(model),
+          },
+        ]),
+      ),
+      'x-not-shown': true,
+      description:
+        'Credits per image, the maximum number of reference images and the sizes of quality tiers are not documented; those in x-models are the choice of the sandbox.',
     },
-    model: { type: 'string', description: 'The model that does the work; aliases are resolved.' },
+    answer: {
+      generation: generation({ model: { type: 'string' }, mode: { type: 'string' }, modelId: { type: 'string' } }),
+      model: { type: 'string', description: 'The model that does the work; aliases are resolved.' },
+    },
+    describe({ id, body, model }) {
+      const mode = readTexts(body, 'referenceImages').length > 0 ? 'image-to-image' : 'text-to-image';
+      return { generation: { id, status: 'QUEUED', model, mode, modelId: `sandbox/${model}` }, model };
+    },
   },
+  status: {
+    paths: ['/image/status/{id}'],
+    schemaName: 'ImageJob',
+    progress: 'by the clock',
+    describe: (job) => ({
+      ...describeProgress(job),
+      kind: 'BASIC',
+      ...describeLink('outputUrl', job),
+      ...describeEnd(job),
+    }),
+  },
+  durationMs: { least: 2_000, most: 5_000 },
+  models: Object.entries(imageModels).map(([key, model]) => ({
+    key,
+    aliasOf: model.runs === key ? null : model.runs,
+    credits: defaultResolution(model).credits,
+    per: 'job',
+    creditsBy: { resolution: pricesOf(model) },
+    allowed: { aspectRatio: model.ratios, resolution: Object.keys(model.resolutions) },
+  })),
 
   findProblem(body, world) {
     const { key, model } = chooseModel(body);
@@ -80,30 +100,19 @@ export const image: SandboxKind = {
       if (model.ratios.length === 0) return `aspectRatio is not taken by ${key}; its shape is set by resolution.`;
       return `aspectRatio of ${key} must be one of ${model.ratios.join(', ')}; got ${JSON.stringify(ratio.slice(0, 80))}.`;
     }
-    const references = readReferences(body);
+    const references = readTexts(body, 'referenceImages');
     if (references.length > model.references) {
       return `referenceImages has ${references.length} entries; ${key} takes at most ${model.references}.`;
     }
-    const unreachable = references.findIndex((url) => !isPublicHttpsUrl(url) && !world.isOwnOutput(url));
-    if (unreachable >= 0) return `referenceImages[${unreachable}] must be a public https URL.`;
-    return undefined;
+    return findUrlsProblem('referenceImages', references, world);
   },
 
   settle(body) {
     const { model } = chooseModel(body);
-    return {
-      model: model.runs,
-      credits: chooseResolution(body, model).credits,
-      output: { fileName: 'image.png', mediaType: 'image/png' },
-    };
+    return { model: model.runs, credits: chooseResolution(body, model).credits };
   },
 
-  describeCreated(id, body) {
-    const { model } = chooseModel(body);
-    const mode = readReferences(body).length > 0 ? 'image-to-image' : 'text-to-image';
-    const generation = { id, status: 'QUEUED', model: model.runs, mode, modelId: `sandbox/${model.runs}` };
-    return { generation, model: model.runs };
-  },
+  listFiles: () => [{ name: 'image.png', mediaType: 'image/png' }],
 
   async render(order) {
     const { model } = chooseModel(order.body);
@@ -115,7 +124,7 @@ export const image: SandboxKind = {
     return drawPicture({
       seed: order.seed,
       prompt: readText(order.body, 'prompt', ''),
-      footer: `sandbox · ${model.runs} · ${width}×${height}${order.take > 1 ? ` · take ${order.take}` : ''}`,
+      footer: `sandbox · ${model.runs} · ${width}×${height}${describeTake(order.take)}`,
       width,
       height,
     });
@@ -131,17 +140,21 @@ function chooseModel(body: JsonObject): { readonly key: string; readonly model: 
 
 /** What the model does not offer falls back to its default, as documented. */
 function chooseResolution(body: JsonObject, model: ImageModel): Resolution {
-  const wanted = [readText(body, 'resolution', ''), readText(body, 'quality', ''), model.defaultResolution];
-  for (const name of wanted) {
+  for (const name of [readText(body, 'resolution', ''), readText(body, 'quality', '')]) {
     const resolution = Object.hasOwn(model.resolutions, name) ? model.resolutions[name] : undefined;
     if (resolution !== undefined) return resolution;
   }
-  throw new Error('internal error: an image model lacks its default resolution');
+  return defaultResolution(model);
 }
 
-function readReferences(body: JsonObject): string[] {
-  const list = Object.hasOwn(body, 'referenceImages') ? body.referenceImages : undefined;
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+function defaultResolution(model: ImageModel): Resolution {
+  const resolution = model.resolutions[model.defaultResolution];
+  if (resolution === undefined) throw new Error('internal error: an image model lacks its default resolution');
+  return resolution;
+}
+
+function pricesOf(model: ImageModel): { [resolution: string]: number } {
+  return Object.fromEntries(Object.entries(model.resolutions).map(([name, { credits }]) => [name, credits]));
 }
 
 function describeModelRules(model: ImageModel): JsonObject {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../wire.ts';
+import { describeEnd, describeLink, describeProgress } from './job-view.ts';
 import { readText, type SandboxKind } from './kind.ts';
+import { generation } from './schemas.ts';
 
 /** As documented: credits per song, and whether the model sings. */
 const models: Readonly<Record<string, { readonly runs: string; readonly credits: number; readonly sings: boolean }>> = {
@@ -17,50 +19,57 @@ const instrumental = Object.keys(models).filter((key) => models[key]?.sings === 
 
 export const music: SandboxKind = {
   name: 'music',
-  paths: {
-    create: '/music-generations/create',
-    status: '/music/status/{id}',
-    delete: '/music-generations/{id}',
-  },
-  schemaName: 'MusicCreate',
-  durationMs: { least: 5_000, most: 9_000 },
-
-  body: {
-    type: 'object',
-    required: ['prompt'],
-    properties: {
-      prompt: {
-        type: 'string',
-        minLength: 1,
-        pattern: '\\S',
-        maxLength: 1024,
-        description: 'Style: genre, mood, tempo, vocals.',
-      },
-      lyrics: { type: 'string', maxLength: 3000, description: 'Required for models that sing.' },
-      model: { type: 'string', enum: Object.keys(models), default: 'auto' },
-      output_format: { type: 'string', enum: Object.keys(mediaTypes), default: 'mp3' },
-    },
-    if: { properties: { model: { enum: instrumental } }, required: ['model'] },
-    else: { required: ['lyrics'], properties: { lyrics: { pattern: '\\S' } } },
-    'x-models': Object.fromEntries(
-      Object.entries(models).map(([key, model]) => [
-        key,
-        {
-          ...(model.runs === key ? {} : { aliasOf: model.runs }),
-          credits: model.credits,
-          lyrics: model.sings ? 'required' : 'ignored',
-        },
-      ]),
-    ),
-  },
-
-  created: {
-    generation: {
+  create: {
+    path: '/music-generations/create',
+    replays: true,
+    schemaName: 'MusicCreate',
+    body: {
       type: 'object',
-      required: ['id', 'status'],
-      properties: { id: { type: 'string' }, status: { $ref: '#/components/schemas/JobStatus' } },
+      required: ['prompt'],
+      properties: {
+        prompt: {
+          type: 'string',
+          minLength: 1,
+          pattern: '\\S',
+          maxLength: 1024,
+          description: 'Style: genre, mood, tempo, vocals.',
+        },
+        lyrics: { type: 'string', maxLength: 3000, description: 'Required for models that sing.' },
+        model: { type: 'string', enum: Object.keys(models), default: 'auto' },
+        output_format: { type: 'string', enum: Object.keys(mediaTypes), default: 'mp3' },
+      },
+      if: { properties: { model: { enum: instrumental } }, required: ['model'] },
+      else: { required: ['lyrics'], properties: { lyrics: { pattern: '\\S' } } },
+      'x-models': Object.fromEntries(
+        Object.entries(models).map(([key, model]) => [
+          key,
+          {
+            ...(model.runs === key ? {} : { aliasOf: model.runs }),
+            credits: model.credits,
+            lyrics: model.sings ? 'required' : 'ignored',
+          },
+        ]),
+      ),
     },
+    answer: { generation: generation({}) },
+    describe: ({ id }) => ({ generation: { id, status: 'QUEUED' } }),
   },
+  status: {
+    paths: ['/music/status/{id}'],
+    schemaName: 'MusicJob',
+    progress: 'by the clock',
+    describe: (job) => ({ ...describeProgress(job), ...describeLink('outputUrl', job), ...describeEnd(job) }),
+  },
+  remove: { path: '/music-generations/{generationId}', by: 'job' },
+  durationMs: { least: 5_000, most: 9_000 },
+  models: Object.entries(models).map(([key, { runs, credits }]) => ({
+    key,
+    aliasOf: runs === key ? null : runs,
+    credits,
+    per: 'job',
+    creditsBy: {},
+    allowed: { output_format: Object.keys(mediaTypes) },
+  })),
 
   findProblem(body) {
     const { key, sings } = chooseModel(body);
@@ -70,12 +79,12 @@ export const music: SandboxKind = {
 
   settle(body) {
     const { runs, credits } = chooseModel(body);
-    const format = readFormat(body);
-    return { model: runs, credits, output: { fileName: `song.${format}`, mediaType: mediaTypes[format] } };
+    return { model: runs, credits };
   },
 
-  describeCreated(id) {
-    return { generation: { id, status: 'QUEUED' } };
+  listFiles({ body }) {
+    const format = readFormat(body);
+    return [{ name: `song.${format}`, mediaType: mediaTypes[format] }];
   },
 
   async render(order) {

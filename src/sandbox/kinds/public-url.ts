@@ -24,3 +24,25 @@ function isPrivateIpv4(address: string): boolean {
 function isPublicIpv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/.test(address);
 }
+
+/** A sentence when the URL is neither public nor a file of this sandbox. */
+export function findUrlProblem(
+  name: string,
+  url: string,
+  world: { readonly isOwnFile: (url: string) => boolean },
+): string | undefined {
+  return isPublicHttpsUrl(url) || world.isOwnFile(url) ? undefined : `${name} must be a public https URL.`;
+}
+
+/** The same for each URL of a list. */
+export function findUrlsProblem(
+  name: string,
+  urls: readonly string[],
+  world: { readonly isOwnFile: (url: string) => boolean },
+): string | undefined {
+  for (const [index, url] of urls.entries()) {
+    const problem = findUrlProblem(`${name}[${index}]`, url, world);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

@@ -9,6 +9,8 @@ export interface Caption {
   readonly palette: Palette;
   readonly prompt: string;
   readonly footer: string;
+  /** The largest size of the prompt, as a share of the usual one. */
+  readonly promptScale?: number;
 }
 
 const lineHeight = 1.28;
@@ -17,7 +19,7 @@ const longestPrompt = 12_000;
 
 /** A dark card at the lower left: the prompt, as large as it can be, and the footer under it. */
 export function drawCaption(canvas: Canvas, caption: Caption): void {
-  const { font, palette } = caption;
+  const { font, palette, promptScale = 1 } = caption;
   const { width, height } = canvas;
   const short = Math.min(width, height);
   const unit = Math.min(short, Math.sqrt(width * height) * 0.75);
@@ -26,7 +28,12 @@ export function drawCaption(canvas: Canvas, caption: Caption): void {
   const widest = Math.min(width - 2 * margin - 2 * padding, unit * 1.5);
   const footer = fitFooter(caption, { size: unit * 0.026, width: widest });
   const room = height * 0.62 - 2 * margin - 2 * padding - footer.size * 2.4;
-  const prompt = fitPrompt(caption, { largest: unit * 0.085, smallest: unit * 0.03, width: widest, height: room });
+  const prompt = fitPrompt(caption, {
+    largest: unit * 0.085 * promptScale,
+    smallest: unit * 0.03,
+    width: widest,
+    height: room,
+  });
 
   const textWidth = Math.max(footer.width, ...prompt.lines.map((line) => measureText(line, font, prompt.size)));
   const cardWidth = textWidth + 2 * padding;

@@ -1,30 +1,27 @@
 import { createHash } from 'node:crypto';
 import { BitWriter } from './bits.ts';
-import type { Recording } from './mix.ts';
-import { interleave } from './wav.ts';
+import { interleave, type Sound } from './sound.ts';
 
 const blockSamples = 4096;
 
+/** The codes of the format for the rates that the sandbox has. */
+const rateCodes: Readonly<Record<number, number>> = { 22050: 6, 44100: 9 };
+
 /**
- * 16-bit stereo FLAC (RFC 9639) with the fixed predictors and one Rice parameter per block and channel; each block is
- * stored as left and right or as middle and side, whichever is smaller.
+ * 16-bit FLAC (RFC 9639), mono or stereo, with the fixed predictors and one Rice parameter per block and channel; each
+ * block of stereo is stored as left and right or as middle and side, whichever is smaller.
  */
-export function encodeFlac(recording: Recording, sampleRate: number): Buffer {
-  if (sampleRate !== 44_100) throw new Error('internal error: the FLAC writer knows one sample rate');
+export function encodeFlac(sound: Sound): Buffer {
+  const samples = sound.channels[0]?.length ?? 0;
   const frames: Uint8Array[] = [];
-  for (let from = 0; from < recording.left.length; from += blockSamples) {
-    const left = Int32Array.from(recording.left.subarray(from, from + blockSamples));
-    const right = Int32Array.from(recording.right.subarray(from, from + blockSamples));
-    frames.push(encodeFrame(frames.length, left, right));
+  for (let from = 0; from < samples; from += blockSamples) {
+    const channels = sound.channels.map((channel) => Int32Array.from(channel.subarray(from, from + blockSamples)));
+    frames.push(encodeFrame(frames.length, channels, sound.sampleRate));
   }
-  const md5 = createHash('md5').update(interleave(recording)).digest();
-  return Buffer.concat([streamInfo(frames, { samples: recording.left.length, sampleRate, md5 }), ...frames]);
+  return Buffer.concat([streamInfo(frames, sound), ...frames]);
 }
 
-function streamInfo(
-  frames: readonly Uint8Array[],
-  about: { samples: number; sampleRate: number; md5: Buffer },
-): Buffer {
+function streamInfo(frames: readonly Uint8Array[], sound: Sound): Buffer {
   const info = Buffer.alloc(42);
   info.write('fLaC', 0, 'latin1');
   info[4] = 0x80; // the last block of metadata, and its type: stream info
@@ -34,35 +31,46 @@ function streamInfo(
   const sizes = frames.map((frame) => frame.length);
   info.writeUIntBE(Math.min(...sizes), 12, 3);
   info.writeUIntBE(Math.max(...sizes), 15, 3);
-  const [channels, bits] = [2n, 16n];
-  const packed =
-    (BigInt(about.sampleRate) << 44n) | ((channels - 1n) << 41n) | ((bits - 1n) << 36n) | BigInt(about.samples);
-  info.writeBigUInt64BE(packed, 18);
-  about.md5.copy(info, 26);
+  const [channels, bits] = [BigInt(sound.channels.length), 16n];
+  const samples = BigInt(sound.channels[0]?.length ?? 0);
+  info.writeBigUInt64BE(
+    (BigInt(sound.sampleRate) << 44n) | ((channels - 1n) << 41n) | ((bits - 1n) << 36n) | samples,
+    18,
+  );
+  createHash('md5').update(interleave(sound)).digest().copy(info, 26);
   return info;
 }
 
-function encodeFrame(number: number, left: Int32Array, right: Int32Array): Uint8Array {
-  const middle = left.map((value, index) => (value + (right[index] ?? 0)) >> 1);
-  const side = left.map((value, index) => value - (right[index] ?? 0));
-  const apart = [predict(left, 16), predict(right, 16)];
-  const together = [predict(middle, 16), predict(side, 17)];
-  const sizeOf = (parts: readonly Prediction[]) => parts.reduce((sum, part) => sum + part.bits, 0);
-  const useMiddle = sizeOf(together) < sizeOf(apart);
+function encodeFrame(number: number, channels: readonly Int32Array[], sampleRate: number): Uint8Array {
+  const { parts, code } = chooseParts(channels);
+  const samples = channels[0]?.length ?? 0;
+  const rateCode = rateCodes[sampleRate];
+  if (rateCode === undefined) throw new Error('internal error: a sample rate that the FLAC writer does not know');
 
   const writer = new BitWriter();
   writer.put(0xfff8, 16); // sync; blocks of fixed size
-  writer.put(left.length === blockSamples ? 12 : 7, 4);
-  writer.put(9, 4); // 44.1 kHz
-  writer.put(useMiddle ? 10 : 1, 4);
+  writer.put(samples === blockSamples ? 12 : 7, 4);
+  writer.put(rateCode, 4);
+  writer.put(code, 4);
   writer.put(4, 3); // 16 bits
   writer.put(0, 1);
   putFrameNumber(writer, number);
-  if (left.length !== blockSamples) writer.put(left.length - 1, 16);
+  if (samples !== blockSamples) writer.put(samples - 1, 16);
   writer.put(checksum(writer.align(), crc8), 8);
-  for (const part of useMiddle ? together : apart) putSubframe(writer, part);
+  for (const part of parts) putSubframe(writer, part);
   writer.put(checksum(writer.align(), crc16), 16);
   return writer.align();
+}
+
+function chooseParts(channels: readonly Int32Array[]): { parts: Prediction[]; code: number } {
+  const apart = channels.map((channel) => predict(channel, 16));
+  const [left, right] = channels;
+  if (left === undefined || right === undefined) return { parts: apart, code: 0 };
+  const middle = left.map((value, index) => (value + (right[index] ?? 0)) >> 1);
+  const side = left.map((value, index) => value - (right[index] ?? 0));
+  const together = [predict(middle, 16), predict(side, 17)];
+  const sizeOf = (parts: readonly Prediction[]) => parts.reduce((sum, part) => sum + part.bits, 0);
+  return sizeOf(together) < sizeOf(apart) ? { parts: together, code: 10 } : { parts: apart, code: 1 };
 }
 
 /** Coded as UTF-8 codes characters. */

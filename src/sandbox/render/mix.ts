@@ -2,12 +2,7 @@ import { soundHit } from './drums.ts';
 import { sampleRate, soundNote } from './instruments.ts';
 import { createRandom } from './random.ts';
 import type { Hit, Note, Score } from './score.ts';
-
-/** 16-bit samples. */
-export interface Recording {
-  readonly left: Int16Array;
-  readonly right: Int16Array;
-}
+import type { Sound } from './sound.ts';
 
 interface Track {
   readonly left: Float32Array;
@@ -18,7 +13,8 @@ interface Track {
 const roomShare = { pad: 0.35, bass: 0, pluck: 0.4, sung: 0.45 } as const;
 const drumRoomShare = { kick: 0, snare: 0.18, hat: 0.06 } as const;
 
-export function recordScore(score: Score, seed: string): Recording {
+/** Stereo. */
+export function recordScore(score: Score, seed: string): Sound {
   const samples = Math.round(score.seconds * sampleRate);
   const dry: Track = { left: new Float32Array(samples), right: new Float32Array(samples) };
   const room = new Float32Array(samples);
@@ -87,11 +83,11 @@ function addRoom(track: Float32Array, room: Float32Array, echoes: readonly numbe
 }
 
 /** To one loudness for every song, with round peaks and a fade at the end. */
-function finish({ left, right }: Track): Recording {
+function finish({ left, right }: Track): Sound {
   let power = 0;
   for (let index = 0; index < left.length; index += 1) power += (left[index] ?? 0) ** 2 + (right[index] ?? 0) ** 2;
   const loudness = 0.17 / Math.max(1e-6, Math.sqrt(power / (2 * left.length)));
-  return { left: finishChannel(left, loudness), right: finishChannel(right, loudness) };
+  return { sampleRate, channels: [finishChannel(left, loudness), finishChannel(right, loudness)] };
 }
 
 function finishChannel(channel: Float32Array, loudness: number): Int16Array {

@@ -1,12 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { Canvas } from './canvas.ts';
 import { drawCaption } from './caption.ts';
-import { choosePalette } from './color.ts';
-import { type Font, readFont } from './font.ts';
-import { paintGround } from './ground.ts';
-import { encodePng } from './png.ts';
-import { createRandom, pick } from './random.ts';
-import { scenes } from './scenes.ts';
+import { encodePicture, type PictureFormat } from './encode-picture.ts';
+import { loadFont } from './load-font.ts';
+import { planStage } from './stage.ts';
 
 export interface PictureOrder {
   readonly seed: string;
@@ -15,18 +10,16 @@ export interface PictureOrder {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
+  /** PNG when it is not said. */
+  readonly format?: PictureFormat;
 }
 
-let font: Font | undefined;
-
-/** A PNG: a scene in colours drawn from the seed, with the prompt on it. */
+/** A scene in colours drawn from the seed, with the prompt on it. */
 export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
-  font ??= readFont(await readFile(new URL('../assets/sandbox-sans.ttf', import.meta.url)));
-  const random = createRandom(order.seed);
-  const palette = choosePalette(random);
-  const canvas = new Canvas(order.width, order.height);
-  paintGround(canvas, palette.ground, random);
-  pick(random, scenes)(canvas, palette, random);
-  drawCaption(canvas, { font, palette, prompt: order.prompt, footer: order.footer });
-  return encodePng(canvas.pixels, order);
+  const { seed, prompt, footer, format = 'png' } = order;
+  const font = await loadFont();
+  const { palette, ground: canvas, drawScene } = planStage(seed, order);
+  drawScene(canvas, 0);
+  drawCaption(canvas, { font, palette, prompt, footer });
+  return encodePicture(canvas, format);
 }

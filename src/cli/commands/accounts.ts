@@ -1,0 +1,36 @@
+import { accountsJson, accountsText, expiryOf, platformName } from '../../report/accounts-text.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { exitCodes } from '../exit.ts';
+import { tableOptions } from '../table-options.ts';
+import type { Terminal } from '../terminal.ts';
+import { withLibrary } from '../with-library.ts';
+
+export interface AccountsOptions {
+  json?: boolean;
+  sandbox?: boolean;
+}
+
+/** The social accounts that posts can go to. */
+export async function accounts(options: AccountsOptions, terminal: Terminal): Promise<number> {
+  const rows = await withLibrary(options, ({ library }) => library.accounts());
+  const now = systemClock.now();
+  if (options.json) {
+    terminal.out(`${safeJson(accountsJson(rows, now), 2)}\n`);
+    return exitCodes.done;
+  }
+  terminal.out(accountsText(rows, { ...tableOptions(terminal), now }));
+  if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
+  const { style } = terminal;
+  for (const { id, provider, username, expiresAt } of rows) {
+    const expiry = expiryOf(expiresAt, now);
+    if (expiry !== 'past' && expiry !== 'soon') continue;
+    const shown = safeText(
+      `${platformName(provider)} ${username === '' ? id : `@${username.replace(/^@+/, '')}`}`,
+      200,
+    );
+    const says = expiry === 'past' ? 'has expired, and posts to it will fail' : 'expires within 7 days';
+    terminal.err(`${style.yellow('warning')} ${shown} ${says}; connect it anew in the dashboard of the service\n`);
+  }
+  return exitCodes.done;
+}

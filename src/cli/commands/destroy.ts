@@ -1,0 +1,160 @@
+import { checkOutputs } from '../../disk/outputs.ts';
+import type { Lock } from '../../lock/record.ts';
+import { destroyJson, type RemoteRecord, type Removal, recordsText } from '../../report/destroy-text.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { askPerson } from '../ask-person.ts';
+import { campaignPaths, knownService, requireGraph, requireLock } from '../campaign.ts';
+import { chooseAddresses } from '../choose-addresses.ts';
+import { readEnvironment } from '../environment.ts';
+import { type CommandError, exitCodes } from '../exit.ts';
+import { findRemoteRecords, type RemoteRecords } from '../find-remote-records.ts';
+import { holdGuard } from '../hold-guard.ts';
+import { listenForInterruption } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+import { asCommandError, withLibrary } from '../with-library.ts';
+
+export interface DestroyOptions {
+  orphans?: boolean;
+  yes?: boolean;
+  json?: boolean;
+  sandbox?: boolean;
+  lock?: string;
+  lockTimeout: number;
+  var?: Record<string, string>;
+}
+
+/**
+ * Removes records at the service, for good. The lock stays as it is: what was paid is paid, and files that are here are
+ * kept by every later plan.
+ */
+export async function destroy(
+  file: string,
+  addresses: string[],
+  { options, terminal }: { options: DestroyOptions; terminal: Terminal },
+): Promise<number> {
+  const sandbox = options.sandbox === true;
+  const paths = campaignPaths(file, options);
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
+    const chosen = chooseAddresses(addresses, { graph, lock, orphans: options.orphans === true });
+    const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
+    const found = findRemoteRecords({ graph, lock, present }, chosen);
+    for (const { address, why } of found.skipped) {
+      terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${address}: ${why}`)}\n`);
+    }
+    if (found.records.length === 0) {
+      if (options.json) terminal.out(`${safeJson(destroyJson([], found.skipped), 2)}\n`);
+      terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
+      return exitCodes.done;
+    }
+    return await withLibrary({ sandbox, folder: paths.folder }, ({ library }) =>
+      removeAll(library, found, { options, terminal }),
+    );
+  } finally {
+    await guard.release();
+  }
+}
+
+function* outputsOf(lock: Lock, addresses: ReadonlySet<string>) {
+  for (const address of addresses) {
+    for (const { outputs } of lock.steps.get(address)?.purchases ?? []) yield* outputs ?? [];
+  }
+}
+
+async function removeAll(
+  library: Library,
+  { records: found, skipped }: RemoteRecords,
+  { options, terminal }: { options: DestroyOptions; terminal: Terminal },
+): Promise<number> {
+  const { style } = terminal;
+  const records = await completeRecords(library, found);
+  const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
+  terminal.err(recordsText(records, { style, ...width, now: systemClock.now() }));
+  terminal.err('Their credits do not come back. The files here stay, and so does what the lock says.\n');
+  terminal.err(
+    `${style.yellow('A file that is lost later cannot be downloaded again')}: keep a copy of what matters.\n`,
+  );
+  const question = `Remove ${countOf(records.length, 'record')} at the service for good?`;
+  const agreed = await askPerson(question, { yes: options.yes, terminal });
+  if (agreed !== 'yes') {
+    terminal.err('nothing was removed\n');
+    return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
+  }
+  const { removals, ended } = await removeEach(library, records, terminal);
+  if (options.json) terminal.out(`${safeJson(destroyJson(removals, skipped), 2)}\n`);
+  const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;
+  const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
+  const failed = count('failed') + count('left');
+  terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
+  if (ended === 'interrupted') return exitCodes.interrupted;
+  if (ended !== undefined) throw ended;
+  return failed > 0 ? exitCodes.someFailed : exitCodes.done;
+}
+
+const mostListed = 1000;
+
+/** What only the service's lists tell: how old a job is, and the record of a thumbnail that the lock does not know. */
+async function completeRecords(library: Library, records: readonly RemoteRecord[]): Promise<RemoteRecord[]> {
+  const listed = new Map<string, { createdAt?: string; recordId?: string }>();
+  for (const kind of new Set(records.map((record) => record.kind))) {
+    for (const job of await listJobs(library, kind)) listed.set(`${kind} ${job.jobId}`, job);
+  }
+  return records.map((record) => {
+    const { createdAt, recordId } = listed.get(`${record.kind} ${record.jobId}`) ?? {};
+    return {
+      ...record,
+      ...(createdAt !== undefined && { createdAt }),
+      ...(record.recordId === undefined && recordId !== undefined && { recordId }),
+    };
+  });
+}
+
+/** A service that gives no list can still remove. */
+async function listJobs(library: Library, kind: string): Promise<ListedJob[]> {
+  try {
+    return await library.jobs(kind, { limit: mostListed });
+  } catch (error) {
+    if (error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable')) return [];
+    throw error;
+  }
+}
+
+async function removeEach(
+  library: Library,
+  records: readonly RemoteRecord[],
+  terminal: Terminal,
+): Promise<{ removals: Removal[]; ended?: CommandError | 'interrupted' }> {
+  const { style } = terminal;
+  const removals: Removal[] = [];
+  const interruption = listenForInterruption(() => terminal.err('\n'));
+  const leave = (from: number) => records.slice(from).map((record): Removal => ({ record, result: 'left' }));
+  try {
+    for (const [index, record] of records.entries()) {
+      if (interruption.signal.aborted) return { removals: [...removals, ...leave(index)], ended: 'interrupted' };
+      const { kind, jobId, recordId, address } = record;
+      const shown = safeText(`${address} ${jobId}`);
+      try {
+        const result = await library.removeJob(kind, { jobId, ...(recordId !== undefined && { recordId }) });
+        removals.push({ record, result });
+        terminal.err(`${style.green(result === 'removed' ? 'removed' : 'gone   ')} ${shown}\n`);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.why === 'auth' || error.why === 'unreachable') {
+          return { removals: [...removals, ...leave(index)], ended: asCommandError(error) };
+        }
+        removals.push({ record, result: 'failed', error: error.message });
+        terminal.err(`${style.red('failed ')} ${shown}: ${safeText(error.message)}\n`);
+      }
+    }
+  } finally {
+    interruption.stop();
+  }
+  return { removals };
+}

@@ -1,0 +1,65 @@
+import { readManifestText } from '../../disk/inputs.ts';
+import { replaceFile } from '../../disk/replace.ts';
+import { formatManifest } from '../../manifest/format.ts';
+import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { manifestProblem, showDiagnostics } from '../campaign.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface FmtOptions {
+  /** Change nothing; end with 65 when something would be changed. */
+  check?: boolean;
+}
+
+/** Formats manifests in place, or standard input to standard output for `-`. */
+export async function fmt(files: string[], options: FmtOptions, terminal: Terminal): Promise<number> {
+  if (files.includes('-') && files.length > 1) {
+    throw new CommandError(exitCodes.wrongUsage, '- stands for standard input, and goes alone');
+  }
+  let wrong = false;
+  const changed: string[] = [];
+  for (const file of files) {
+    const text = await readText(file);
+    const result = formatManifest(file === '-' ? '<stdin>' : file, text);
+    if ('diagnostics' in result) {
+      showDiagnostics(result.diagnostics, new Map([[file === '-' ? '<stdin>' : file, text]]), terminal);
+      wrong = true;
+      continue;
+    }
+    if (file === '-' && !options.check) terminal.out(result.text);
+    if (result.text === text) continue;
+    changed.push(file);
+    if (file !== '-' && !options.check) {
+      await replaceFile(file, result.text);
+      terminal.err(`${terminal.style.green('formatted')} ${safeText(file)}\n`);
+    }
+  }
+  if (!options.check) return wrong ? exitCodes.wrongInput : exitCodes.done;
+  for (const file of changed) terminal.out(`${safeText(file)}\n`);
+  if (changed.length > 0) {
+    const what = changed.length === 1 ? '1 file is' : `${countOf(changed.length, 'file')} are`;
+    terminal.err(`${what} not formatted; \`mediabatch fmt\` with the same names formats them\n`);
+  }
+  return wrong || changed.length > 0 ? exitCodes.wrongInput : exitCodes.done;
+}
+
+async function readText(file: string): Promise<string> {
+  if (file === '-') return readStandardInput();
+  const read = await readManifestText(file);
+  if ('problem' in read) throw manifestProblem(file, read);
+  return read.text;
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    const part = Buffer.from(chunk as Uint8Array);
+    bytes += part.length;
+    if (bytes > maxManifestBytes) throw new CommandError(exitCodes.wrongInput, 'standard input is too large for a manifest');
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks).toString('utf8').replace(/^\ufeff/, '');
+}

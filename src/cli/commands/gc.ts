@@ -1,0 +1,101 @@
+import { basename, dirname, relative } from 'node:path';
+import { gcJson, type Leftover, leftoversText } from '../../report/gc-text.ts';
+import { bytesText, countOf } from '../../report/numbers.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { askPerson } from '../ask-person.ts';
+import { type CampaignPaths, campaignPaths, requireGraph, requireLock } from '../campaign.ts';
+import { deleteLeftover } from '../delete-leftover.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { findLeftovers, type LeftoverFile, type OtherLock } from '../find-leftovers.ts';
+import { findLocks } from '../find-locks.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+
+export interface GcOptions {
+  yes?: boolean;
+  json?: boolean;
+  sandbox?: boolean;
+  lock?: string;
+  lockTimeout: number;
+  var?: Record<string, string>;
+}
+
+/** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
+export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
+  const paths = campaignPaths(file, options);
+  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const { lock } = await requireLock(paths, undefined, terminal);
+    const others = await otherLocks(paths, options.sandbox === true);
+    const { files, kept } = await findLeftovers(paths.outputs, { graph, lock, others, now: systemClock.now() });
+    for (const { path, why } of kept) {
+      terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
+    }
+    if (files.length === 0) {
+      if (options.json) terminal.out(`${safeJson(gcJson([], kept), 2)}\n`);
+      terminal.err('nothing to delete: every file on record belongs to a step\n');
+      return exitCodes.done;
+    }
+    return await deleteAll(files, { root: paths.outputs, kept, options, terminal });
+  } finally {
+    await guard.release();
+  }
+}
+
+/** Campaigns of the same folder may share files with this one. What cannot be read might own anything. */
+async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
+  // A sandbox campaign has a folder of its own.
+  if (sandbox) return [];
+  const locks = await findLocks(paths.folder, { sandbox: false });
+  return locks
+    .filter(({ path }) => path !== paths.lock)
+    .map(({ path, shown, problem, reading }) => {
+      const isDamaged = reading?.diagnostics.some(({ severity }) => severity === 'error') !== false;
+      if (reading === undefined || isDamaged) {
+        throw new CommandError(
+          exitCodes.wrongInput,
+          `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may own files here`,
+          `repair it, or move ${basename(shown)} away; nothing was deleted`,
+        );
+      }
+      const folder = relative(paths.folder, dirname(path)).replaceAll('\\', '/');
+      return { lock: reading.lock, prefix: folder === '' ? '' : `${folder}/` };
+    });
+}
+
+async function deleteAll(
+  files: readonly LeftoverFile[],
+  context: { root: string; kept: { path: string; why: string }[]; options: GcOptions; terminal: Terminal },
+): Promise<number> {
+  const { root, kept, options, terminal } = context;
+  const { style } = terminal;
+  const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
+  terminal.err(leftoversText(files, { style, ...width }));
+  if (files.some((file) => file.is === 'output')) {
+    terminal.err(
+      'They were paid for. Should a step want one again, apply fetches it for free while the service has it.\n',
+    );
+  }
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const question = `Delete ${countOf(files.length, 'file')} (${bytesText(total)})?`;
+  const agreed = await askPerson(question, { yes: options.yes, terminal });
+  if (agreed !== 'yes') {
+    terminal.err('nothing was deleted\n');
+    return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
+  }
+  const results: (Leftover & { deleted: boolean })[] = [];
+  for (const file of files) {
+    const { digests: _digests, ...row } = file;
+    const deleted = await deleteLeftover(root, file);
+    results.push({ ...row, deleted });
+    if (!deleted) terminal.err(`${style.yellow('left alone')} ${safeText(file.path)}: it was changed meanwhile\n`);
+  }
+  if (options.json) terminal.out(`${safeJson(gcJson(results, kept), 2)}\n`);
+  const gone = results.filter(({ deleted }) => deleted);
+  const freed = gone.reduce((sum, { bytes }) => sum + bytes, 0);
+  terminal.err(`deleted ${countOf(gone.length, 'file')}, ${bytesText(freed)} freed\n`);
+  return exitCodes.done;
+}

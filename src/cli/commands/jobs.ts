@@ -1,0 +1,186 @@
+import { kinds } from '../../kinds/index.ts';
+import { type JobRow, jobsJson, jobsText } from '../../report/jobs-text.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { type FoundLock, findLocks } from '../find-locks.ts';
+import { tableOptions } from '../table-options.ts';
+import type { Terminal } from '../terminal.ts';
+import { withLibrary } from '../with-library.ts';
+
+export interface JobsOptions {
+  kind?: string;
+  state?: string;
+  model?: string;
+  limit: number;
+  /** Only those that no lock here knows. */
+  unknown?: boolean;
+  json?: boolean;
+  sandbox?: boolean;
+}
+
+/** So many of each kind are looked through where only some of them are wanted. */
+const mostLookedThrough = 1000;
+const documentedStates = ['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED'];
+
+/** The jobs that the service lists, newest first, and which of them no lock of this folder knows. */
+export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
+  const wanted = listableKinds(options.kind);
+  const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
+  for (const { shown, problem, reading } of locks) {
+    const isWrong = reading?.diagnostics.some(({ severity }) => severity === 'error') === true;
+    const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
+    if (why !== undefined) terminal.err(`${terminal.style.yellow('notice')} ${safeText(`${shown}: ${why}`)}\n`);
+  }
+  const isFiltered = options.state !== undefined || options.model !== undefined || options.unknown === true;
+  const perKind = isFiltered ? mostLookedThrough : options.limit + 1;
+  const listed = await withLibrary(options, ({ library }) => listAll(library, wanted, { perKind, terminal }));
+  const steps = stepsByJob(locks);
+  const all = listed.map((job) => rowOf(job, steps)).sort((a, b) => timeOf(b) - timeOf(a));
+  const chosen = filterJobs(all, options);
+  const shown = chosen.slice(0, options.limit);
+  const more = chosen.length > shown.length;
+  const unlisted = options.kind === undefined ? unlistedKinds() : [];
+  if (options.json) {
+    const facts = { jobs: shown, more, unlisted, locks: locks.map((lock) => lock.shown) };
+    terminal.out(`${safeJson(jobsJson(facts), 2)}\n`);
+    return exitCodes.done;
+  }
+  terminal.out(jobsText(shown, { ...tableOptions(terminal), now: systemClock.now() }));
+  terminal.err(footer(shown, { more, unlisted, locks, options }));
+  return exitCodes.done;
+}
+
+function listableKinds(kind: string | undefined): string[] {
+  const listable = Object.values(kinds)
+    .filter(({ list }) => list !== undefined)
+    .map(({ name }) => name);
+  if (kind === undefined) return listable;
+  if (listable.includes(kind)) return [kind];
+  const isKnown = Object.hasOwn(kinds, kind);
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    isKnown ? `the service has no list of its ${kind} jobs` : `there is no kind ${JSON.stringify(kind)}`,
+    `these can be listed: ${listable.join(', ')}`,
+  );
+}
+
+/** Kinds that make jobs which only their own id leads back to. */
+function unlistedKinds(): string[] {
+  return Object.values(kinds)
+    .filter(({ act, list }) => act !== 'upload' && list === undefined)
+    .map(({ name }) => name);
+}
+
+async function listAll(
+  library: Library,
+  names: readonly string[],
+  { perKind, terminal }: { perKind: number; terminal: Terminal },
+): Promise<ListedJob[]> {
+  const listed: ListedJob[] = [];
+  for (const name of names) {
+    try {
+      listed.push(...(await library.jobs(name, { limit: perKind })));
+    } catch (error) {
+      // One list that the service does not give is no reason to hide the others.
+      const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
+      if (!isOnlyThis || names.length === 1) throw error;
+      const text = safeText(`the ${name} jobs cannot be listed: ${error.message}`);
+      terminal.err(`${terminal.style.yellow('notice')} ${text}\n`);
+    }
+  }
+  return listed;
+}
+
+/** What the locks say about a job. */
+interface KnownJob {
+  lock: string;
+  address: string;
+  credits?: number;
+}
+
+function stepsByJob(locks: readonly FoundLock[]): Map<string, KnownJob> {
+  const steps = new Map<string, KnownJob>();
+  for (const { shown, reading } of locks) {
+    for (const { address, purchases } of reading?.lock.steps.values() ?? []) {
+      for (const { jobId, credits } of purchases) {
+        if (jobId === undefined) continue;
+        steps.set(jobId, { lock: shown, address, ...(credits !== undefined && { credits }) });
+      }
+    }
+  }
+  return steps;
+}
+
+function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
+  const { kind, jobId, status, createdAt, model, prompt, error, url } = job;
+  const known = steps.get(jobId);
+  // Not every list says what a job took.
+  const credits = job.credits ?? known?.credits;
+  return {
+    kind,
+    jobId,
+    status,
+    ...(createdAt !== undefined && { createdAt }),
+    ...(model !== undefined && { model }),
+    ...(prompt !== undefined && { prompt }),
+    ...(credits !== undefined && { credits }),
+    ...(error !== undefined && { error }),
+    ...(url !== undefined && { url }),
+    ...(known !== undefined && { step: { lock: known.lock, address: known.address } }),
+  };
+}
+
+/** What has no time comes last. */
+function timeOf({ createdAt }: JobRow): number {
+  const at = Date.parse(createdAt ?? '');
+  return Number.isNaN(at) ? 0 : at;
+}
+
+function filterJobs(all: readonly JobRow[], options: JobsOptions): JobRow[] {
+  const state = options.state?.toUpperCase();
+  const states = [...new Set([...documentedStates, ...all.map(({ status }) => status)])];
+  if (state !== undefined && !states.includes(state)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `there is no state ${JSON.stringify(options.state)}`,
+      `there are: ${states.map((name) => name.toLowerCase()).join(', ')}`,
+    );
+  }
+  const models = [...new Set(all.flatMap(({ model }) => (model === undefined ? [] : [model])))].sort();
+  if (options.model !== undefined && !models.includes(options.model)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `no listed job has the model ${JSON.stringify(options.model)}`,
+      models.length === 0 ? 'no listed job names its model' : `there are: ${models.join(', ')}`,
+    );
+  }
+  return all.filter(
+    (job) =>
+      (state === undefined || job.status === state) &&
+      (options.model === undefined || job.model === options.model) &&
+      (options.unknown !== true || job.step === undefined),
+  );
+}
+
+function footer(
+  shown: readonly JobRow[],
+  facts: { more: boolean; unlisted: readonly string[]; locks: readonly FoundLock[]; options: JobsOptions },
+): string {
+  const { more, unlisted, locks, options } = facts;
+  const unknown = shown.filter(({ step }) => step === undefined).length;
+  const where =
+    locks.length === 0 ? 'there is no lock in this folder' : `compared with ${countOf(locks.length, 'lock')}`;
+  const lines = [
+    `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${unknown} not on record here (${where})`,
+  ];
+  if (unlisted.length > 0) {
+    lines.push(`the service has no list of ${unlisted.join(', ')} jobs: only the locks know those`);
+  }
+  if (unknown > 0 && options.sandbox !== true) {
+    lines.push('a job that a create lost its answer to is brought back with: mediabatch resolve FILE ADDRESS --job ID');
+  }
+  return `${lines.map((line) => safeText(line)).join('\n')}\n`;
+}

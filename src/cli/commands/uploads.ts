@@ -1,0 +1,128 @@
+import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { hashFile } from '../../disk/hash-file.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { type UploadRow, uploadsJson, uploadsText } from '../../report/uploads-text.ts';
+import { systemClock } from '../../run/clock.ts';
+import { type Library, ServiceError } from '../../service/library.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { listUploads } from '../list-uploads.ts';
+import { listenForInterruption } from '../signals.ts';
+import { tableOptions } from '../table-options.ts';
+import type { Terminal } from '../terminal.ts';
+import { asCommandError, tellLinksEnd, withLibrary } from '../with-library.ts';
+
+export interface UploadsOptions {
+  json?: boolean;
+  sandbox?: boolean;
+}
+
+interface LocalFile {
+  /** As the person gave it. */
+  given: string;
+  path: string;
+  sha256: string;
+  bytes: number;
+}
+
+interface Results {
+  rows: UploadRow[];
+  failed: { name: string; error: string }[];
+  /** Why the rest was not tried. */
+  ended?: CommandError | 'interrupted';
+}
+
+/** Brings files into the media library. Equal bytes go up once per call. Takes no credits. */
+export async function addUploads(files: string[], options: UploadsOptions, terminal: Terminal): Promise<number> {
+  const local: LocalFile[] = [];
+  for (const file of files) local.push(await readLocalFile(file));
+  const interruption = listenForInterruption(() => terminal.err('\n'));
+  let results: Results;
+  try {
+    results = await withLibrary({ ...options, keeps: true }, ({ library }) =>
+      uploadAll(library, local, { signal: interruption.signal, terminal }),
+    );
+  } finally {
+    interruption.stop();
+  }
+  const { rows, failed, ended } = results;
+  if (options.json) terminal.out(`${safeJson(uploadsJson(rows, failed), 2)}\n`);
+  else terminal.out(uploadsText(rows, tableOptions(terminal)));
+  if (rows.length > 0) tellLinksEnd(options, terminal);
+  if (ended === 'interrupted') return exitCodes.interrupted;
+  if (ended !== undefined) throw ended;
+  return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
+}
+
+/** What is in the media library, where the service has a list of it. Its documentation names none. */
+export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
+  const rows = await withLibrary(options, ({ access, library }) => listUploads(library, access));
+  if (rows === undefined) {
+    throw new CommandError(
+      exitCodes.someFailed,
+      'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
+      'the locks keep the URL of every file that a campaign has uploaded; `mediabatch explain FILE ADDRESS` shows one',
+    );
+  }
+  if (options.json) terminal.out(`${safeJson(uploadsJson(rows), 2)}\n`);
+  else terminal.out(uploadsText(rows, { ...tableOptions(terminal), now: systemClock.now() }));
+  if (rows.length === 0) terminal.err('the media library is empty\n');
+  return exitCodes.done;
+}
+
+/** Everything is looked at before anything goes up. */
+async function readLocalFile(given: string): Promise<LocalFile> {
+  const wrong = (why: string) =>
+    new CommandError(exitCodes.wrongInput, `${given} cannot be uploaded: ${why}`, 'nothing was uploaded');
+  try {
+    const path = await realpath(given);
+    const digest = await hashFile(path);
+    if (digest === undefined) throw wrong('there is no such file');
+    if (digest.bytes === 0) throw wrong('it is empty');
+    return { given, path, ...digest };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong('there is no such file');
+    throw wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function uploadAll(
+  library: Library,
+  files: readonly LocalFile[],
+  { signal, terminal }: { signal: AbortSignal; terminal: Terminal },
+): Promise<Results> {
+  const results: Results = { rows: [], failed: [] };
+  const done = new Map<string, UploadRow>();
+  for (const [index, { given, path, sha256, bytes }] of files.entries()) {
+    const name = basename(given);
+    const known = done.get(sha256);
+    if (known !== undefined) {
+      results.rows.push({ ...known, name });
+      terminal.err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
+      continue;
+    }
+    if (terminal.screen)
+      terminal.err(terminal.style.dim(`uploading ${safeText(given)} (${index + 1} of ${files.length})\n`));
+    try {
+      const { id, url } = await library.upload({ path, fileName: name, bytes, sha256 }, signal);
+      const row = { name, url, id, bytes };
+      done.set(sha256, row);
+      results.rows.push(row);
+    } catch (error) {
+      if (signal.aborted) return { ...results, ended: 'interrupted' };
+      if (!(error instanceof ServiceError)) throw error;
+      // Neither a missing key nor a missing service gets better with the next file.
+      if (error.why === 'auth' || error.why === 'unreachable') {
+        const rest = files.length - index;
+        terminal.err(`${countOf(rest, 'file')} ${rest === 1 ? 'was' : 'were'} not uploaded\n`);
+        return { ...results, ended: asCommandError(error) };
+      }
+      results.failed.push({ name: given, error: error.message });
+      terminal.err(`${terminal.style.red('failed')} ${safeText(given)}: ${safeText(error.message)}\n`);
+    }
+  }
+  return results;
+}

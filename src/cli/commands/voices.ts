@@ -1,0 +1,97 @@
+import { voices as documentedVoices } from '../../kinds/voices.ts';
+import { isAssetUrl } from '../../lock/check-line.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { type Source, type VoiceRow, voicesJson, voicesText } from '../../report/voices-text.ts';
+import type { Voice } from '../../service/library.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import { tableOptions } from '../table-options.ts';
+import type { Terminal } from '../terminal.ts';
+import { hasAccess, tellLinksEnd, withLibrary } from '../with-library.ts';
+
+export interface VoicesOptions {
+  gender?: string;
+  accent?: string;
+  /** A voice_id: print nothing but the link of its sample. */
+  play?: string;
+  json?: boolean;
+  sandbox?: boolean;
+}
+
+/** The voices that a voiceover can have. Without a key: those that the documentation lists. */
+export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
+  const { rows, source } = await findVoices(options, terminal);
+  if (options.play !== undefined) {
+    terminal.out(`${previewOf(rows, options.play)}\n`);
+    tellLinksEnd(options, terminal);
+    return exitCodes.done;
+  }
+  const chosen = filterVoices(rows, options);
+  if (options.json) terminal.out(`${safeJson(voicesJson(chosen, source), 2)}\n`);
+  else terminal.out(voicesText(chosen, tableOptions(terminal)));
+  if (chosen.length === 0) terminal.err('the service lists no voices\n');
+  return exitCodes.done;
+}
+
+async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{ rows: VoiceRow[]; source: Source }> {
+  const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
+  // The documentation has no samples.
+  const mustAsk = options.play !== undefined;
+  const fallBack = (why: string) => {
+    terminal.err(`${terminal.style.yellow('notice')} ${why}; these are the voices that its documentation lists\n`);
+    return { rows: documented, source: 'documented' as const };
+  };
+  if (!mustAsk && !hasAccess(options))
+    return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
+  try {
+    const rows = await withLibrary(options, async ({ library }) => (await library.voices()).map(rowOf));
+    return { rows, source: 'service' };
+  } catch (error) {
+    if (mustAsk || !(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;
+    return fallBack(safeText(error.message));
+  }
+}
+
+function rowOf({ id, gender, accent, label, description, previewUrl }: Voice): VoiceRow {
+  return { id, gender, accent, label, description, ...(isAssetUrl(previewUrl) && { previewUrl }) };
+}
+
+function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
+  let chosen = rows;
+  for (const field of ['gender', 'accent'] as const) {
+    const wanted = options[field]?.trim().toLowerCase();
+    if (wanted === undefined) continue;
+    const values = [...new Set(rows.map((row) => row[field].toLowerCase()))].sort();
+    if (!values.includes(wanted)) {
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `no voice has the ${field} ${JSON.stringify(options[field])}`,
+        `there are: ${values.join(', ')}`,
+      );
+    }
+    chosen = chosen.filter((row) => row[field].toLowerCase() === wanted);
+  }
+  if (chosen.length > 0 || rows.length === 0) return chosen;
+  const accents = new Set(
+    rows.filter(({ gender }) => gender.toLowerCase() === options.gender?.toLowerCase()).map(({ accent }) => accent),
+  );
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `no voice is both ${options.gender} and ${options.accent}`,
+    `${options.gender} voices are: ${[...accents].sort().join(', ')}`,
+  );
+}
+
+function previewOf(rows: VoiceRow[], id: string): string {
+  const voice = rows.find((row) => row.id === id) ?? rows.find((row) => row.id.toLowerCase() === id.toLowerCase());
+  if (voice === undefined) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `there is no voice ${JSON.stringify(id)}`,
+      `there are: ${rows.map((row) => row.id).join(', ')}`,
+    );
+  }
+  if (voice.previewUrl === undefined) {
+    throw new CommandError(exitCodes.wrongUsage, `the service has no sample of ${voice.id}`, 'try another voice');
+  }
+  return safeText(voice.previewUrl, 2048);
+}

@@ -1,0 +1,107 @@
+import { readGuardHolder } from '../../disk/guard.ts';
+import type { Lock } from '../../lock/record.ts';
+import { findOpenPurchase } from '../../plan/resolve-purchase.ts';
+import type { Finding } from '../../report/doctor-text.ts';
+import { countOf } from '../../report/numbers.ts';
+import { exitCodes } from '../exit.ts';
+import { type FoundLock, findLocks } from '../find-locks.ts';
+
+const about = 'locks';
+const mostNamed = 5;
+
+/** Each lock of a folder: can it be read, does it belong to this service, does somebody wait for a decision. */
+export async function checkLocks(
+  folder: string,
+  { sandbox, service }: { sandbox: boolean; service: string | undefined },
+): Promise<Finding[]> {
+  const locks = await findLocks(folder, { sandbox });
+  if (locks.length === 0) {
+    const name = sandbox ? '*.sandbox.lock.jsonl' : '*.lock.jsonl';
+    return [{ about, state: 'ok', text: `there is no ${name} in this folder: nothing was bought here yet` }];
+  }
+  const findings: Finding[] = [];
+  for (const lock of locks) {
+    findings.push(...lockFindings(lock, service), ...(await guardFindings(lock)));
+  }
+  return findings;
+}
+
+export function lockFindings({ shown, reading, problem }: FoundLock, service: string | undefined): Finding[] {
+  if (reading === undefined) {
+    const text = `${shown} cannot be read: ${problem ?? 'unknown reason'}`;
+    return [{ about, state: 'problem', text, hint: 'restore it from git', exit: exitCodes.wrongInput }];
+  }
+  const { lock, diagnostics } = reading;
+  const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
+    const common = { about, text: `${code}: ${message}`, ...(hint !== undefined && { hint }) };
+    return severity === 'error'
+      ? { ...common, state: 'problem', exit: exitCodes.wrongInput }
+      : { ...common, state: 'warning' };
+  });
+  const isElsewhere = service !== undefined && lock.service !== undefined && lock.service !== service;
+  if (isElsewhere && hasPurchases(lock)) {
+    findings.push({
+      about,
+      state: 'problem',
+      text: `${shown} was made against another service address than the one of this environment`,
+      hint: 'point MEDIABATCH_BASE_URL at that service again, or keep a lock of its own with --lock FILE',
+      exit: exitCodes.wrongInput,
+    });
+  }
+  findings.push(...openFindings(shown, lock));
+  if (findings.length > 0) return findings;
+  return [{ about, state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
+}
+
+function hasPurchases(lock: Lock): boolean {
+  return [...lock.steps.values()].some(({ purchases }) => purchases.some(({ state }) => state !== 'refused'));
+}
+
+/** Creates whose outcome nobody knows, and jobs that were paid for and not collected. */
+function openFindings(shown: string, lock: Lock): Finding[] {
+  const records = [...lock.steps.values()];
+  const findings: Finding[] = [];
+  const open = records.filter((record) => findOpenPurchase(record) !== undefined);
+  if (open.length > 0) {
+    findings.push({
+      about,
+      state: 'warning',
+      text: `${shown}: it is not known whether ${countOf(open.length, 'create')} ${open.length === 1 ? 'was' : 'were'} charged: ${named(open)}`,
+      hint: 'run apply: it asks again where the service can tell; `mediabatch resolve FILE ADDRESS` decides the others',
+    });
+  }
+  const running = records.filter(({ purchases }) => purchases.some(({ state }) => state === 'running'));
+  if (running.length > 0) {
+    findings.push({
+      about,
+      state: 'warning',
+      text: `${shown}: ${countOf(running.length, 'job')} paid for and not collected: ${named(running)}`,
+      hint: 'run apply: it fetches them for free',
+    });
+  }
+  return findings;
+}
+
+function named(records: readonly { address: string }[]): string {
+  const shown = records.slice(0, mostNamed).map(({ address }) => address);
+  return `${shown.join(', ')}${records.length > mostNamed ? `, … and ${records.length - mostNamed} more` : ''}`;
+}
+
+async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
+  try {
+    const holder = await readGuardHolder(path);
+    if (holder === undefined) return [];
+    const { host, pid, since, id } = holder;
+    return [
+      {
+        about,
+        state: 'warning',
+        text: `${shown} is held by a run: process ${pid} on ${host}, since ${since}`,
+        hint: `a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone: mediabatch unlock FILE --id ${id}`,
+      },
+    ];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ about, state: 'warning', text: `it cannot be told who holds ${shown}: ${message}` }];
+  }
+}

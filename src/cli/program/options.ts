@@ -1,0 +1,104 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** What `plan` and `apply` have in common. */
+export function addPlanOptions(command: Command): Command {
+  return addSelectOptions(addStateOptions(command))
+    .option('--redo <selection>', 'buy these steps again; may be given several times', collectText)
+    .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
+    .option('--concurrency <n>', 'jobs at once, 1 to 100', concurrency)
+    .option('--refresh', 'ask the service for its own description of requests')
+    .option('--json', 'one JSON document on stdout')
+    .option('--all', 'show every row, nothing folded');
+}
+
+/** Which steps a command is about. */
+export function addSelectOptions(command: Command): Command {
+  return command
+    .option('-s, --select <selection>', 'only these steps: hero@A*, +teaser, kind:video, tag:launch …', collectText)
+    .option('-x, --exclude <selection>', 'but not these', collectText);
+}
+
+/** Which lock a command looks at, and with which variables. */
+export function addStateOptions(command: Command): Command {
+  return command
+    .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
+    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .addOption(varOption());
+}
+
+export function varOption(): Option {
+  const collect = (text: string, earlier: Record<string, string> = {}) => {
+    const at = text.indexOf('=');
+    if (at <= 0) throw new InvalidArgumentError('write it as name=value');
+    return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
+  };
+  return new Option('--var <name=value>', 'set a variable that the manifest declares').argParser(collect);
+}
+
+export function lockTimeoutOption(): Option {
+  return new Option('--lock-timeout <seconds>', 'how long to wait while another run holds the lock')
+    .argParser(seconds)
+    .default(10);
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number, 0 or more');
+  return Number(text);
+}
+
+export function port(text: string): number {
+  const value = wholeNumber(text);
+  if (value > 65_535) throw new InvalidArgumentError('give a number from 0 to 65535');
+  return value;
+}
+
+export function concurrency(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1 || value > 100) throw new InvalidArgumentError('give a number from 1 to 100');
+  return value;
+}
+
+export function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('give a number above 0');
+  return value;
+}
+
+export function share(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('give a number from 0 to 1');
+  return value;
+}
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 86_400))
+    throw new InvalidArgumentError('give seconds, 0 to 86400');
+  return value;
+}
+
+export function secondsAboveZero(text: string): number {
+  const value = seconds(text);
+  if (value <= 0) throw new InvalidArgumentError('give seconds above 0');
+  return value;
+}
+
+/** An option that may be given several times. */
+export function collectText(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}
+
+/** `90s`, `30m`, `2h` in ms. */
+export function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
+  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
+  if (match === null || unit === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h');
+  return Number(match[1]) * unit;
+}
+
+export function pollInterval(text: string): 'auto' | number {
+  if (text === 'auto') return text;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
+  return value;
+}

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import type { ProgramContext } from './context.ts';
+import { addLanguageCommands } from './language-commands.ts';
+import { addLockCommands } from './lock-commands.ts';
+import { addRunCommands } from './run-commands.ts';
+import { addSandboxCommand } from './sandbox-command.ts';
+import { addServiceCommands } from './service-commands.ts';
+
+/** The whole command line. What a command does is loaded when it is called. */
+export function makeProgram(context: ProgramContext): Command {
+  const { terminal } = context;
+  const program = new Command('mediabatch')
+    .description('Turns a YAML manifest into paid media: plans the credits, stays in the budget, and never pays twice.')
+    .usage('<command> [options]')
+    .option('-V, --version', 'print the version')
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: (text, write) => write(text.replace(/^error: /, `${terminal.style.red('error')} `)),
+    })
+    .configureHelp({ subcommandTerm: termOf })
+    .showSuggestionAfterError()
+    .exitOverride()
+    .addHelpText('after', '\nStart here: mediabatch init, then mediabatch apply campaign.yaml --sandbox\n');
+  addLanguageCommands(program, context);
+  addRunCommands(program, context);
+  addLockCommands(program, context);
+  program.commandsGroup('The service:');
+  addServiceCommands(program, context);
+  addSandboxCommand(program, context);
+  return program;
+}
+
+/** `plan <file>`: that there are options goes without saying, and leaves more room for what the command does. */
+function termOf(command: Command): string {
+  const inputs = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...inputs].join(' ');
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from 'commander';
+import type { ProgramContext } from './context.ts';
+import {
+  addPlanOptions,
+  addSelectOptions,
+  addStateOptions,
+  duration,
+  lockTimeoutOption,
+  pollInterval,
+  secondsAboveZero,
+} from './options.ts';
+
+/** Commands that plan, run and look at a campaign. Each loads what it needs only when it runs. */
+export function addRunCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  program.commandsGroup('Run a campaign:');
+
+  addPlanOptions(
+    program
+      .command('plan')
+      .argument('<file>', 'the manifest')
+      .summary('show what a run would do, why, and what it costs')
+      .description(
+        'Shows for every step what a run would do, why, and what it costs. Needs no network and writes nothing.',
+      )
+      .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
+      .option('--detailed-exitcode', 'exit 2 when there is something to do'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
+  );
+
+  addPlanOptions(
+    program
+      .command('apply')
+      .argument('<file>', 'the manifest')
+      .summary('plan, ask, run, download, and write the lock')
+      .description(
+        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again.',
+      )
+      .option('--dry-run', 'the same as plan')
+      .option('-y, --yes', 'do not ask')
+      .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
+      .addOption(lockTimeoutOption())
+      .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', secondsAboveZero)
+      .option('--patience <duration>', 'stop watching a job after so long (90s, 30m, 2h); it stays attached', duration)
+      .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
+  );
+
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('status')
+        .argument('<file>', 'the manifest')
+        .summary('show what is done, running, failed and missing')
+        .description(
+          'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
+        )
+        .option('--json', 'one JSON document on stdout'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
+  );
+
+  for (const [name, summary, description] of [
+    [
+      'explain',
+      'why a run would do what it would do with one step',
+      'Says field by field why a run would do what it would do with one step.',
+    ],
+    ['render', 'print the request of one step as it is sent', 'Prints the request of one step as it is sent.'],
+  ] as const) {
+    addStateOptions(
+      program
+        .command(name)
+        .argument('<file>', 'the manifest')
+        .argument('<address>', 'the step, as the plan shows it')
+        .summary(summary)
+        .description(`${description} Needs no network and writes nothing.`)
+        .option('--json', 'one JSON document on stdout'),
+    ).action(async (file: string, address: string, options) => {
+      const commands = await import('../commands/explain.ts');
+      exit(await commands[name](file, address, { options, terminal }));
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import { applyFault, type Handled } from './apply-fault.ts';
+import type { Job } from './books.ts';
+import { authenticate, type Context } from './context.ts';
+import type { SandboxKind } from './kinds/kind.ts';
+import { shownLife } from './life.ts';
+import { viewJob } from './view-job.ts';
+import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
+
+export const pageLimit = { default: 12, least: 1, most: 100 };
+
+/** The caller's jobs of the kind, newest first. */
+export function handleJobList(context: Context, kind: SandboxKind, call: Call): Promise<Reply> | Reply {
+  return handleList(context, call, {
+    kind: kind.name,
+    describe: (user) => {
+      const { list } = kind;
+      if (list === undefined) throw new Error(`internal error: jobs of the kind ${kind.name} are not listed`);
+      const model = list.byModel ? (call.query.get('model') ?? '') : '';
+      const isChosen = (job: Job) =>
+        job.kind === kind && job.entry.user === user && (model === '' || kind.settle(job.body).model === model);
+      const jobs = context.books.list(isChosen);
+      const describe = (job: Job) => list.describe(viewJob(job, shownLife(job, context), call.origin));
+      if (list.paging === 'none') return { [list.items]: jobs.map(describe) };
+      const { from, to, pagination } = choosePage(call.query, jobs.length);
+      return { [list.items]: jobs.slice(from, to).map(describe), pagination };
+    },
+  });
+}
+
+/** Any list. `describe` gives what the answer holds beside `success`. */
+export function handleList(
+  context: Context,
+  call: Call,
+  list: { readonly kind: string; readonly describe: (user: string) => JsonObject },
+): Promise<Reply> | Reply {
+  const authenticated = authenticate(context, call);
+  if (authenticated.type === 'refused') return authenticated.answer;
+  const { user } = authenticated.caller;
+  const about = { kind: list.kind, text: `${call.path}?${call.query}` };
+  return applyFault(context.faults.next('list', about), (): Handled => {
+    return { answer: answerJson(200, { success: true, ...list.describe(user) }) };
+  });
+}
+
+/** What is out of bounds is brought to the nearest bound; what is no number counts as not given. */
+function choosePage(query: URLSearchParams, totalCount: number) {
+  const wanted = readWhole(query.get('limit')) ?? pageLimit.default;
+  const limit = Math.min(pageLimit.most, Math.max(pageLimit.least, wanted));
+  const currentPage = Math.max(1, readWhole(query.get('page')) ?? 1);
+  const totalPages = Math.ceil(totalCount / limit);
+  const from = (currentPage - 1) * limit;
+  const pagination = {
+    currentPage,
+    totalPages,
+    totalCount,
+    limit,
+    hasNextPage: currentPage < totalPages,
+    hasPreviousPage: currentPage > 1,
+  };
+  return { from, to: from + limit, pagination };
+}
+
+function readWhole(text: string | null): number | undefined {
+  return text !== null && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

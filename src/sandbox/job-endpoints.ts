@@ -1,0 +1,170 @@
+import type { Context } from './context.ts';
+import type { Endpoint } from './endpoint.ts';
+import { handleCreate } from './handle-create.ts';
+import { handleDelete, handleRecord, handleStatus } from './handle-job.ts';
+import { handleJobList, pageLimit } from './handle-list.ts';
+import { kinds } from './kinds/index.ts';
+import type { SandboxKind } from './kinds/kind.ts';
+import { notShown, refer } from './kinds/schemas.ts';
+import { describeOperation } from './openapi.ts';
+import { answerWith, listOf } from './openapi-schemas.ts';
+import type { JsonObject } from './wire.ts';
+
+/** What the kinds of generation are served by. Fixed paths come before those that hold an id. */
+export function jobEndpoints(context: Context): Endpoint[] {
+  return [
+    ...kinds.map((kind) => createEndpoint(context, kind)),
+    ...statusEndpoints(context),
+    ...kinds.flatMap((kind) => listEndpoints(context, kind)),
+    ...kinds.flatMap((kind) => recordEndpoints(context, kind)),
+  ];
+}
+
+function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
+  const { name, create } = kind;
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', maxLength: 128 },
+    description: 'API keys only. Within 24 hours the same key gives the same answer and no second job.',
+  };
+  return {
+    method: 'POST',
+    base: 'api',
+    path: create.path,
+    operation: describeOperation({
+      id: `create_${name}`,
+      tag: name,
+      summary: `Create a job of the kind ${name}; credits are deducted at once`,
+      parameters: create.replays ? [key] : [],
+      body: create.schemaName,
+      answer: refer(`${create.schemaName}d`),
+      errors: [400, 401, 402, ...(create.replays ? [409] : []), 413, 429, 500],
+      ...(!create.replays && { notShown: 'Body and answer are not documented. No Idempotency-Key counts here.' }),
+    }),
+    run: (call) => handleCreate(context, kind, call),
+  };
+}
+
+/** One for each path: kinds may share it. */
+function statusEndpoints(context: Context): Endpoint[] {
+  const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
+  return paths.map((path, index) => {
+    const sharing = kinds.filter((kind) => kind.status.paths.includes(path));
+    const names = sharing.map(({ name }) => name);
+    const schemas = [...new Set(sharing.map((kind) => kind.status.schemaName))];
+    const isAlias = paths.slice(0, index).some((earlier) => sharing[0]?.status.paths.includes(earlier));
+    const [data = {}] = schemas.map(refer);
+    const asks = sharing.some((kind) => kind.status.progress === 'when asked');
+    return {
+      method: 'GET',
+      base: 'api',
+      path,
+      operation: describeOperation({
+        id: `${isAlias ? 'refresh' : 'status'}_${names[0]}`,
+        tag: names[0] ?? '',
+        summary: `Where a job of the kind ${names.join(', ')} stands${asks ? ', brought up to date' : ''}`,
+        path: parametersOf(path),
+        answer: answerWith({ data: schemas.length === 1 ? data : { anyOf: schemas.map(refer) } }),
+        errors: [401, 404, 500],
+      }),
+      run: (call, parameters) => handleStatus(context, { call, id: firstOf(parameters), kinds: sharing }),
+    };
+  });
+}
+
+function listEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
+  const { name, list } = kind;
+  if (list === undefined) return [];
+  const items = listOf(list.schemaName);
+  const isPaged = list.paging === 'pages';
+  return [
+    {
+      method: 'GET',
+      base: 'api',
+      path: list.path,
+      operation: describeOperation({
+        id: `list_${name}`,
+        tag: name,
+        summary: `The jobs of the kind ${name}, newest first`,
+        parameters: [...(isPaged ? pageParameters : []), ...(list.byModel ? [modelParameter] : [])],
+        answer: answerWith({ [list.items]: items, ...(isPaged && { pagination: refer('Pagination') }) }),
+        errors: [401, 500],
+      }),
+      run: (call) => handleJobList(context, kind, call),
+    },
+  ];
+}
+
+function recordEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
+  const { name, record, remove, status } = kind;
+  const endpoints: Endpoint[] = [];
+  if (record !== undefined) {
+    endpoints.push({
+      method: 'GET',
+      base: 'api',
+      path: record.path,
+      operation: describeOperation({
+        id: `get_${name}`,
+        tag: name,
+        summary: 'The record as it was last brought up to date',
+        path: parametersOf(record.path),
+        answer: answerWith({ data: refer(status.schemaName) }),
+        errors: [401, 404, 500],
+      }),
+      run: (call, parameters) => handleRecord(context, { call, id: firstOf(parameters), kinds: [kind] }),
+    });
+  }
+  if (remove !== undefined) {
+    endpoints.push({
+      method: 'DELETE',
+      base: 'api',
+      path: remove.path,
+      operation: describeOperation({
+        id: `delete_${name}`,
+        tag: name,
+        summary: `Delete it for good, by the id of its ${remove.by}; credits are not returned`,
+        path: parametersOf(remove.path),
+        answer: answerWith({ message: { type: 'string' } }),
+        errors: [401, 404, 500],
+      }),
+      run: (call, parameters) => handleDelete(context, { call, id: firstOf(parameters), kinds: [kind] }, remove.by),
+    });
+  }
+  return endpoints;
+}
+
+const pageParameters: readonly JsonObject[] = [
+  {
+    name: 'page',
+    in: 'query',
+    ...notShown(
+      { schema: { type: 'integer', minimum: 1, default: 1 } },
+      'Counted from 1. What a value out of bounds does is not documented: here the nearest bound counts.',
+    ),
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    ...notShown(
+      { schema: { type: 'integer', minimum: pageLimit.least, maximum: pageLimit.most, default: pageLimit.default } },
+      'Items on a page. Documented for videos; here the same for voiceovers. Out of bounds, the nearest bound counts.',
+    ),
+  },
+];
+
+const modelParameter = {
+  name: 'model',
+  in: 'query',
+  schema: { type: 'string' },
+  description: 'Only jobs of this model.',
+};
+
+function parametersOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+}
+
+function firstOf(parameters: Readonly<Record<string, string>>): string {
+  return Object.values(parameters)[0] ?? '';
+}

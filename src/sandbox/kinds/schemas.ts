@@ -1,0 +1,117 @@
+import type { JsonObject } from '../wire.ts';
+
+/** What the answers about jobs look like, for the OpenAPI document. Named by the kinds in `schemaName`. */
+
+export const time = { type: 'string', format: 'date-time' };
+export const link = { type: 'string', format: 'uri' };
+export const textOrNull = { type: ['string', 'null'] };
+
+export function refer(schema: string): JsonObject {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+/** A choice of the sandbox where the documentation is silent. */
+export function notShown(schema: JsonObject, description: string): JsonObject {
+  return { ...schema, 'x-not-shown': true, description };
+}
+
+/** Marks a body whose fields are not documented. */
+export const bodyNotShown = {
+  'x-not-shown': true,
+  description: 'The request body is not documented; its fields, models and prices are the choice of the sandbox.',
+};
+
+const progress = {
+  id: { type: 'string' },
+  status: refer('JobStatus'),
+  error: { ...textOrNull, description: 'Set when FAILED.' },
+  createdAt: time,
+  updatedAt: time,
+};
+const progressRequired = ['id', 'status', 'error', 'createdAt', 'updatedAt'];
+const completedAt = { ...time, description: 'Set when COMPLETED or FAILED.' };
+const outputUrl = { ...link, description: 'Set when COMPLETED.' };
+
+function job(fields: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: 'object', required: [...progressRequired, ...required], properties: { ...progress, ...fields } };
+}
+
+/** The generation in an answer to a create. */
+export function generation(fields: JsonObject, required: readonly string[] = []): JsonObject {
+  const properties = { id: { type: 'string' }, status: refer('JobStatus'), ...fields };
+  return { type: 'object', required: ['id', 'status', ...required], properties };
+}
+
+const asset = refer('Asset');
+
+export const jobSchemas: { readonly [name: string]: JsonObject } = {
+  JobStatus: { type: 'string', enum: ['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED'] },
+  Asset: {
+    type: 'object',
+    required: ['id', 'url'],
+    properties: {
+      id: { type: 'string' },
+      url: link,
+      mimeType: notShown({ type: 'string' }, 'Fields beyond id and url are not documented.'),
+    },
+  },
+  ImageJob: job({
+    kind: notShown(
+      { type: 'string', enum: ['BASIC', 'INFLUENCER', 'THUMBNAIL'] },
+      'The name of the field that carries the kind is not documented.',
+    ),
+    outputUrl,
+    completedAt,
+  }),
+  MusicJob: job({ outputUrl, completedAt }),
+  VideoJob: job({ model: { type: 'string' }, outputUrl, thumbnailUrl: outputUrl, completedAt }, ['model']),
+  VideoItem: job(
+    {
+      model: { type: 'string' },
+      prompt: { type: 'string' },
+      ratio: { type: 'string' },
+      duration: { type: 'number', description: 'Seconds.' },
+      creditsUsed: { type: 'number' },
+      outputAsset: asset,
+      thumbnailAsset: asset,
+    },
+    ['model', 'prompt', 'ratio', 'duration', 'creditsUsed'],
+  ),
+  VoiceoverJob: job({ voiceId: { type: 'string' }, outputUrl, completedAt }, ['voiceId']),
+  VoiceoverItem: job(
+    {
+      text: { type: 'string' },
+      voiceId: { type: 'string' },
+      model: { type: 'string' },
+      outputFormat: { type: 'string' },
+      outputAsset: asset,
+    },
+    ['text', 'voiceId', 'model', 'outputFormat'],
+  ),
+  ThumbnailRecord: job(
+    {
+      id: { type: 'string', description: 'Of the record; the job’s is jobId.' },
+      userId: { type: 'string' },
+      title: { type: 'string' },
+      description: textOrNull,
+      image: notShown(
+        link,
+        'The image of the request; where it has none, the thumbnail itself once it is COMPLETED. Absent until then.',
+      ),
+      link: textOrNull,
+      jobId: { type: 'string' },
+      completedAt,
+    },
+    ['userId', 'title', 'description', 'link', 'jobId'],
+  ),
+  ClippingJob: job({ videoUrl: link, clips: { type: 'array', items: refer('Clip') } }, ['videoUrl', 'clips']),
+  Clip: {
+    type: 'object',
+    required: ['id', 'order', 'outputAsset'],
+    properties: {
+      id: { type: 'string' },
+      order: { type: 'integer', minimum: 0, description: 'Counted from 0.' },
+      outputAsset: asset,
+    },
+  },
+};

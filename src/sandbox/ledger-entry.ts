@@ -1,0 +1,36 @@
+import { isObject, type JsonObject } from './wire.ts';
+
+/** One accepted create. The truth about money: an entry is written before its answer is sent, and never changed. */
+export interface LedgerEntry {
+  /** When it was accepted, ISO 8601. */
+  readonly at: string;
+  /** The id of the job, or of the post. */
+  readonly id: string;
+  readonly user: string;
+  /** The kind of the job, or `post`. */
+  readonly kind: string;
+  /** The idempotency key, where one counted. */
+  readonly key: string | null;
+  readonly credits: number;
+  /** The user's balance after it. */
+  readonly balance: number;
+  /** The request body as it was sent, unknown fields included. */
+  readonly body: JsonObject;
+}
+
+export function readEntry(line: JsonObject): LedgerEntry {
+  const { at, id, user, kind, key, credits, balance, body } = line;
+  if (
+    typeof at === 'string' &&
+    typeof id === 'string' &&
+    typeof user === 'string' &&
+    typeof kind === 'string' &&
+    (typeof key === 'string' || key === null) &&
+    typeof credits === 'number' &&
+    typeof balance === 'number' &&
+    isObject(body)
+  ) {
+    return { at, id, user, kind, key, credits, balance, body };
+  }
+  throw new Error(`the ledger holds an entry that is not one: ${JSON.stringify(line).slice(0, 200)}`);
+}

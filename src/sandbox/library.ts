@@ -1,0 +1,153 @@
+import type { BlobStore, StoredBytes } from './blob-store.ts';
+import { digest } from './digest.ts';
+import type { Lines } from './lines.ts';
+import { isObject, type JsonObject } from './wire.ts';
+
+/** A place for bytes that somebody was promised. Part of the library only when it is registered. */
+export interface Blob {
+  /** Cannot be guessed from anything but the promise. */
+  readonly token: string;
+  readonly user: string;
+  /** As it was given. */
+  readonly fileName: string;
+  /** What `complete` asks for: the token and a name that needs no escaping. */
+  readonly blobName: string;
+  readonly stored: (StoredBytes & { readonly mediaType: string }) | undefined;
+  readonly assetId: string | undefined;
+}
+
+/** A record of the media library. */
+export interface Asset {
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly blob: Blob & { readonly stored: StoredBytes & { readonly mediaType: string } };
+}
+
+/** Uploads and the library that they are registered in: a fold of its journal, kept as it grows. */
+export class Library {
+  private readonly store: BlobStore;
+  private readonly journal: Lines | undefined;
+  private readonly blobs = new Map<string, Blob>();
+  private readonly assets = new Map<string, Asset>();
+
+  constructor(store: BlobStore, journal?: Lines) {
+    this.store = store;
+    this.journal = journal;
+    for (const line of journal?.lines ?? []) this.take(line);
+  }
+
+  promise(user: string, fileName: string, now: number): Blob {
+    const at = new Date(now).toISOString();
+    const token = digest('blob', user, fileName, String(this.blobs.size), at).slice(0, 40);
+    this.write({ type: 'promised', at, user, token, fileName });
+    return this.get(token);
+  }
+
+  /**
+   * Rejects as the store does; then the blob is as it was. Bytes that were there before are replaced, unless they are
+   * in the library by now: `undefined`.
+   */
+  async fill(
+    blob: Blob,
+    chunks: AsyncIterable<Uint8Array>,
+    options: { readonly mediaType: string; readonly limitBytes: number; readonly now: number },
+  ): Promise<Blob | undefined> {
+    const written = await this.store.write(blob.token, chunks, options.limitBytes);
+    const { place, size, etag } = written;
+    const { stored: before, assetId } = this.get(blob.token);
+    if (assetId !== undefined) {
+      if (before?.place !== place) await this.store.remove(written);
+      return undefined;
+    }
+    const at = new Date(options.now).toISOString();
+    this.write({ type: 'stored', at, token: blob.token, mediaType: options.mediaType, place, size, etag });
+    if (before !== undefined && before.place !== place) await this.store.remove(before);
+    return this.get(blob.token);
+  }
+
+  /** The blob's record, made with the first call. `undefined`: there are no bytes yet. */
+  register(blob: Blob, name: string, now: number): Asset | undefined {
+    if (blob.stored === undefined) return undefined;
+    if (blob.assetId === undefined) {
+      const id = digest('asset', blob.token).slice(0, 24);
+      this.write({ type: 'registered', at: new Date(now).toISOString(), id, token: blob.token, name });
+    }
+    return this.assets.get(this.get(blob.token).assetId ?? '');
+  }
+
+  findBlob(blobName: string): Blob | undefined {
+    const blob = this.blobs.get(blobName.split('/')[0] ?? '');
+    return blob?.blobName === blobName ? blob : undefined;
+  }
+
+  /** Newest first. */
+  list(user?: string): Asset[] {
+    return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();
+  }
+
+  private get(token: string): Blob {
+    const blob = this.blobs.get(token);
+    if (blob === undefined) throw new Error(`internal error: there is no blob ${token}`);
+    return blob;
+  }
+
+  private write(line: JsonObject): void {
+    this.journal?.append(line);
+    this.take(line);
+  }
+
+  private take(line: JsonObject): void {
+    const token = readField(line, 'token');
+    switch (line.type) {
+      case 'promised': {
+        const fileName = readField(line, 'fileName');
+        const blobName = `${token}/${simplifyName(fileName)}`;
+        const user = readField(line, 'user');
+        this.blobs.set(token, { token, user, fileName, blobName, stored: undefined, assetId: undefined });
+        return;
+      }
+      case 'stored': {
+        const [mediaType, place, etag] = [
+          readField(line, 'mediaType'),
+          readField(line, 'place'),
+          readField(line, 'etag'),
+        ];
+        this.blobs.set(token, { ...this.get(token), stored: { mediaType, place, etag, size: Number(line.size) } });
+        return;
+      }
+      case 'registered': {
+        const [id, name, createdAt] = [readField(line, 'id'), readField(line, 'name'), readField(line, 'at')];
+        const blob = { ...this.get(token), assetId: id };
+        const { stored } = blob;
+        if (stored === undefined) throw unreadable(line);
+        this.blobs.set(token, blob);
+        this.assets.set(id, { id, name, createdAt, user: blob.user, blob: { ...blob, stored } });
+        return;
+      }
+      default:
+        throw unreadable(line);
+    }
+  }
+}
+
+/** The last part of a path, with signs that a URL takes as they are. */
+export function simplifyName(fileName: string): string {
+  const last = fileName.split(/[/\\]/).at(-1) ?? '';
+  const simple = last
+    .normalize('NFC')
+    .replace(/[^\w.-]+/g, '-')
+    .replace(/^[.-]+/, '');
+  return simple.slice(-100) || 'file';
+}
+
+function readField(line: JsonObject, name: string): string {
+  const value = isObject(line) ? line[name] : undefined;
+  if (typeof value !== 'string') throw unreadable(line);
+  return value;
+}
+
+function unreadable(line: JsonObject): Error {
+  return new Error(`the uploads hold an entry that is not one: ${JSON.stringify(line).slice(0, 200)}`);
+}

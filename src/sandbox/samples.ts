@@ -1,0 +1,64 @@
+import { digest } from './digest.ts';
+import type { RenderOrder } from './kinds/kind.ts';
+import { readText } from './kinds/kind.ts';
+import { voices } from './kinds/voices.ts';
+import type { OwnPath } from './own-url.ts';
+
+/** A file that belongs to no job: how a voice sounds, the face of an account. */
+export interface Sample {
+  readonly token: string;
+  readonly fileName: string;
+  readonly mediaType: string;
+  readonly order: RenderOrder;
+}
+
+/** The connected accounts of every user. */
+export const accounts = [
+  { provider: 'instagram', name: 'Sandbox Studio', username: 'sandbox.studio' },
+  { provider: 'tiktok', name: 'Sandbox Shorts', username: 'sandboxshorts' },
+  { provider: 'google', name: 'Sandbox Channel', username: 'SandboxChannel' },
+] as const;
+
+export type Account = (typeof accounts)[number];
+
+export function voiceSample(voice: string): Sample {
+  return makeSample('voice', voice, { fileName: `${voice.toLowerCase()}.mp3`, mediaType: 'audio/mpeg' });
+}
+
+export function profilePicture({ provider }: Account): Sample {
+  return makeSample('account', provider, { fileName: `${provider}.jpg`, mediaType: 'image/jpeg' });
+}
+
+function makeSample(kind: string, name: string, file: { fileName: string; mediaType: string }): Sample {
+  const seed = digest('sample', kind, name);
+  const order = { kind, body: { name }, seed, take: 1, sourceMs: null, fileName: file.fileName };
+  return { token: digest('token', seed).slice(0, 40), ...file, order };
+}
+
+let byToken: Map<string, Sample> | undefined;
+
+export function findSample({ token, name }: OwnPath): Sample | undefined {
+  byToken ??= new Map(
+    [...voices.map(({ id }) => voiceSample(id)), ...accounts.map(profilePicture)].map((sample) => [
+      sample.token,
+      sample,
+    ]),
+  );
+  const sample = byToken.get(token);
+  return sample?.fileName === name ? sample : undefined;
+}
+
+/** What makes them, by the kind in their order. */
+export const sampleRenderers: Readonly<Record<string, (order: RenderOrder) => Promise<Uint8Array>>> = {
+  async voice({ seed, body }) {
+    const { renderSpeech } = await import('./render/speech.ts');
+    const voice = readText(body, 'name', '');
+    return renderSpeech({ seed, text: `Hello, my name is ${voice}. This is how I sound.`, voice, format: 'mp3' });
+  },
+  async account({ seed, body }) {
+    const provider = readText(body, 'name', '');
+    const name = accounts.find((account) => account.provider === provider)?.name ?? provider;
+    const { drawPicture } = await import('./render/picture.ts');
+    return drawPicture({ seed, prompt: name, footer: provider, width: 256, height: 256, format: 'jpeg' });
+  },
+};

@@ -1,0 +1,118 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSandbox } from '../../src/sandbox/index.ts';
+import { runInProcess } from './in-process.ts';
+import { folderWith, header, key, record, type Scripted, scripted } from './scripted.ts';
+
+const run = (args: string[], env: Record<string, string> = {}, folder = folderWith()) =>
+  runInProcess(args, env, folder);
+
+async function sandbox() {
+  const service = createSandbox({ speed: Number.POSITIVE_INFINITY, apiKey: 'sandbox_live_local' });
+  const { url } = await service.listen();
+  onTestFinished(() => service.close());
+  return {
+    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: 'sandbox_live_local' },
+    ledger: () => service.ledger(),
+  };
+}
+
+describe('doctor', () => {
+  test('all is well in a folder that init has made', async () => {
+    const folder = folderWith({
+      '.git/HEAD': '',
+      '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
+      '.gitignore': '.mediabatch/\n.env\n',
+      'campaign.lock.jsonl': `${header}\n${record({ jobId: 'j' })}\n`,
+    });
+    const { env } = await sandbox();
+    const { code, out, err } = await run(['doctor'], env, folder);
+    expect(code, out + err).toBe(0);
+    expect(out).toContain('all is well');
+    expect(out).toContain('OpenAPI document version 1.2.0');
+    expect(out).toContain('sandbox_live_…');
+    expect(out).not.toContain('sandbox_live_local');
+  });
+
+  test('says where the key comes from, and that a .env is not read', async () => {
+    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
+    const text = `MEDIABATCH_BASE_URL=${env.MEDIABATCH_BASE_URL}\nMEDIABATCH_API_KEY=${key}\n`;
+    const folder = folderWith({ '.env': text, '.git/HEAD': '' });
+    const filed = await run(['doctor'], {}, folder);
+    expect(filed.out).toContain('come from .env');
+    expect(filed.out).toContain('.gitignore does not cover .env');
+    expect(filed.out).toContain('add the line: *.lock.jsonl merge=union text eol=lf');
+    expect(filed.out).not.toContain('verysecret');
+    const half = await run(['doctor'], { MEDIABATCH_API_KEY: key }, folder);
+    expect(half.code).toBe(77);
+    expect(half.out).toContain('put both into the environment, or both into .env');
+  });
+
+  test.each([
+    ['a damaged line', `${header}\n{"address":}\n${record({ jobId: 'j' })}\n`, 65, 'MB2001'],
+    ['no lock at all', 'hello\n', 65, 'no header line'],
+    [
+      'another service',
+      `{"mediabatch":"lock","version":1,"service":"beef"}\n${record({ jobId: 'j' })}\n`,
+      65,
+      'another service',
+    ],
+    ['a torn tail', `${header}\n${record({ jobId: 'j' })}\n{"addr`, 0, 'MB2004'],
+    ['conflict markers', `${header}\n<<<<<<< ours\n${record({ jobId: 'j' })}\n=======\n>>>>>>> theirs\n`, 0, 'MB2005'],
+    [
+      'an open create',
+      `${header}\n${record({ state: 'intent', since: '2026-01-01T00:00:00Z' })}\n`,
+      0,
+      'was charged: song',
+    ],
+    ['a running job', `${header}\n${record({ state: 'running', jobId: 'j' })}\n`, 0, 'not collected: song'],
+  ])('%s in a lock', async (_name, text, code, words) => {
+    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
+    const result = await run(['doctor', '--json'], env, folderWith({ 'campaign.lock.jsonl': text }));
+    expect(result.code, result.out).toBe(code);
+    const { findings } = JSON.parse(result.out) as { findings: { about: string; text: string }[] };
+    expect(findings.filter(({ about }) => about === 'locks').map((finding) => finding.text)).toContainEqual(
+      expect.stringContaining(words),
+    );
+  });
+
+  test('a token of an identity provider: what it means, and when it ends', async () => {
+    const claims = (exp: number) => `e30.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.sig`;
+    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
+    const valid = await run(['doctor'], { ...env, MEDIABATCH_API_KEY: claims(4_000_000_000) });
+    expect([valid.code, valid.out.includes('replays nothing')]).toEqual([0, true]);
+    const past = await run(['doctor'], { ...env, MEDIABATCH_API_KEY: claims(1_000_000_000) });
+    expect([past.code, past.out.includes('has expired')]).toEqual([77, true]);
+  });
+
+  test('--verify-replay asks before it spends, and pays once', async () => {
+    const { env, ledger } = await sandbox();
+    expect((await run(['doctor', '--verify-replay'], env)).code).toBe(64);
+    expect(ledger()).toHaveLength(0);
+    const { code, out } = await run(['doctor', '--verify-replay', '--yes'], env);
+    expect(code, out).toBe(0);
+    expect(out).toContain('the same key gave the same job');
+    expect(ledger()).toMatchObject([{ kind: 'music', credits: 4 }]);
+  });
+
+  test('--verify-replay finds out a service that does not replay', async () => {
+    let count = 0;
+    const job = () => {
+      count += 1;
+      return {
+        success: true,
+        generation: { id: `j${count}`, status: 'QUEUED' },
+        creditsDeducted: 4,
+        creditsRemaining: 100 - 4 * count,
+      };
+    };
+    const { env } = await scripted({
+      'GET /accounts': [200, { success: true, data: [] }],
+      get 'POST /music-generations/create'(): Scripted {
+        return [200, job()];
+      },
+    });
+    const { code, out } = await run(['doctor', '--verify-replay', '--yes'], env);
+    expect(code).toBe(69);
+    expect(out).toContain('another job, j2');
+  });
+});

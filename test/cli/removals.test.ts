@@ -1,0 +1,146 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { command } from '../rig/command.ts';
+import { makeTrial, type Trial } from '../rig/trial.ts';
+import { runInProcess } from './in-process.ts';
+import { folderWith, header, scripted } from './scripted.ts';
+
+const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
+
+describe('uploads add', () => {
+  test('equal bytes go up once; a file that is not there stops all', async () => {
+    const folder = folderWith({ 'a.txt': 'same', 'b.txt': 'same', 'c.txt': 'other', 'empty.txt': '' });
+    const { env, seen } = await scripted({
+      'POST /uploads': [200, { success: true, data: { id: 'u1', url: 'https://cdn.example/a.txt' } }],
+    });
+    const added = await run(['uploads', 'add', 'a.txt', 'b.txt', 'c.txt', '--json'], env, folder);
+    expect(added.code, added.err).toBe(0);
+    expect(JSON.parse(added.out).uploads.map(({ name }: { name: string }) => name)).toEqual([
+      'a.txt',
+      'b.txt',
+      'c.txt',
+    ]);
+    expect(seen).toEqual(['POST /uploads', 'POST /uploads']);
+    for (const wrong of ['missing.txt', 'empty.txt', '.']) {
+      expect((await run(['uploads', 'add', 'a.txt', wrong], env, folder)).code, wrong).toBe(65);
+    }
+    expect(seen).toHaveLength(2);
+  });
+
+  test('what the service refuses is told for each file', async () => {
+    const { env } = await scripted({ 'POST /uploads': [400, { success: false, error: 'too odd' }] });
+    const { code, err } = await run(['uploads', 'add', 'a.txt'], env, folderWith({ 'a.txt': 'a' }));
+    expect(code).toBe(3);
+    expect(err).toContain('a.txt: HTTP 400: too odd');
+  });
+});
+
+const manifest = `version: 1
+name: small
+tasks:
+  song: { kind: music, with: { prompt: calm, model: song-7.5 } }
+  thumb: { kind: thumbnail, with: { title: Hello } }
+  pic: { kind: image, with: { prompt: a dog, resolution: 1k } }
+`;
+
+async function finished(): Promise<Trial> {
+  const trial = await makeTrial(manifest);
+  const applied = await trial.apply();
+  expect(applied.code, applied.err).toBe(0);
+  return trial;
+}
+
+describe('destroy', () => {
+  test('removes orphans, or what is named; keeps lock and files, and nothing is bought again', async () => {
+    const trial = await finished();
+    trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, ''));
+    const orphans = await trial.run(['destroy', 'campaign.yaml', '--orphans', '--yes', '--json']);
+    expect(JSON.parse(orphans.out || '{}').records, orphans.err).toMatchObject([
+      { address: 'thumb', isOrphan: true, result: 'removed' },
+    ]);
+    trial.write('campaign.yaml', manifest);
+    const before = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+    const unasked = await runInProcess(['destroy', 'campaign.yaml', 'song'], trial.sandbox.env, trial.folder);
+    expect(unasked.code).toBe(64);
+    expect(unasked.err).toContain('--yes');
+    const { code, out, err } = await trial.run(['destroy', 'campaign.yaml', '*', '--yes', '--json']);
+    expect(code, err).toBe(0);
+    const results = JSON.parse(out).records.map(({ kind, result }: { kind: string; result: string }) => [kind, result]);
+    expect(results).toEqual([
+      ['music', 'removed'],
+      ['thumbnail', 'gone'],
+    ]);
+    expect(err).toContain('cannot be downloaded again');
+    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(before);
+    const plan = JSON.parse(
+      (await runInProcess(['plan', 'campaign.yaml', '--json'], trial.sandbox.env, trial.folder)).out,
+    );
+    expect(new Set(plan.rows.map(({ action }: { action: string }) => action))).toEqual(new Set(['keep']));
+  });
+
+  test('waits for no run that holds the lock', async () => {
+    const note = { mediabatch: 'guard', version: 1, id: 'f00df00df00df00d', host: 'elsewhere', pid: 1, since: 'now' };
+    const folder = folderWith({
+      'campaign.yaml': manifest,
+      'campaign.lock.jsonl': `${header}\n`,
+      '.mediabatch/campaign.lock.jsonl.guard': JSON.stringify(note),
+    });
+    for (const args of [
+      ['destroy', 'campaign.yaml', '--orphans'],
+      ['gc', 'campaign.yaml'],
+    ]) {
+      const { code, err } = await runInProcess([...args, '--yes', '--lock-timeout', '0'], {}, folder);
+      expect([code, err.includes('f00df00df00df00d')], err).toEqual([75, true]);
+    }
+    expect((await runInProcess(['doctor'], {}, folder)).out).toContain('unlock FILE --id f00df00df00df00d');
+  });
+});
+
+describe('gc', () => {
+  test('deletes nothing while another lock of the folder cannot be read', async () => {
+    const folder = folderWith({
+      'campaign.yaml': manifest,
+      'campaign.lock.jsonl': `${header}\n`,
+      'other.lock.jsonl': `${header}\n{"address":\n${header}\n`,
+    });
+    const { code, err } = await runInProcess(['gc', 'campaign.yaml', '--yes'], {}, folder);
+    expect(code).toBe(65);
+    expect(err).toContain('other.lock.jsonl cannot be read');
+  });
+
+  test('deletes the files of steps that are gone, after asking, and says how much it freed', async () => {
+    const trial = await finished();
+    expect((await runInProcess(['gc', 'campaign.yaml'], {}, trial.folder)).err).toContain('nothing to delete');
+    trial.write('campaign.yaml', manifest.replace(/ {2}song.*\n/, ''));
+    const unasked = await runInProcess(['gc', 'campaign.yaml'], {}, trial.folder);
+    expect([unasked.code, unasked.err.includes('output/song.mp3')]).toEqual([64, true]);
+    const { out, err } = await runInProcess(['gc', 'campaign.yaml', '--yes', '--json'], {}, trial.folder);
+    const { files, bytesFreed } = JSON.parse(out);
+    expect(files, err).toMatchObject([{ path: 'output/song.mp3', deleted: true, bytes: bytesFreed }]);
+    expect(() => readFileSync(trial.path('output/song.mp3'))).toThrow('ENOENT');
+    expect(readFileSync(trial.path('output/pic.png')).length).toBeGreaterThan(0);
+    // Bought and still known to the service: wanting it again costs nothing.
+    trial.write('campaign.yaml', manifest);
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(3);
+    expect(readFileSync(trial.path('output/song.mp3'))).toHaveLength(bytesFreed);
+  });
+});
+
+describe('--sandbox', () => {
+  test('looks at the state of the sandbox runs, and leaves none where there was none', async () => {
+    const folder = folderWith({ 'campaign.yaml': manifest });
+    for (const args of [['accounts'], ['jobs'], ['doctor'], ['voices']]) {
+      const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
+      expect(code, `${args}: ${err}`).toBe(0);
+    }
+    expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
+    const link = await runInProcess(['voices', '--sandbox', '--play', 'aria'], {}, folder);
+    expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\S+\n$/);
+    writeFileSync(join(folder, 'a.txt'), 'hello');
+    expect((await run(['uploads', 'add', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
+    const listed = JSON.parse((await runInProcess(['uploads', 'list', '--sandbox', '--json'], {}, folder)).out);
+    expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../rig/command.ts';
+
+export const key = 'acme_live_verysecret123456';
+
+/** Nobody listens there. */
+export const nobody = { MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1', MEDIABATCH_API_KEY: key };
+
+export type Scripted = [status: number, body: unknown];
+
+/** A service that says what it is told to: by method and path below /api/v1. */
+export async function scripted(answers: { [operation: string]: Scripted }) {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace('/api/v1', '').split('?')[0] ?? '';
+    seen.push(`${request.method} ${path}`);
+    const [status, body] = answers[`${request.method} ${path}`] ?? [404, { success: false, error: 'nothing here' }];
+    request.resume().on('end', () => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { seen, env: { MEDIABATCH_BASE_URL: `http://127.0.0.1:${port}/api/v1`, MEDIABATCH_API_KEY: key } };
+}
+
+/** A folder that goes away with the test. */
+export function folderWith(files: { [path: string]: string } = {}): string {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder.path, path)), { recursive: true });
+    writeFileSync(join(folder.path, path), text);
+  }
+  return folder.path;
+}
+
+export const header = '{"mediabatch":"lock","version":1}';
+
+/** A line of a lock. */
+export function record(more: { [field: string]: unknown }): string {
+  const base = {
+    address: 'song',
+    kind: 'music',
+    fingerprint: '1:x',
+    generation: 1,
+    attempt: 1,
+    state: 'done',
+    key: 'k',
+  };
+  return JSON.stringify({ ...base, ...more });
+}

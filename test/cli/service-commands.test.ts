@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runInProcess } from './in-process.ts';
+import { folderWith, header, nobody, record, type Scripted, scripted } from './scripted.ts';
+
+const run = (args: string[], env: Record<string, string> = {}, folder = folderWith()) =>
+  runInProcess(args, env, folder);
+
+const refused: Scripted = [401, { success: false, error: 'bad key', code: 'unauthorized', message: 'bad key' }];
+
+describe('without a key', () => {
+  test('voices and models are the documented ones, and that is said', async () => {
+    const voices = await run(['voices', '--gender', 'female', '--accent', 'British']);
+    expect(voices.code, voices.err).toBe(0);
+    expect(voices.out).toBe('voice_id  gender  accent\nAlice     female  british\nLily      female  british\n');
+    expect(voices.err).toContain('MEDIABATCH_API_KEY is not set');
+    const models = JSON.parse((await run(['models', '--kind', 'music', '--json'])).out);
+    expect(models).toMatchObject({ mediabatch: 'models', version: 1, source: 'documented' });
+    expect(models.models).toContainEqual(expect.objectContaining({ model: 'auto', credits: 5, aliasOf: 'song-9' }));
+  });
+
+  test.each([[['accounts']], [['jobs']], [['uploads', 'list']], [['voices', '--play', 'Aria']], [['doctor']]])(
+    '%j exits 77 and names both ways on',
+    async (args) => {
+      const { code, out, err } = await run(args);
+      expect(code).toBe(77);
+      expect(out + err).toContain('MEDIABATCH_API_KEY is not set');
+      expect(out + err).toContain('--sandbox');
+    },
+  );
+});
+
+describe('what cannot be', () => {
+  test.each([
+    [['voices', '--gender', 'tenor'], 'female, male, neutral'],
+    [['voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
+    [['voices', '--gender', 'neutral', '--accent', 'british'], 'neutral voices are: american'],
+    [['models', '--kind', 'photo'], 'image, music'],
+    [['jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
+    [['jobs', '--kind', 'photo'], 'can be listed'],
+    [['jobs', '--limit', '0'], '1 to 10000'],
+    [['voices', '--sandbox', '--play', 'Nobody'], 'Aria, Roger'],
+  ])('%j exits 64 and shows what there is', async (args, words) => {
+    const { code, out, err } = await run(args);
+    expect(code, err).toBe(64);
+    expect(err).toContain(words);
+    expect(out).toBe('');
+  });
+
+  test('a refused key is 77 everywhere, and is never shown', async () => {
+    const { env } = await scripted({
+      'GET /voiceovers/voices': refused,
+      'GET /catalog': refused,
+      'GET /accounts': refused,
+      'GET /videos/all': refused,
+      'GET /openapi.json': refused,
+    });
+    const folder = folderWith();
+    const all = [['voices'], ['models'], ['accounts'], ['jobs'], ['uploads', 'list'], ['doctor']];
+    for (const args of all) {
+      const { code, out, err } = await run(args, env, folder);
+      expect(code, `${args}: ${err}`).toBe(77);
+      expect(out + err).not.toContain('verysecret');
+    }
+  });
+
+  test('a service that is not there is 69; what is documented is shown all the same', async () => {
+    for (const args of [['accounts'], ['jobs'], ['doctor'], ['voices', '--play', 'Aria']]) {
+      const { code, err } = await run(args, nobody);
+      expect(code, `${args}: ${err}`).toBe(69);
+    }
+    for (const name of ['voices', 'models']) {
+      const { code, out, err } = await run([name, '--json'], nobody);
+      expect(code, err).toBe(0);
+      expect(JSON.parse(out).source).toBe('documented');
+      expect(err).toContain('cannot be reached');
+    }
+  });
+});
+
+describe('what the service says', () => {
+  test('does nothing to a terminal, and a sample is a link or nothing', async () => {
+    const voice = { id: 'Eve', label: 'Eve\u001b[2J', gender: 'female', accent: 'odd\n::error::x', description: '' };
+    const { env } = await scripted({
+      'GET /voiceovers/voices': [200, { success: true, voices: [{ ...voice, previewUrl: 'javascript:alert(1)' }] }],
+    });
+    const { out } = await run(['voices'], env);
+    expect(out).toContain('Eve\\x1b[2J');
+    expect(out).not.toContain('\u001b');
+    expect(out.split('\n')).toHaveLength(3);
+    expect((await run(['voices', '--play', 'Eve'], env)).code).toBe(64);
+  });
+
+  test('the catalog adds models and prices to the documented ones', async () => {
+    const models = [
+      { key: 'motion-2', kind: 'VIDEO', credits: 20 },
+      { key: 'alpha-2', kind: 'images', credits: 3 },
+      { key: 'song-8', kind: 'music', credits: 7 },
+    ];
+    const { env } = await scripted({ 'GET /catalog': [200, { success: true, models }] });
+    const { source, models: rows } = JSON.parse((await run(['models', '--json'], env)).out);
+    expect(source).toBe('service');
+    const of = (model: string) => rows.find((row: { model: string }) => row.model === model);
+    expect(of('motion-2')).toMatchObject({ kind: 'video', credits: 20, known: 'catalog' });
+    expect(of('alpha-2')).toMatchObject({ kind: 'image', credits: 3, known: 'both' });
+    expect(of('song-8')).toMatchObject({ credits: 7, notes: expect.stringContaining('Documented: 5') });
+    expect(of('song-9')).toMatchObject({ credits: 5, known: 'documented' });
+  });
+
+  test('an account that ends is warned of', async () => {
+    const data = [
+      {
+        id: 'a1',
+        provider: 'google',
+        accountName: 'Lamps',
+        accountUsername: 'lamps',
+        expiresAt: '2020-01-01T00:00:00Z',
+      },
+      { id: 'a2', provider: 'tiktok', accountName: 'Lamps', accountUsername: 'lamps' },
+    ];
+    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data }] });
+    const { out, err, code } = await run(['accounts'], env);
+    expect(code, err).toBe(0);
+    expect(out).toContain('YouTube');
+    expect(err.match(/warning/g)).toHaveLength(1);
+    expect(err).toContain('YouTube @lamps has expired');
+  });
+
+  test('without a list of uploads, that is said and nothing is asked', async () => {
+    const paths = { '/uploads': { post: {} } };
+    const { env, seen } = await scripted({ 'GET /openapi.json': [200, { openapi: '3.1.0', paths }] });
+    const { code, err } = await run(['uploads', 'list'], env);
+    expect(code).toBe(3);
+    expect(err).toContain('no list of its media library');
+    expect(seen).not.toContain('GET /uploads');
+  });
+});
+
+describe('jobs', () => {
+  const answers: { [operation: string]: Scripted } = {
+    'GET /videos/all': [
+      200,
+      {
+        success: true,
+        generations: [
+          {
+            id: 'v2',
+            status: 'COMPLETED',
+            model: 'motion-2',
+            prompt: 'two',
+            createdAt: '2026-01-02T00:00:00Z',
+            creditsUsed: 4,
+          },
+          {
+            id: 'v1',
+            status: 'FAILED',
+            model: 'motion-2',
+            prompt: 'one',
+            createdAt: '2026-01-01T00:00:00Z',
+            error: 'no',
+          },
+        ],
+      },
+    ],
+    'GET /thumbnails': [
+      200,
+      {
+        success: true,
+        data: [{ id: 'r1', jobId: 't1', status: 'COMPLETED', title: 'T', createdAt: '2026-01-03T00:00:00Z' }],
+      },
+    ],
+    'GET /voiceovers/all': [200, { success: true, generations: [] }],
+    'GET /clippings/all': [400, { success: false, error: 'not today' }],
+  };
+  const lock = `${header}\n${record({ address: 'thumb', kind: 'thumbnail', jobId: 't1', credits: 3 })}\n`;
+
+  test('of all kinds, newest first, with the step that a lock here knows', async () => {
+    const { env } = await scripted(answers);
+    const folder = folderWith({ 'x.sandbox.lock.jsonl': lock, 'sub/campaign.lock.jsonl': lock });
+    const { code, out, err } = await run(['jobs', '--json'], env, folder);
+    expect(code, err).toBe(0);
+    const { jobs, unlisted, locks, more } = JSON.parse(out);
+    expect(jobs.map(({ jobId }: { jobId: string }) => jobId)).toEqual(['t1', 'v2', 'v1']);
+    expect(jobs[0]).toMatchObject({ credits: 3, step: { address: 'thumb', lock: join('sub', 'campaign.lock.jsonl') } });
+    expect(jobs[1].step).toBeNull();
+    expect(locks).toEqual([join('sub', 'campaign.lock.jsonl')]);
+    expect([unlisted, more]).toEqual([['image', 'music', 'influencer', 'post'], false]);
+    expect(err).toContain('clipping jobs cannot be listed');
+  });
+
+  test.each([
+    [['--unknown'], ['v2', 'v1']],
+    [['--state', 'failed'], ['v1']],
+    [['--model', 'motion-2', '--limit', '1'], ['v2']],
+    [['--kind', 'thumbnail'], ['t1']],
+  ])('%j', async (args, ids) => {
+    const { env } = await scripted(answers);
+    const { out, err } = await run(['jobs', '--json', ...args], env, folderWith({ 'campaign.lock.jsonl': lock }));
+    expect(
+      JSON.parse(out || '{}').jobs?.map(({ jobId }: { jobId: string }) => jobId),
+      err,
+    ).toEqual(ids);
+  });
+
+  test('a state or model that is not there shows what is', async () => {
+    const { env } = await scripted(answers);
+    expect(await run(['jobs', '--state', 'done'], env)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('completed'),
+    });
+    expect(await run(['jobs', '--model', 'x'], env)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('motion-2'),
+    });
+  });
+});

@@ -1,0 +1,341 @@
+import { createServer, type RequestListener } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Answer, dataOf, goodBodies, jwt, openRig, type Rig } from './rig.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+const upload = (rig: Rig, body: unknown, more: object = {}) => rig.call('POST', '/api/v1/uploads', { body, ...more });
+const sign = async (rig: Rig, fileName = 'film.mp4') =>
+  dataOf((await rig.call('POST', '/api/v1/uploads/signed-url', { body: { fileName } })).body) as Record<string, string>;
+const complete = (rig: Rig, body: unknown, more: object = {}) =>
+  rig.call('POST', '/api/v1/uploads/complete', { body, ...more });
+const list = async (rig: Rig, token?: string) =>
+  (await rig.call('GET', '/api/v1/uploads', token === undefined ? {} : { token })).body.data as object[];
+
+async function put(
+  rig: Rig,
+  url: string | undefined,
+  body: string | Uint8Array<ArrayBuffer>,
+  type: string | null = 'video/mp4',
+) {
+  const headers = type === null ? {} : { 'content-type': type };
+  const request = new Request(String(url), { method: 'PUT', body, headers });
+  const response = await rig.sandbox.fetch(request);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function fetchBytes(rig: Rig, url: unknown, headers: Record<string, string> = {}) {
+  const response = await rig.sandbox.fetch(new Request(String(url), { headers }));
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function serveLocally(handle: RequestListener): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => server.close(() => resolve())));
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+describe('base64', () => {
+  test.each<[string, object, string, string, string]>([
+    ['raw', { base64: png.toString('base64'), fileName: 'a.png' }, 'a.png', 'image/png', 'IMAGE'],
+    [
+      'a data: URL',
+      { base64: `data:image/webp;base64,${png.toString('base64')}`, fileName: 'a' },
+      'a',
+      'image/webp',
+      'IMAGE',
+    ],
+    [
+      'a named type',
+      { base64: png.toString('base64'), fileName: 'a.png', contentType: 'video/mp4' },
+      'a.png',
+      'video/mp4',
+      'VIDEO',
+    ],
+    [
+      'url-safe, with white space',
+      { base64: ` ${png.toString('base64url')}\n`, fileName: 'a.mp3' },
+      'a.mp3',
+      'audio/mpeg',
+      'AUDIO',
+    ],
+    [
+      'an unknown type',
+      { base64: png.toString('base64'), fileName: '../é ?.bin' },
+      '../é ?.bin',
+      'application/octet-stream',
+      'DOCUMENT',
+    ],
+  ])('%s', async (_name, body, name, mimeType, type) => {
+    const rig = openRig();
+    const { status, body: answer } = await upload(rig, body);
+    expect(status).toBe(200);
+    const asset = {
+      id: expect.any(String),
+      name,
+      url: expect.stringMatching(/^http:\/\/sandbox\.test\/storage\/public\/[0-9a-f]{40}\/[\w.-]+$/),
+      mimeType,
+      type,
+      fileSize: png.length,
+      createdAt: new Date(rig.clock.now).toISOString(),
+    };
+    expect(answer).toEqual({ success: true, data: asset });
+    expect(await list(rig)).toEqual([dataOf(answer)]);
+    const { response, bytes } = await fetchBytes(rig, dataOf(answer).url);
+    expect(bytes.equals(png)).toBe(true);
+    expect(response.headers.get('content-type')).toBe(mimeType);
+    expect(rig.sandbox.ledger()).toEqual([]);
+    expect(rig.sandbox.balance()).toBe(1000);
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ['nothing', {}, 400, 'Exactly one of url and base64'],
+    ['both', { base64: 'AAAA', url: 'https://a.example/b', fileName: 'a' }, 400, 'Exactly one of url and base64'],
+    ['no name', { base64: 'AAAA' }, 400, 'fileName is required with base64'],
+    ['a blank name', { base64: 'AAAA', fileName: ' ' }, 400, 'fileName must not be blank'],
+    ['a long name', { base64: 'AAAA', fileName: 'x'.repeat(256) }, 400, 'fileName has 256 characters'],
+    ['no data', { base64: '', fileName: 'a' }, 400, 'no data'],
+    ['signs that are not base64', { base64: 'a*b', fileName: 'a' }, 400, 'not base64'],
+    ['a data: URL in plain text', { base64: 'data:text/plain,hello', fileName: 'a' }, 400, 'not in base64'],
+    ['no media type', { base64: 'AAAA', fileName: 'a', contentType: 'png\r\nx: y' }, 400, 'must be a media type'],
+    ['too much data', { base64: 'A'.repeat(9_786_716), fileName: 'a' }, 413, 'about 7 MB'],
+    ['too large a body', { base64: 'A'.repeat(11_000_000), fileName: 'a' }, 413, 'larger than 10 MB'],
+  ])('%s is refused', async (_name, body, status, message) => {
+    const rig = openRig();
+    const answer = await upload(rig, body);
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
+    expect(await list(rig)).toEqual([]);
+  });
+
+  test('7 MB are taken', async () => {
+    const rig = openRig();
+    const base64 = Buffer.alloc(7 * 1024 * 1024, 7).toString('base64');
+    expect(dataOf((await upload(rig, { base64, fileName: 'a.png' })).body)).toMatchObject({
+      fileSize: 7 * 1024 * 1024,
+    });
+  });
+});
+
+describe('url', () => {
+  const infinite = { speed: Number.POSITIVE_INFINITY };
+
+  test('an output of this sandbox, and an upload of it', async () => {
+    const rig = openRig(infinite);
+    const id = await rig.imageId(goodBodies.image as object);
+    const output = await rig.output('image', id);
+    const first = dataOf((await upload(rig, { url: await rig.outputUrl('image', id), fileName: 'lamp.png' })).body);
+    expect(first).toMatchObject({ name: 'lamp.png', mimeType: 'image/png', fileSize: output.length });
+    const second = dataOf((await upload(rig, { url: first.url })).body);
+    expect(second).toMatchObject({ name: 'lamp.png', mimeType: 'image/png', type: 'IMAGE' });
+    expect((await fetchBytes(rig, second.url)).bytes.equals(output)).toBe(true);
+    expect(await list(rig)).toEqual([second, first]);
+  });
+
+  test('an output that is not done yet is not there', async () => {
+    const rig = openRig();
+    const id = await rig.imageId(goodBodies.image as object);
+    rig.clock.now += 60_000;
+    const url = await rig.outputUrl('image', id);
+    rig.clock.now -= 60_000;
+    expect((await upload(rig, { url })).body).toMatchObject({ code: 'url_not_fetched' });
+  });
+
+  test('a file of this machine; its answer names the type', async () => {
+    const base = await serveLocally((request, response) => {
+      response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'audio/flac' }).end(png);
+    });
+    const rig = openRig();
+    expect(dataOf((await upload(rig, { url: `${base}/a%20b.bin?x=1` })).body)).toMatchObject({
+      name: 'a b.bin',
+      mimeType: 'audio/flac',
+      type: 'AUDIO',
+      fileSize: png.length,
+    });
+    expect((await upload(rig, { url: `${base}/missing` })).body.message).toContain('answered 404');
+  });
+
+  test('a redirect is not followed, and nobody who listens is no file', async () => {
+    const base = await serveLocally((_request, response) => {
+      response.writeHead(302, { location: 'https://example.com/' }).end();
+    });
+    expect((await upload(openRig(), { url: base })).body.message).toContain('answered 302');
+    await closers.splice(0)[0]?.();
+    expect((await upload(openRig(), { url: base })).body).toMatchObject({ code: 'url_not_fetched' });
+  });
+
+  test('a file that breaks off is none', async () => {
+    const base = await serveLocally((_request, response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write(png, () => response.destroy());
+    });
+    const rig = openRig();
+    expect((await upload(rig, { url: base })).body).toMatchObject({ code: 'url_not_fetched' });
+    expect(await list(rig)).toEqual([]);
+  });
+
+  test('more than 200 MB are too much', async () => {
+    const piece = Buffer.alloc(1024 * 1024);
+    const base = await serveLocally((_request, response) => {
+      let left = 201;
+      const more = () => {
+        while (left > 0) {
+          left -= 1;
+          if (!response.write(piece)) return;
+        }
+        response.end();
+      };
+      response.on('drain', more);
+      more();
+    });
+    const rig = openRig();
+    const answer = await upload(rig, { url: base });
+    expect([answer.status, answer.body.message]).toEqual([413, expect.stringContaining('200 MB')]);
+    expect(await list(rig)).toEqual([]);
+  });
+
+  test.each([
+    ['https://cdn.example.com/a.png'],
+    ['http://10.0.0.1/a.png'],
+    ['http://localhost.example.com/a.png'],
+    ['http://127.0.0.1.example.com/'],
+    ['file:///etc/passwd'],
+    ['ftp://127.0.0.1/a'],
+    ['a.png'],
+    [`http://sandbox.test/files/${'0'.repeat(40)}/image.png`],
+  ])('%s: the sandbox never leaves this machine', async (url) => {
+    const { status, body } = await upload(openRig(), { url });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      code: 'url_not_local',
+      message: expect.stringContaining('never leaves this machine'),
+    });
+  });
+});
+
+describe('a signed URL', () => {
+  test('three steps bring a file into the library', async () => {
+    const rig = openRig();
+    const { uploadUrl, token, publicUrl, blobName } = await sign(rig, 'my film.mp4');
+    expect(uploadUrl).toBe(`http://sandbox.test/storage/upload/${blobName}?token=${token}`);
+    expect(publicUrl).toBe(`http://sandbox.test/storage/public/${blobName}`);
+    expect((await fetchBytes(rig, publicUrl)).response.status).toBe(404);
+    const early = await complete(rig, { blobName });
+    expect([early.status, early.body.message]).toEqual([404, expect.stringContaining('No file has been sent')]);
+
+    expect(await put(rig, uploadUrl, png)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await list(rig)).toEqual([]);
+    expect((await fetchBytes(rig, publicUrl)).bytes.equals(png)).toBe(true);
+
+    const done = await complete(rig, { blobName, fileName: 'Film' });
+    const asset = { name: 'Film', url: publicUrl, mimeType: 'video/mp4', type: 'VIDEO', fileSize: png.length };
+    expect(dataOf(done.body)).toMatchObject(asset);
+    expect(await list(rig)).toEqual([dataOf(done.body)]);
+    expect((await complete(rig, { blobName })).text).toBe(done.text);
+    expect(await put(rig, uploadUrl, 'other')).toMatchObject({ status: 409, body: { code: 'upload_completed' } });
+    expect((await fetchBytes(rig, publicUrl)).bytes.equals(png)).toBe(true);
+  });
+
+  test('bytes that are sent again before the end replace the first', async () => {
+    const rig = openRig();
+    const { uploadUrl, publicUrl, blobName } = await sign(rig);
+    await put(rig, uploadUrl, png);
+    await put(rig, uploadUrl, 'other', 'text/html; charset=utf-8');
+    const { response, bytes } = await fetchBytes(rig, publicUrl);
+    expect([bytes.toString(), response.headers.get('content-type')]).toEqual(['other', 'text/html; charset=utf-8']);
+    expect(response.headers.get('content-security-policy')).toContain('sandbox');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(dataOf((await complete(rig, { blobName })).body)).toMatchObject({ fileSize: 5, type: 'DOCUMENT' });
+  });
+
+  test('without a type the name tells it; no bytes are a file too', async () => {
+    const rig = openRig();
+    const { uploadUrl, blobName } = await sign(rig, 'a.WEBM');
+    await put(rig, uploadUrl, new Uint8Array(0), null);
+    expect(dataOf((await complete(rig, { blobName })).body)).toMatchObject({ fileSize: 0, mimeType: 'video/webm' });
+  });
+
+  test('is good for 15 minutes, for its own blob, and for PUT', async () => {
+    const rig = openRig();
+    const [first, second] = [await sign(rig, 'a.mp4'), await sign(rig, 'a.mp4')];
+    const wrong = [
+      String(first.uploadUrl).replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      `http://sandbox.test/storage/upload/${second.blobName}?token=${first.token}`,
+      `http://sandbox.test/storage/upload/${first.blobName}?token=${String(first.token).replace('1', '2')}`,
+      `http://sandbox.test/storage/upload/${first.blobName}`,
+    ];
+    for (const url of wrong) {
+      expect(await put(rig, url, png)).toMatchObject({ status: 403, body: { code: 'invalid_signature' } });
+    }
+    const path = String(first.uploadUrl).slice('http://sandbox.test'.length);
+    for (const method of ['GET', 'POST', 'DELETE']) expect((await rig.call(method, path)).status).toBe(405);
+    rig.clock.now += 15 * 60 * 1000 - 1;
+    expect((await put(rig, first.uploadUrl, png)).status).toBe(200);
+    rig.clock.now += 1;
+    expect(await put(rig, first.uploadUrl, png)).toMatchObject({ status: 403, body: { code: 'upload_url_expired' } });
+    expect((await complete(rig, { blobName: first.blobName })).status).toBe(200);
+  });
+
+  test('another user, another name, no name', async () => {
+    const rig = openRig();
+    const { uploadUrl, blobName } = await sign(rig);
+    await put(rig, uploadUrl, png);
+    const token = jwt({ sub: 'somebody' });
+    const answers: Answer[] = [
+      await complete(rig, { blobName }, { token }),
+      await complete(rig, { blobName: `${blobName}x` }),
+      await complete(rig, { blobName: '__proto__' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await complete(rig, {})).body.message).toBe('blobName is required.');
+    expect((await rig.call('POST', '/api/v1/uploads/signed-url', { body: {} })).body.message).toContain('fileName');
+    await complete(rig, { blobName });
+    expect(await list(rig, token)).toEqual([]);
+    expect(await list(rig)).toHaveLength(1);
+  });
+});
+
+describe('an uploaded file over HTTP', () => {
+  test('has ranges, validators and HEAD', async () => {
+    const rig = openRig();
+    const { url } = dataOf((await upload(rig, { base64: png.toString('base64'), fileName: 'a.png' })).body);
+    const { response } = await fetchBytes(rig, url);
+    const etag = response.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    const part = await fetchBytes(rig, url, { range: 'bytes=4-7' });
+    expect([part.response.status, part.bytes.toString('hex')]).toEqual([206, '0d0a1a0a']);
+    expect(part.response.headers.get('content-range')).toBe(`bytes 4-7/${png.length}`);
+    expect((await fetchBytes(rig, url, { range: 'bytes=99-' })).response.status).toBe(416);
+    expect((await fetchBytes(rig, url, { 'if-none-match': etag })).response.status).toBe(304);
+    const head = await rig.sandbox.fetch(new Request(String(url), { method: 'HEAD' }));
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(png.length)]);
+  });
+
+  test('can be used wherever a URL is asked for, also by another name of the host', async () => {
+    const rig = openRig();
+    const asset = dataOf((await upload(rig, { base64: png.toString('base64'), fileName: 'a.png' })).body);
+    const url = String(asset.url).replace('sandbox.test', '127.0.0.1:4010');
+    expect((await rig.createImage({ prompt: 'x', referenceImages: [url] })).status).toBe(200);
+    expect((await rig.create('video', { prompt: 'x', image: url })).status).toBe(200);
+    expect((await rig.create('clipping', { videoUrl: url })).status).toBe(200);
+    const promised = await sign(rig);
+    expect((await rig.create('clipping', { videoUrl: promised.publicUrl })).status).toBe(400);
+  });
+
+  test('the host in its link does not make another request of one that names it', async () => {
+    const rig = openRig();
+    const asset = dataOf((await upload(rig, { base64: png.toString('base64'), fileName: 'a.png' })).body);
+    const body = (host: string) => ({
+      prompt: 'x',
+      referenceImages: [String(asset.url).replace('sandbox.test', host)],
+    });
+    const first = await rig.createImage(body('127.0.0.1:4010'), { key: 'k' });
+    const second = await rig.createImage(body('127.0.0.1:5020'), { key: 'k' });
+    expect([second.status, second.text]).toEqual([200, first.text]);
+  });
+});
