@@ -44,6 +44,8 @@ export function campaignPaths(file: string, options: { sandbox?: boolean; lock?:
 
 export interface LoadedManifest {
   graph?: Graph;
+  /** As it was written, where it could be read at all. */
+  manifest?: Manifest;
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
@@ -77,7 +79,7 @@ export async function loadManifest(
     });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      return { ...(built.graph && { graph: built.graph }), diagnostics: all, sources };
+      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources };
     }
     for (const { path } of built.files) files.set(path, await digestFile(folder, path));
   }

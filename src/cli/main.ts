@@ -5,8 +5,7 @@ import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
 /** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
-export async function main(argv: string[]): Promise<number> {
-  const terminal = processTerminal();
+export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
   let exitCode: number = exitCodes.done;
   const program = makeProgram({
     terminal,

@@ -56,7 +56,7 @@ async function upload(
   try {
     const asset =
       'url' in order
-        ? await library.uploadUrl(order.url, order.fileName)
+        ? await library.uploadUrl(order.url, order.fileName, signal)
         : await library.upload(
             { ...order, path: join(folder, order.path), fileName: order.fileName ?? basename(order.path) },
             signal,

@@ -1,9 +1,10 @@
 import type { Json } from '../json.ts';
+import { kinds } from '../kinds/index.ts';
 import type { ServiceDocument } from '../kinds/service-document.ts';
 import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../manifest/json-schema.ts';
 import { nearestName } from '../manifest/suggest.ts';
 import { isMap, unknownValue } from '../manifest/values.ts';
-import type { RequestFault } from './check-request.ts';
+import { checkRequest, type RequestFault } from './check-request.ts';
 import { describeSchemaProblem, fieldNames, type GatheredProblem } from './describe-schema-problem.ts';
 
 /** Judges a request that is documented nowhere but in the service's own description. */
@@ -30,10 +31,29 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
     const about = { value: request, path: create.path, fields: fieldNames(create.schema) };
     const problems = gather(schema.validate(fillIn(request))).filter((problem) => isKnown(problem, request));
     const meant = meantFields(problems, about.fields);
-    return problems
+    const faults = problems
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
       .map((problem) => describeSchemaProblem(problem, about));
+    const told = wrongFields(kind, request);
+    return oneForEachPlace(faults).filter(({ at: [field] }) => !told.has(field));
   };
+}
+
+/** Fields of which the documentation alone shows that they are wrong: that has been told. */
+function wrongFields(name: string, request: Json): Set<string | number | undefined> {
+  const kind = kinds[name];
+  if (kind === undefined || !isMap(request)) return new Set();
+  const faults = checkRequest(kind, request).filter(({ severity }) => severity !== 'warning');
+  return new Set(faults.map(({ at: [field] }) => field));
+}
+
+/** A value that breaks several rules, such as an empty text, is one mistake. */
+function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
+  const places = new Set<string>();
+  return faults.filter(({ at }) => {
+    const place = JSON.stringify(at);
+    return !places.has(place) && places.add(place);
+  });
 }
 
 /** Fields that are missing only because they are written with a typing mistake, which is told where it is. */

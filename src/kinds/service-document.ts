@@ -14,8 +14,8 @@ export interface ServiceDocument {
   /** Sentences that name what differs from what this version knows. */
   differences: string[];
   /**
-   * Credits by kind and model where the document tells them beside a request body (`x-models`): those of a request with
-   * nothing but defaults, so they are no upper bound.
+   * Credits per job by kind and model where the document tells them beside a request body (`x-models`): those of a
+   * request with nothing but defaults, so they are no upper bound.
    */
   credits: { [kind: string]: { [model: string]: number } };
 }
@@ -91,6 +91,8 @@ function readCredits(schema: DocumentMap): { [model: string]: number } {
   const found = Object.create(null) as { [model: string]: number };
   for (const [model, facts] of Object.entries(mapOf(ownValue(schema, 'x-models'))).slice(0, mostModels)) {
     const credits = ownValue(mapOf(facts), 'credits');
+    const per = ownValue(mapOf(facts), 'per');
+    if (per !== undefined && per !== 'job') continue;
     if (typeof credits === 'number' && Number.isSafeInteger(credits) && credits >= 0) found[model] = credits;
   }
   return found;

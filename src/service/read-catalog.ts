@@ -26,6 +26,7 @@ export interface Account {
 export interface CatalogModel {
   model: string;
   kind?: string;
+  /** Per job, with nothing but defaults. */
   credits?: number;
   aliasOf?: string;
   description?: string;
@@ -103,8 +104,9 @@ function readModel(item: Json, around: string | undefined): CatalogModel | undef
   const model = nameOf(record);
   if (record === undefined || model === undefined) return undefined;
   const kind = textOf(record.kind) ?? textOf(record.type) ?? around;
+  const isPerJob = record.per === undefined || record.per === null || record.per === 'job';
   const credits = [record.credits, record.cost, record.price, record.creditCost].find(
-    (value): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+    (value): value is number => isPerJob && typeof value === 'number' && Number.isFinite(value) && value >= 0,
   );
   const aliasOf = textOf(record.aliasOf);
   const description = textOf(record.description) ?? textOf(record.label);

@@ -36,16 +36,16 @@ test.each([
   ['image', { prompt: 'a lamp', referenceImages: ['https://cdn.example.com/a.png'] }],
   ['music', { prompt: 'calm', lyrics: 'la la', output_format: 'wav' }],
   ['music', { prompt: 'calm', model: 'song-7.5' }],
-])('what the client sends for an %s and understands of the answers is the documented API: %j', async (kind, body) => {
+])('what the client sends for %s and understands of the answers is the documented API: %j', async (kind, body) => {
   const before = rig.sandbox.requests().length;
   const call = { kind, body: JSON.stringify(body), key: `${kind}-${JSON.stringify(body).length}` };
   const created = await client.create(call);
   expect(created).toMatchObject({ is: 'accepted' });
   if (created.is !== 'accepted') return;
-  expect(await client.create(call)).toMatchObject({ is: 'accepted', jobId: created.jobId });
+  expect(await client.create(call)).toEqual(created);
   const statuses: string[] = [];
   const end = await client.watch(
-    { kind, jobId: created.jobId },
+    { kind, jobId: created.job.jobId },
     {
       signal: new AbortController().signal,
       fresh: true,
@@ -61,5 +61,5 @@ test.each([
 
 test('what the service refuses reaches the client as a refusal', async () => {
   const refused = await client.create({ kind: 'image', body: JSON.stringify({ prompt: ' ' }), key: 'refused' });
-  expect(refused.is).not.toBe('accepted');
+  expect(refused).toMatchObject({ is: 'refused', status: 400, why: 'invalid' });
 });

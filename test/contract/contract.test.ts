@@ -187,7 +187,6 @@ describe('what is refused, with the documented status and body', () => {
   ])('400: %s', async (_what, operation, body) => {
     await rig.expect(operation, 400, { body });
   });
-  });
 
   test('400 of a video without an id', async () => {
     // Nothing after the slash would be another path for the proxy; a blank is an id that is missing.

@@ -34,6 +34,7 @@ const strict: Json = {
     image: { type: 'string', format: 'uri', pattern: '\\.png$' },
     images: { type: 'array', maxItems: 2, uniqueItems: true, items: { type: 'string' } },
     loop: { type: 'boolean' },
+    seed: { type: 'integer' },
   },
 };
 
@@ -55,9 +56,9 @@ describe('mistakes, in words', () => {
     ],
     [
       'a text for a number',
-      { prompt: 'abc', duration: '5' },
-      ['duration'],
-      '`duration` is "5"; the service allows a whole number',
+      { prompt: 'abc', seed: '5' },
+      ['seed'],
+      '`seed` is "5"; the service allows a whole number',
       [],
     ],
     [
@@ -155,9 +156,9 @@ describe('what comes from other steps', () => {
   });
 
   it('a link where no text can stand', () => {
-    const faults = check(strict, { prompt: 'abc', duration: { $ref: 'hero', field: 'url' } });
+    const faults = check(strict, { prompt: 'abc', seed: { $ref: 'hero', field: 'url' } });
     expect(faults.map(({ message }) => message)).toEqual([
-      '`duration` is the output of a step; the service allows a whole number',
+      '`seed` is the output of a step; the service allows a whole number',
     ]);
   });
 
@@ -213,10 +214,24 @@ describe('choices', () => {
 
   it('a form that an output may still fit', () => {
     const form: Json = {
-      properties: { image: { oneOf: [{ type: 'string', pattern: '^asset:' }, { type: 'array' }] } },
+      properties: { source: { oneOf: [{ type: 'string', pattern: '^asset:' }, { type: 'array' }] } },
     };
-    expect(check(form, { image: { $ref: 'hero', field: 'url' } })).toEqual([]);
-    expect(check(form, { image: 'x' })).toHaveLength(1);
+    expect(check(form, { source: { $ref: 'hero', field: 'url' } })).toEqual([]);
+    expect(check(form, { source: 'x' })).toHaveLength(1);
+  });
+});
+
+describe('one mistake is told once', () => {
+  it('a value that breaks several rules', () => {
+    const text: Json = { properties: { prompt: { type: 'string', minLength: 1, pattern: '\\S' } } };
+    expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
+      '`prompt` is ""; the service allows no empty text',
+    ]);
+  });
+
+  it('what the documentation shows by itself', () => {
+    const schema: Json = { properties: { image: { pattern: '^https' }, seed: { type: 'integer' } } };
+    expect(check(schema, { image: 'http://a.example/x', seed: 'x' }).map(({ at }) => at)).toEqual([['seed']]);
   });
 });
 

@@ -243,7 +243,13 @@ describe('what differs from what is known', () => {
 
 it('credits are read where they stand beside a body', () => {
   const schema = {
-    'x-models': { 'motion-2': { credits: 20, per: 'job' }, odd: { credits: -1 }, worse: 'x', free: { credits: 0.5 } },
+    'x-models': {
+      'motion-2': { credits: 20, per: 'job' },
+      odd: { credits: -1 },
+      worse: 'x',
+      half: { credits: 0.5 },
+      slow: { credits: 4, per: 'second' },
+    },
   };
   const { credits } = read(documentOf({ '/videos/create': { post: body(schema) } }));
   expect(credits.video).toEqual({ 'motion-2': 20 });

@@ -35,14 +35,21 @@ it('nothing of our own notes is published', () => {
   expect(JSON.stringify(read('manifest.schema.json'))).not.toMatch(/"expected"|"tsType"/);
 });
 
+interface FieldSchema {
+  description?: string;
+  anyOf?: { enum?: string[]; enumDescriptions?: string[]; markdownEnumDescriptions?: string[] }[];
+}
+
+function fieldOf(definition: string, field: string): FieldSchema {
+  const { definitions } = read('manifest.schema.json');
+  const { properties } = (definitions as Record<string, { properties: Record<string, FieldSchema> }>)[definition] ?? {};
+  return properties?.[field] ?? {};
+}
+
 it('whoever chooses a voice sees who it is: on hover, and beside each value', () => {
-  const { definitions } = read('manifest.schema.json') as { definitions: Record<string, { properties: Schema }> };
-  const { description, anyOf } = definitions.voiceoverRequest?.properties.voice_id as {
-    description: string;
-    anyOf: { enum?: string[]; enumDescriptions?: string[]; markdownEnumDescriptions?: string[] }[];
-  };
-  expect(description).toContain('River: neutral, american.');
-  const [voices] = anyOf;
+  const voiceId = fieldOf('voiceoverRequest', 'voice_id');
+  const [voices] = voiceId.anyOf ?? [];
+  expect(voiceId.description).toContain('River: neutral, american.');
   expect(voices?.enum).toHaveLength(20);
   expect(voices?.enumDescriptions?.[voices.enum?.indexOf('Charlotte') ?? -1]).toBe('female, swedish');
   expect(voices?.markdownEnumDescriptions).toEqual(voices?.enumDescriptions);

@@ -97,8 +97,10 @@ describe('tables', () => {
         { key: 'a', credits: '3' },
         { key: 'b', credits: -1 },
         { key: 'c', credits: 0.5 },
+        { key: 'd', credits: 4, per: 'second' },
+        { key: 'e', credits: 2, per: 'job' },
       ],
-      [{ model: 'a' }, { model: 'b' }, { model: 'c', credits: 0.5 }],
+      [{ model: 'a' }, { model: 'b' }, { model: 'c', credits: 0.5 }, { model: 'd' }, { model: 'e', credits: 2 }],
     ],
     ['nothing that is a model', { data: [[[[1]]], 'x', { success: true }] }, []],
     [

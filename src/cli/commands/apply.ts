@@ -115,7 +115,8 @@ async function agreeToSpend(
 
 async function embedSandbox(state: string): Promise<RunningSandbox> {
   try {
-    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0 });
+    // A trial is not worth waiting for; whoever wants the pace of life runs `mediabatch sandbox`.
+    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0, speed: 5 });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);

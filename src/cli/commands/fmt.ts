@@ -58,8 +58,11 @@ async function readStandardInput(): Promise<string> {
   for await (const chunk of process.stdin) {
     const part = Buffer.from(chunk as Uint8Array);
     bytes += part.length;
-    if (bytes > maxManifestBytes) throw new CommandError(exitCodes.wrongInput, 'standard input is too large for a manifest');
+    if (bytes > maxManifestBytes)
+      throw new CommandError(exitCodes.wrongInput, 'standard input is too large for a manifest');
     chunks.push(part);
   }
-  return Buffer.concat(chunks).toString('utf8').replace(/^\ufeff/, '');
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\ufeff/, '');
 }

@@ -10,8 +10,15 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     .command('init')
     .argument('[dir]', 'folder to write into', '.')
     .summary('write a campaign to start from')
-    .description('Writes a campaign to start from, with .gitattributes, .gitignore and .env.example.')
-    .action(async (dir: string) => exit(await (await import('../commands/init.ts')).init(dir, terminal)));
+    .description(
+      'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. What exists already stays as it is.',
+    )
+    .option('--example <name>', 'another one than the default; --list shows them')
+    .option('--from-csv <file>', 'a campaign for the rows and columns of your own data file')
+    .option('--list', 'show the examples')
+    .action(async (dir: string, options) =>
+      exit(await (await import('../commands/init.ts')).init(dir, options, terminal)),
+    );
 
   program
     .command('validate')
@@ -25,5 +32,42 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     .addOption(varOption())
     .action(async (files: string[], options) =>
       exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
+    );
+
+  program
+    .command('fmt')
+    .argument('<files...>', 'manifests, or - for standard input')
+    .summary('format manifests, keeping every comment')
+    .description(
+      'Formats manifests in place: white space and quotes, nothing else. Order, comments, anchors and texts stay.',
+    )
+    .option('--check', 'change nothing; exit 65 and name the files that are not formatted')
+    .action(async (files: string[], options) =>
+      exit(await (await import('../commands/fmt.ts')).fmt(files, options, terminal)),
+    );
+
+  program
+    .command('expand')
+    .argument('<file>', 'the manifest')
+    .summary('print the manifest flattened into one entry per step')
+    .description(
+      'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
+    )
+    .option('--json', 'one JSON document on stdout')
+    .addOption(varOption())
+    .action(async (file: string, options) =>
+      exit(await (await import('../commands/expand.ts')).expand(file, options, terminal)),
+    );
+
+  program
+    .command('schema')
+    .argument('[name]', 'manifest, plan, lock, event, diagnostics, helpers or kinds', 'manifest')
+    .summary('print a JSON Schema; the template helpers; the kinds')
+    .description(
+      'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields.',
+    )
+    .option('--json', 'helpers and kinds as one JSON document')
+    .action(async (name: string, options) =>
+      exit(await (await import('../commands/schema.ts')).schema(name, options, terminal)),
     );
 }

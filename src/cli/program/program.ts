@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { addHelpCommands } from './help-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { addRunCommands } from './run-commands.ts';
@@ -28,6 +29,7 @@ export function makeProgram(context: ProgramContext): Command {
   program.commandsGroup('The service:');
   addServiceCommands(program, context);
   addSandboxCommand(program, context);
+  addHelpCommands(program, context);
   return program;
 }
 

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { nearestName } from '../../manifest/suggest.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** What a shell can complete: each command by its whole name, with the words that may follow it. */
+interface Entry {
+  /** `plan`, or `uploads add`. */
+  name: string;
+  summary: string;
+  /** Its own commands and options. */
+  words: { text: string; about: string }[];
+}
+
+/** A script for a shell that completes commands and options of this very version; everything else is a file. */
+export function completion(shell: string, program: Command, terminal: Terminal): number {
+  const entries = listEntries(program, []);
+  switch (shells.find((known) => known === shell)) {
+    case 'bash':
+      terminal.out(bashScript(entries));
+      return exitCodes.done;
+    case 'zsh':
+      terminal.out(zshScript(entries));
+      return exitCodes.done;
+    case 'fish':
+      terminal.out(fishScript(entries));
+      return exitCodes.done;
+    default: {
+      const near = nearestName(shell, shells);
+      const guess = near === undefined ? '' : `did you mean ${near}? `;
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `there is no completion for ${shell}`,
+        `${guess}There are ${shells.join(', ')}`,
+      );
+    }
+  }
+}
+
+function listEntries(command: Command, path: readonly string[]): Entry[] {
+  const own: Entry = {
+    name: path.join(' '),
+    summary: command.summary() || command.description(),
+    words: [
+      ...command.commands.map((inner) => ({ text: inner.name(), about: inner.summary() || inner.description() })),
+      ...command.options
+        .filter(({ hidden }) => !hidden)
+        .map(({ long, short, description }) => ({ text: long ?? short ?? '', about: description })),
+      { text: '--help', about: 'display help for command' },
+    ],
+  };
+  return [own, ...command.commands.flatMap((inner) => listEntries(inner, [...path, inner.name()]))];
+}
+
+function wordsOf(entry: Entry): string {
+  return entry.words.map(({ text }) => text).join(' ');
+}
+
+function bashScript(entries: readonly Entry[]): string {
+  const cases = entries.map((entry) => `    ${quote(entry.name)}) words=${quote(wordsOf(entry))} ;;`);
+  const names = entries.map(({ name }) => name).filter((name) => name !== '');
+  return `# mediabatch completion for bash: eval "$(mediabatch completion bash)"
+_mediabatch() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="" words="" word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case " ${names.map((name) => `<${name}>`).join(' ')} " in
+      *"<\${command:+$command }$word>"*) command="\${command:+$command }$word" ;;
+    esac
+  done
+  case "$command" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ -n "$command" && "$current" != -* ]]; then
+    COMPREPLY+=($(compgen -f -- "$current"))
+  fi
+}
+complete -o filenames -F _mediabatch mediabatch
+`;
+}
+
+function zshScript(entries: readonly Entry[]): string {
+  const cases = entries.map((entry) => {
+    const words = entry.words.map(({ text, about }) => quote(`${text.replaceAll(':', '\\:')}:${about}`)).join(' ');
+    return `    ${quote(entry.name)}) choices=(${words}) ;;`;
+  });
+  const names = entries.map(({ name }) => name).filter((name) => name !== '');
+  return `#compdef mediabatch
+# mediabatch completion for zsh: mediabatch completion zsh > "\${fpath[1]}/_mediabatch"
+_mediabatch() {
+  local command="" word
+  local -a words_before=("\${words[@]:1:$((CURRENT - 2))}") known=(${names.map(quote).join(' ')})
+  for word in "\${words_before[@]}"; do
+    if (( \${known[(Ie)\${command:+$command }$word]} )); then command="\${command:+$command }$word"; fi
+  done
+  local -a choices
+  case "$command" in
+${cases.join('\n')}
+  esac
+  _describe mediabatch choices
+  if [[ -n "$command" ]]; then _files; fi
+}
+if [[ "$funcstack[1]" = _mediabatch ]]; then _mediabatch "$@"; else compdef _mediabatch mediabatch; fi
+`;
+}
+
+function fishScript(entries: readonly Entry[]): string {
+  const lines = entries.flatMap(({ name, words }) => {
+    const parts = name.split(' ').filter((part) => part !== '');
+    const condition =
+      parts.length === 0
+        ? '__fish_use_subcommand'
+        : parts.map((part) => `__fish_seen_subcommand_from ${part}`).join('; and ');
+    return words.map(({ text, about }) => {
+      const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-f -a ${text}`;
+      return `complete -c mediabatch -n ${quote(condition)} ${what} -d ${fishQuote(about)}`;
+    });
+  });
+  return `# mediabatch completion for fish: mediabatch completion fish | source\n${lines.join('\n')}\n`;
+}
+
+/** For bash and zsh. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function fishQuote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

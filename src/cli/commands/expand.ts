@@ -1,0 +1,23 @@
+import { expandJson, expandText } from '../../report/expand-text.ts';
+import { makeExpansion } from '../../report/expansion.ts';
+import { safeJson } from '../../report/safe-text.ts';
+import { loadManifest, showDiagnostics } from '../campaign.ts';
+import { exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+import { collectVars } from '../vars.ts';
+
+export interface ExpandOptions {
+  json?: boolean;
+  var?: Record<string, string>;
+}
+
+/** The manifest with everything resolved: one entry for each step. Needs no network and writes nothing. */
+export async function expand(file: string, options: ExpandOptions, terminal: Terminal): Promise<number> {
+  const { graph, manifest, diagnostics, sources } = await loadManifest(file, collectVars(options.var));
+  showDiagnostics(diagnostics, sources, terminal);
+  const isWrong = diagnostics.some(({ severity }) => severity === 'error');
+  if (graph === undefined || manifest === undefined || isWrong) return exitCodes.wrongInput;
+  const expansion = makeExpansion(graph, manifest);
+  terminal.out(options.json ? `${safeJson(expandJson(expansion), 2)}\n` : expandText(expansion));
+  return exitCodes.done;
+}

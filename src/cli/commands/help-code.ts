@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { codes } from '../../diagnostic.ts';
+import { nearestName } from '../../manifest/suggest.ts';
+import { readCodePage } from '../../report/code-page.ts';
+import { codePageText } from '../../report/code-page-text.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+const pages = new URL('../../report/code-pages/', import.meta.url);
+
+/** The page of a diagnostic code, in whatever case it is written. */
+export async function helpCode(topic: string, program: Command, terminal: Terminal): Promise<number> {
+  const code = topic.toUpperCase();
+  if (!Object.hasOwn(codes, code)) throw unknownTopic(topic, program);
+  const page = readCodePage(await readFile(new URL(`${code}.md`, pages), 'utf8'));
+  terminal.out(codePageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
+  return exitCodes.done;
+}
+
+function unknownTopic(topic: string, program: Command): CommandError {
+  const commands = program.commands.map((command) => command.name());
+  const isCode = /^m?b?\d+$/i.test(topic);
+  if (!isCode) {
+    const near = nearestName(topic, commands);
+    const hint = near === undefined ? 'mediabatch help lists the commands' : `did you mean ${near}?`;
+    return new CommandError(exitCodes.wrongUsage, `there is no command ${topic}, and no such code`, hint);
+  }
+  const digits = topic.replace(/\D/g, '');
+  const near = nearCodes(digits).map((code) => `${code} (${codes[code]})`);
+  return new CommandError(exitCodes.wrongUsage, `there is no code ${topic}`, `near it: ${near.join(', ')}`);
+}
+
+/** Those that begin alike, else those that come next to it. */
+function nearCodes(digits: string): (keyof typeof codes)[] {
+  const all = Object.keys(codes) as (keyof typeof codes)[];
+  const exact = all.filter((code) => code.endsWith(digits.padStart(4, '0')));
+  if (exact.length > 0) return exact;
+  const distance = (code: string) => Math.abs(Number(code.slice(2)) - Number(digits.slice(0, 9)));
+  return all.toSorted((a, b) => distance(a) - distance(b)).slice(0, 3);
+}

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { kinds } from '../../kinds/index.ts';
+import { exampleRow, helperDocs } from '../../manifest/helper-docs.ts';
+import { nearestName } from '../../manifest/suggest.ts';
+import { helpersJson, helpersText } from '../../report/helpers-text.ts';
+import { kindsJson, kindsText } from '../../report/kinds-text.ts';
+import { safeJson } from '../../report/safe-text.ts';
+import { CommandError, exitCodes } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** The JSON Schemas that are published with the package. */
+export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics'] as const;
+
+/** Everything that `schema` can print. */
+export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
+
+export interface SchemaOptions {
+  json?: boolean;
+}
+
+/** A published JSON Schema as it is, or what a manifest may say: its kinds, its template helpers. */
+export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
+  const topic = schemaTopics.find((known) => known === name);
+  const look = { style: terminal.outStyle, width: terminal.outWidth };
+  switch (topic) {
+    case undefined: {
+      const near = nearestName(name, schemaTopics);
+      const guess = near === undefined ? '' : `did you mean ${near}? `;
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `there is no schema ${name}`,
+        `${guess}There are ${schemaTopics.join(', ')}`,
+      );
+    }
+    case 'helpers':
+      terminal.out(
+        options.json ? `${safeJson(helpersJson(helperDocs, exampleRow), 2)}\n` : helpersText(helperDocs, look),
+      );
+      return exitCodes.done;
+    case 'kinds': {
+      const all = Object.values(kinds);
+      terminal.out(options.json ? `${safeJson(kindsJson(all), 2)}\n` : kindsText(all, look));
+      return exitCodes.done;
+    }
+    case 'manifest':
+    case 'plan':
+    case 'lock':
+    case 'event':
+    case 'diagnostics':
+      terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
+      return exitCodes.done;
+    default:
+      return topic satisfies never;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { ProgramContext } from './context.ts';
+
+/** Help about commands and codes, and completion for shells. */
+export function addHelpCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  program.commandsGroup('Help:').helpCommand(false);
+
+  program
+    .command('help')
+    .argument('[topic]', 'a command, or a code such as MB1203')
+    .summary('explain a command, or a code such as MB1203')
+    .description('Shows the options of a command, or what a diagnostic means: a wrong example, and how to do it right.')
+    .action(async (topic: string | undefined) => {
+      const command = topic === undefined ? program : program.commands.find((one) => one.name() === topic);
+      if (command !== undefined) {
+        command.outputHelp();
+        return;
+      }
+      exit(await (await import('../commands/help-code.ts')).helpCode(topic ?? '', program, terminal));
+    });
+
+  program
+    .command('completion')
+    .argument('<shell>', 'bash, zsh or fish')
+    .summary('print a completion script for a shell')
+    .description('Prints a script that completes commands and options: eval "$(mediabatch completion bash)"')
+    .action(async (shell: string) =>
+      exit((await import('../commands/completion.ts')).completion(shell, program, terminal)),
+    );
+}

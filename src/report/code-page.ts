@@ -1,0 +1,69 @@
+/**
+ * What `mediabatch help CODE` shows, read from a page of `code-pages/`: Markdown with a title, paragraphs, and the
+ * sections “Wrong” and “Right”. Fenced blocks are files (their names stand behind the language), or what a command says.
+ */
+export interface CodePage {
+  code: string;
+  title: string;
+  /** What it means, in paragraphs. */
+  meaning: string[];
+  wrong: PageSection;
+  right: PageSection;
+  related: string[];
+}
+
+export interface PageSection {
+  parts: PagePart[];
+}
+
+export type PagePart =
+  | { is: 'text'; text: string }
+  | { is: 'file'; name: string; text: string }
+  /** A symbolic link, which no file can show. */
+  | { is: 'link'; name: string; to: string }
+  | { is: 'says'; command: string; text: string };
+
+/** Reads a page. @throws when it has not the form that it must have, which is a bug */
+export function readCodePage(markdown: string): CodePage {
+  const lines = markdown.split('\n');
+  const title = /^# (MB\d{4}): (.+)$/.exec(lines.shift() ?? '');
+  const sections = new Map<string, PagePart[]>([['', []]]);
+  let parts = sections.get('') ?? [];
+  for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+    const heading = /^## (.+)$/.exec(line)?.[1];
+    const fence = /^```(\S+) (.+)$/.exec(line);
+    if (heading !== undefined) {
+      parts = [];
+      sections.set(heading, parts);
+    } else if (fence !== null) {
+      const end = lines.indexOf('```');
+      if (end === -1) throw new Error('internal error: a fence is not closed in a page of a code');
+      parts.push(partOf(fence[1] ?? '', fence[2] ?? '', lines.splice(0, end + 1).slice(0, -1)));
+    } else if (line !== '') parts.push({ is: 'text', text: line });
+  }
+  const textOf = (name: string) => (sections.get(name) ?? []).flatMap((part) => (part.is === 'text' ? [part.text] : []));
+  const [wrong, right] = [sections.get('Wrong'), sections.get('Right')];
+  if (title === null || wrong === undefined || right === undefined) {
+    throw new Error('internal error: a page of a code has no title, or not both sections');
+  }
+  return {
+    code: title[1] ?? '',
+    title: title[2] ?? '',
+    meaning: textOf(''),
+    wrong: { parts: wrong },
+    right: { parts: right },
+    related: textOf('Related').flatMap((text) => text.match(/MB\d{4}/g) ?? []),
+  };
+}
+
+function partOf(language: string, name: string, lines: string[]): PagePart {
+  const text = lines.map((line) => `${line}\n`).join('');
+  switch (language) {
+    case 'says':
+      return { is: 'says', command: name, text };
+    case 'link':
+      return { is: 'link', name, to: text.trim() };
+    default:
+      return { is: 'file', name, text };
+  }
+}
