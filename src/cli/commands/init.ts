@@ -1,53 +1,108 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeNewFile } from '../../disk/replace.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import { CommandError, exitCodes } from '../exit.ts';
+import { listExamples, readExample } from '../list-examples.ts';
+import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 
-const examples = new URL('../../../examples/quickstart/', import.meta.url);
+export interface InitOptions {
+  /** The name of an example. */
+  example?: string;
+  /** A data file to begin with. */
+  fromCsv?: string;
+  /** Show the examples, write nothing. */
+  list?: boolean;
+}
 
-const files: Record<string, string> = {
+/** Files by their path below the new folder. */
+export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
+
+const surroundings: NewFiles = {
   // Two branches that bought different things merge by keeping every line; the next run sorts them.
   '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
   '.gitignore': '.mediabatch/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n',
   '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
 };
 
+const defaultExample = 'quickstart';
+
 /** Writes a campaign that runs as it is. Nothing that exists is changed. */
-export async function init(folder: string, terminal: Terminal): Promise<number> {
-  const taken = (await listFolder(folder)).includes('campaign.yaml');
-  if (taken) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${join(folder, 'campaign.yaml')} exists already`,
-      'give another folder: mediabatch init my-campaign',
-    );
+export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
+  if (options.list) {
+    for (const { name, description } of await listExamples()) terminal.out(`${name}  ${description}\n`);
+    return exitCodes.done;
   }
-  const { style } = terminal;
-  const told = (name: string, what: string) => terminal.err(`  ${style.green(what)} ${join(folder, name)}\n`);
-  const written = { ...(await exampleFiles(folder)), ...files };
-  for (const [name, text] of Object.entries(written)) {
-    await writeFile(join(folder, name), text, { flag: 'wx' }).then(
-      () => told(name, 'wrote'),
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-        terminal.err(`  ${style.yellow('kept ')} ${join(folder, name)}\n`);
-        if (!name.startsWith('.')) return;
-        terminal.err('         it should hold:\n');
-        for (const line of text.trimEnd().split('\n')) terminal.err(`         ${line}\n`);
-      },
-    );
+  if (options.example !== undefined && options.fromCsv !== undefined) {
+    throw new CommandError(exitCodes.wrongUsage, '--example and --from-csv cannot stand together', 'give one of them');
   }
+  const files =
+    options.fromCsv === undefined
+      ? await readExample(options.example ?? defaultExample)
+      : await makeCsvCampaign(options.fromCsv, folder);
+  await writeAll(folder, pointAtSchema(files, folder), terminal);
   const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
-  terminal.err(`\nTry it with play money: mediabatch apply ${manifest} --sandbox\n`);
+  terminal.err(`\nTry it with play money: mediabatch apply ${shellWord(manifest)} --sandbox\n`);
   return exitCodes.done;
 }
 
-/** The folder's names; it is made when it is not there. */
-async function listFolder(folder: string): Promise<string[]> {
+/** The schema of this very installation, so that editors complete and check. */
+function pointAtSchema(files: NewFiles, folder: string): NewFiles {
+  const schema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
+  const way = relative(resolve(folder), schema).replaceAll('\\', '/');
+  const { 'campaign.yaml': manifest = '', ...others } = files;
+  return { 'campaign.yaml': String(manifest).replace(/\$schema=\S+/, `$schema=${way}`), ...others };
+}
+
+/** All or nothing of the campaign itself; of what stands around it, what is not there yet. */
+async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Promise<void> {
+  const { style } = terminal;
+  const tell = (what: string, name: string) => terminal.err(`  ${what} ${safeText(join(folder, name))}\n`);
+  await makeFolder(folder);
+  const taken: string[] = [];
+  for (const [name, content] of Object.entries(files)) {
+    const found = await readIfThere(join(folder, name));
+    if (found !== undefined && !found.equals(Buffer.from(content))) taken.push(name);
+  }
+  if (taken.length > 0) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
+      'give another folder: mediabatch init my-campaign',
+    );
+  }
+  for (const [name, content] of Object.entries({ ...files, ...surroundings })) {
+    await makeFolder(dirname(join(folder, name)));
+    try {
+      await writeNewFile(join(folder, name), Buffer.from(content));
+      tell(style.green('wrote'), name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      tell(style.yellow('kept '), name);
+      if (!Object.hasOwn(surroundings, name)) continue;
+      terminal.err('         it should hold:\n');
+      for (const line of String(content).trimEnd().split('\n')) terminal.err(`         ${line}\n`);
+    }
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    // A folder of that name, or something that may not be read: it is in the way all the same.
+    return Buffer.alloc(0);
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    return await readdir(folder);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(
@@ -56,15 +111,4 @@ async function listFolder(folder: string): Promise<string[]> {
       'give the name of a new folder',
     );
   }
-}
-
-/** The quickstart, with the way to the schema of this very installation, so that editors complete and check. */
-async function exampleFiles(folder: string): Promise<Record<string, string>> {
-  const schema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
-  const way = relative(resolve(folder), schema).replaceAll('\\', '/');
-  const manifest = await readFile(new URL('campaign.yaml', examples), 'utf8');
-  return {
-    'campaign.yaml': manifest.replace(/\$schema=\S+/, `$schema=${way}`),
-    'products.csv': await readFile(new URL('products.csv', examples), 'utf8'),
-  };
 }
