@@ -106,6 +106,12 @@ async function completeRecords(library: Library, records: readonly RemoteRecord[
   for (const kind of new Set(records.map((record) => record.kind))) {
     for (const job of await listJobs(library, kind)) listed.set(`${kind} ${job.jobId}`, job);
   }
+  for (const { kind, jobId } of records) {
+    if (kind !== 'clipping' || listed.has(`${kind} ${jobId}`)) continue;
+    // The list of clippings has no pages, and nobody says how much of it is shown.
+    const own = await library.clipping(jobId);
+    if (own !== undefined) listed.set(`${kind} ${jobId}`, own);
+  }
   return records.map((record) => {
     const { createdAt, recordId } = listed.get(`${record.kind} ${record.jobId}`) ?? {};
     return {
