@@ -4,6 +4,9 @@ import { CommandError, exitCodes } from './exit.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
 
+/** Files by their path below the new folder. */
+export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
+
 /** What the examples of the package are called, and what each is about. */
 export async function listExamples(): Promise<{ name: string; description: string }[]> {
   const names = await exampleNames();
@@ -16,7 +19,7 @@ export async function listExamples(): Promise<{ name: string; description: strin
 }
 
 /** The files of an example by their path below its folder; what runs left behind is none of them. */
-export async function readExample(name: string): Promise<Record<string, Uint8Array>> {
+export async function readExample(name: string): Promise<NewFiles> {
   const names = await exampleNames();
   if (!names.includes(name)) {
     const near = nearestName(name, names);

@@ -4,8 +4,8 @@ import { readRows } from '../manifest/read-rows.ts';
 import { isMap } from '../manifest/values.ts';
 import { diagnosticsText } from '../report/diagnostics-text.ts';
 import { makeStyle } from '../report/style.ts';
-import type { NewFiles } from './commands/init.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import type { NewFiles } from './list-examples.ts';
 
 interface Table {
   columns: readonly string[];

@@ -41,7 +41,8 @@ export function readCodePage(markdown: string): CodePage {
       parts.push(partOf(fence[1] ?? '', fence[2] ?? '', lines.splice(0, end + 1).slice(0, -1)));
     } else if (line !== '') parts.push({ is: 'text', text: line });
   }
-  const textOf = (name: string) => (sections.get(name) ?? []).flatMap((part) => (part.is === 'text' ? [part.text] : []));
+  const textOf = (name: string) =>
+    (sections.get(name) ?? []).flatMap((part) => (part.is === 'text' ? [part.text] : []));
   const [wrong, right] = [sections.get('Wrong'), sections.get('Right')];
   if (title === null || wrong === undefined || right === undefined) {
     throw new Error('internal error: a page of a code has no title, or not both sections');
@@ -61,6 +62,9 @@ function partOf(language: string, name: string, lines: string[]): PagePart {
   switch (language) {
     case 'says':
       return { is: 'says', command: name, text };
+    // A line that was not written to its end.
+    case 'torn':
+      return { is: 'file', name, text: text.slice(0, -1) };
     case 'link':
       return { is: 'link', name, to: text.trim() };
     default:

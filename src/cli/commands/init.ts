@@ -5,7 +5,7 @@ import { writeNewFile } from '../../disk/replace.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import { CommandError, exitCodes } from '../exit.ts';
-import { listExamples, readExample } from '../list-examples.ts';
+import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -17,9 +17,6 @@ export interface InitOptions {
   /** Show the examples, write nothing. */
   list?: boolean;
 }
-
-/** Files by their path below the new folder. */
-export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
 const surroundings: NewFiles = {
   // Two branches that bought different things merge by keeping every line; the next run sorts them.
@@ -82,11 +79,17 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       tell(style.yellow('kept '), name);
-      if (!Object.hasOwn(surroundings, name)) continue;
-      terminal.err('         it should hold:\n');
-      for (const line of String(content).trimEnd().split('\n')) terminal.err(`         ${line}\n`);
+      const missing = await missingLines(join(folder, name), String(surroundings[name] ?? ''));
+      if (missing.length > 0) terminal.err('         add to it:\n');
+      for (const line of missing) terminal.err(`         ${line}\n`);
     }
   }
+}
+
+/** The lines that a file of the person's own should have, too. */
+async function missingLines(path: string, wanted: string): Promise<string[]> {
+  const there = new Set((await readIfThere(path))?.toString('utf8').split(/\r?\n/));
+  return wanted.split('\n').filter((line) => line !== '' && !there.has(line));
 }
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {

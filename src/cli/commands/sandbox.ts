@@ -60,6 +60,7 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   const faults = options.faults === undefined ? undefined : await readFaults(options.faults);
   const running = await start(options, faults);
   terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
+  terminal.err(style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}\n`));
   terminal.err(style.dim('  use it from another terminal:\n'));
   terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
   const interruption = listenForInterruption(() => {});

@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { root } from '../rig/command.ts';
+import { manifest, products, workplaceForEach } from './workplace.ts';
+
+const { run, write } = workplaceForEach();
+
+beforeEach(() => {
+  write('products.csv', products);
+  write('campaign.yaml', manifest);
+});
+
+test('one entry for each step, with the origin of each value', async () => {
+  const { code, out } = await run('expand', 'campaign.yaml');
+  expect(code).toBe(0);
+  expect(out).toMatchSnapshot();
+  expect(parse(out).steps['hero@vase']).toEqual({
+    task: 'hero',
+    kind: 'image',
+    key: 'vase',
+    with: { model: 'alpha-2', resolution: '1k', prompt: 'Tide Vase on an oak table' },
+    save: 'images/vase',
+  });
+});
+
+test.each(readdirSync(join(root, 'examples')))('%s: valid YAML that says the same as its JSON', async (name) => {
+  const file = join(root, 'examples', name, 'campaign.yaml');
+  const text = await run('expand', file);
+  const json = JSON.parse((await run('expand', file, '--json')).out);
+  expect(text.code).toBe(0);
+  const { steps, ...campaign } = parse(text.out);
+  const { steps: listed, mediabatch, campaign: title, ...values } = json;
+  expect(mediabatch).toBe('expansion');
+  expect(campaign).toEqual({ ...values, name: title });
+  expect(steps).toEqual(
+    Object.fromEntries(
+      listed.map(({ address, trail: _trail, origins: _origins, ...rest }: { [key: string]: unknown }) => [
+        address,
+        rest,
+      ]),
+    ),
+  );
+});
+
+test('texts that YAML would read as something else come back as they are', async () => {
+  const prompts = [
+    'yes',
+    '1e3',
+    '# no',
+    'a: b',
+    ' lead',
+    'two\nlines\n',
+    'tab\tin\nit',
+    'a, [b]',
+    '- x',
+    '\u202e',
+    'null',
+    "'q'",
+    'end \nx',
+  ];
+  const tasks = prompts.map(
+    (prompt, index) => `  t${index}: { kind: image, with: { prompt: ${JSON.stringify(prompt)} } }\n`,
+  );
+  write('campaign.yaml', `version: 1\nname: x\ntasks:\n${tasks.join('')}`);
+  const { out } = await run('expand', 'campaign.yaml');
+  const steps = parse(out).steps as { [address: string]: { with: { prompt: string } } };
+  expect(Object.values(steps).map((step) => step.with.prompt)).toEqual(prompts);
+  expect(out).not.toContain('\u202e');
+});
+
+test('a manifest with mistakes is told', async () => {
+  write('campaign.yaml', manifest.replace('row.name', 'row.nmae'));
+  expect(await run('expand', 'campaign.yaml')).toMatchObject({
+    code: 65,
+    out: '',
+    err: expect.stringContaining('MB1203'),
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../rig/command.ts';
+import { products, workplaceForEach } from './workplace.ts';
+
+const workplace = workplaceForEach();
+const { run, write, read } = workplace;
+
+test.each(readdirSync(join(root, 'examples')))('--example %s writes a campaign that is right', async (name) => {
+  expect((await run('init', 'new', '--example', name)).code).toBe(0);
+  expect(await run('validate', 'new/campaign.yaml')).toMatchObject({ code: 0 });
+  expect(read('new/.gitattributes')).toContain('merge=union');
+  const [first = ''] = read('new/campaign.yaml').split('\n');
+  const schema = /\$schema=(.+)$/.exec(first)?.[1] ?? '';
+  expect(readFileSync(join(workplace.folder, 'new', schema), 'utf8')).toContain('"$schema"');
+});
+
+test('--list names them', async () => {
+  const { out } = await run('init', '--list');
+  expect(out.split('\n')[0]).toMatch(/^quickstart {2}\S/);
+  expect(out.trim().split('\n')).toHaveLength(readdirSync(join(root, 'examples')).length);
+  expect(readdirSync(workplace.folder)).toEqual([]);
+});
+
+test('nothing that exists is overwritten, and nothing is half written', async () => {
+  write('campaign.yaml', 'mine\n');
+  write('.gitignore', 'mine\n');
+  const refused = await run('init', '.');
+  expect(refused).toMatchObject({ code: 64, err: expect.stringContaining('campaign.yaml would be overwritten') });
+  expect(readdirSync(workplace.folder).sort()).toEqual(['.gitignore', 'campaign.yaml']);
+  const other = await run('init', '.', '--example', 'podcast-clips');
+  expect(other.code).toBe(64);
+  expect(read('campaign.yaml')).toBe('mine\n');
+});
+
+test('what stands around a campaign is kept, and what it lacks is said', async () => {
+  write('.gitignore', 'node_modules/\n.env\n');
+  const { code, err } = await run('init', '.');
+  expect(code).toBe(0);
+  expect(read('.gitignore')).toBe('node_modules/\n.env\n');
+  expect(err).toContain('kept  .gitignore\n         add to it:\n         .mediabatch/\n');
+  expect(err).not.toContain('         .env\n');
+});
+
+test.each([
+  ['plain', 'id,name,price\na1,Lamp,10\nb2,Vase,20\n', ['picture@a1', 'picture@b2'], 'Lamp, product'],
+  ['a key further back', 'name,sku\nLamp,A-1\nLamp,B-2\n', ['picture@A-1', 'picture@B-2'], 'Lamp, product'],
+  [
+    'names with spaces',
+    'Product name,Old price\nAurora Lamp,1\nTide Vase,2\n',
+    ['picture@aurora-lamp', 'picture@tide-vase'],
+    'Aurora Lamp, product',
+  ],
+  ['one column', 'town\nOslo\nBergen\n', ['picture@Oslo', 'picture@Bergen'], 'Oslo, product'],
+  ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x", product'],
+  ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
+])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
+  write('my table.csv', csv);
+  const made = await run('init', 'new', '--from-csv', 'my table.csv');
+  expect(made.code, made.err).toBe(0);
+  expect(read('new/my table.csv')).toBe(csv);
+  const { code, out, err } = await run('expand', 'new/campaign.yaml', '--json');
+  expect(code, err).toBe(0);
+  const { steps } = JSON.parse(out);
+  expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
+  expect(steps[0].with.prompt).toContain(prompt);
+  expect(await run('fmt', '--check', 'new/campaign.yaml')).toMatchObject({ code: 0 });
+});
+
+test('--from-csv: a table in the folder is named where it is', async () => {
+  mkdirSync(join(workplace.folder, 'data'));
+  write('data/products.csv', products);
+  expect((await run('init', '.', '--from-csv', 'data/products.csv')).code).toBe(0);
+  expect(read('campaign.yaml')).toContain('foreach: "data/products.csv"');
+  expect(await run('validate', 'campaign.yaml')).toMatchObject({ code: 0 });
+  expect(readdirSync(workplace.folder).sort()).toEqual([
+    '.env.example',
+    '.gitattributes',
+    '.gitignore',
+    'campaign.yaml',
+    'data',
+  ]);
+});
+
+test.each<[string, string, string | undefined, number, string]>([
+  ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv names its rows'],
+  ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
+  ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
+  ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv file'],
+])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
+  if (csv !== undefined) write(file, csv);
+  expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });
+  expect(readdirSync(workplace.folder)).toEqual(csv === undefined ? [] : [file]);
+});
+
+test('an unknown example gives a near one', async () => {
+  const said = await run('init', 'new', '--example', 'product-gird');
+  expect(said).toMatchObject({ code: 64, err: expect.stringContaining('did you mean product-grid?') });
+});

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { root } from '../rig/command.ts';
+import { manifest, products, workplaceForEach } from './workplace.ts';
+
+const workplace = workplaceForEach();
+const { run, write, read } = workplace;
+const wrong = manifest.replace('row.name', 'row.nmae').replace('kind: image', 'kind: imgae').replace('save:', 'svae:');
+
+describe('validate', () => {
+  beforeEach(() => write('products.csv', products));
+
+  test('marks lines on GitHub, and says on stderr what is fine', async () => {
+    write('campaign.yaml', wrong);
+    write('other.yaml', manifest);
+    const said = await run('validate', 'campaign.yaml', 'other.yaml', '--format', 'github');
+    expect(said.code).toBe(65);
+    expect(said.out.split('\n')).toEqual([
+      expect.stringMatching(/^::error file=campaign.yaml,line=7,endLine=7,col=11,endColumn=15,title=MB1103::/),
+      expect.stringMatching(/^::error file=campaign.yaml,line=11,endLine=11,col=18,endColumn=25,title=MB1203::/),
+      expect.stringMatching(/^::error file=campaign.yaml,line=12,endLine=12,col=5,endColumn=8,title=MB1101::/),
+      '',
+    ]);
+    expect(said.err).toBe('ok other.yaml: 1 task, 2 steps\n');
+  });
+
+  test('its fixes make the manifest right', async () => {
+    write('campaign.yaml', wrong);
+    const { out } = await run('validate', 'campaign.yaml', '--json');
+    const report = JSON.parse(out);
+    const schema = JSON.parse(readFileSync(join(root, 'schemas', 'diagnostics.schema.json'), 'utf8'));
+    const isRight = new Ajv2020({ strict: true, strictRequired: false }).compile(schema);
+    expect(isRight(report), JSON.stringify(isRight.errors)).toBe(true);
+    type Fix = { range: { start: { offset: number }; end: { offset: number } }; text: string };
+    const fixes = report.diagnostics.map(({ fix }: { fix: Fix }) => fix) as Fix[];
+    const fixed = fixes
+      .toSorted((a, b) => b.range.start.offset - a.range.start.offset)
+      .reduce(
+        (text, { range, text: meant }) => text.slice(0, range.start.offset) + meant + text.slice(range.end.offset),
+        wrong,
+      );
+    expect(fixed).toBe(manifest);
+  });
+
+  test.each([
+    ['a field', 'prompt: "{{row.name}}', 'promt: "{{row.name}}'],
+    ['a var', '{{vars.brand}}', '{{vars.brnad}}'],
+    ['an axis', '{{matrix.ratio}}', '{{matrix.raito}}'],
+    ['a task', '{{tasks.logo.url}}', '{{tasks.lgoo.url}}'],
+    ['an output', '{{tasks.logo.url}}', '{{tasks.logo.urk}}'],
+    ['a root', '{{row.sku}}', '{{rwo.sku}}'],
+    ['a name without its root', '{{row.name}}', '{{name}}'],
+    ['a key of a task', '    key:', '    kye:'],
+    ['a kind in defaults', '  image: {', '  imag: {'],
+  ])('a fix for %s', async (_what, right, mistake) => {
+    const whole = `vars: { brand: Northlight }\n${manifest}`
+      .replace('on an oak table', '{{vars.brand}} {{matrix.ratio}}')
+      .replace('    save:', '      referenceImages: ["{{tasks.logo.url}}"]\n    matrix: { ratio: ["1:1"] }\n    save:')
+      .concat('  logo: { kind: image, with: { prompt: a logo } }\n');
+    write('campaign.yaml', whole);
+    expect(await run('validate', 'campaign.yaml')).toMatchObject({ code: 0 });
+    const broken = whole.replace(right, mistake);
+    expect(broken).not.toBe(whole);
+    write('campaign.yaml', broken);
+    const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
+    const [{ range, text }] = report.diagnostics.flatMap(({ fix }: { fix?: object }) => fix ?? []);
+    expect(broken.slice(0, range.start.offset) + text + broken.slice(range.end.offset)).toBe(whole);
+  });
+
+  test('a name that is there already is no fix', async () => {
+    write('campaign.yaml', manifest.replace('with:', 'tag: [a]\n    tags: [a]\n    with:'));
+    const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
+    expect(report.diagnostics).toEqual([expect.objectContaining({ code: 'MB1101' })]);
+    expect(report.diagnostics[0]).not.toHaveProperty('fix');
+  });
+});
+
+describe('fmt', () => {
+  const messy = manifest.replaceAll('  ', '    ').replace('name: spring', "name:   'spring'   # ours");
+  const neat = manifest.replace('name: spring', 'name: "spring" # ours');
+
+  test('formats in place, once', async () => {
+    write('a.yaml', messy);
+    write('b.yaml', neat);
+    expect(await run('fmt', 'a.yaml', 'b.yaml')).toEqual({ code: 0, out: '', err: 'formatted a.yaml\n' });
+    expect(read('a.yaml')).toBe(neat);
+    expect(await run('fmt', 'a.yaml', 'b.yaml')).toEqual({ code: 0, out: '', err: '' });
+    expect(readdirSync(workplace.folder).sort()).toEqual(['a.yaml', 'b.yaml']);
+  });
+
+  test('only names the files when it checks', async () => {
+    write('a.yaml', messy);
+    write('b.yaml', neat);
+    expect(await run('fmt', '--check', 'a.yaml', 'b.yaml')).toMatchObject({ code: 65, out: 'a.yaml\n' });
+    expect(read('a.yaml')).toBe(messy);
+    expect(await run('fmt', '--check', 'b.yaml')).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  test('leaves a file with mistakes alone, and goes on with the others', async () => {
+    write('a.yaml', 'a: [1\n');
+    write('b.yaml', messy);
+    const said = await run('fmt', 'a.yaml', 'b.yaml');
+    expect(said.code).toBe(65);
+    expect(said.err).toContain('a.yaml:1:4 error MB1003');
+    expect(read('a.yaml')).toBe('a: [1\n');
+    expect(read('b.yaml')).toBe(neat);
+  });
+
+  test.each([
+    [['missing.yaml'], 65],
+    [['-', 'a.yaml'], 64],
+  ])('%j ends with %i', async (files, code) => {
+    expect((await run('fmt', ...files)).code).toBe(code);
+  });
+});

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../rig/command.ts';
+import { manifest, workplaceForEach } from './workplace.ts';
+
+const workplace = workplaceForEach();
+const { run, write } = workplace;
+
+describe('schema', () => {
+  test.each(['manifest', 'plan', 'lock', 'event', 'diagnostics'])('%s is the published file', async (name) => {
+    const { code, out } = await run('schema', name);
+    expect(code).toBe(0);
+    expect(out).toBe(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'));
+    if (name === 'manifest') expect((await run('schema')).out).toBe(out);
+  });
+
+  test('lists helpers and kinds for people and for programs', async () => {
+    expect((await run('schema', 'helpers')).out).toContain('{{slug row.name}} gives aurora-lamp');
+    const helpers = JSON.parse((await run('schema', 'helpers', '--json')).out).helpers;
+    expect(helpers.map(({ name }: { name: string }) => name)).toContain('upload');
+    const kinds = (await run('schema', 'kinds')).out;
+    expect(kinds).toContain('aspectRatio');
+    expect(kinds.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    expect(JSON.parse((await run('schema', 'kinds', '--json')).out).kinds).toHaveLength(9);
+  });
+
+  test('an unknown one gives a near one', async () => {
+    expect(await run('schema', 'manifset')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('did you mean manifest?'),
+    });
+  });
+});
+
+describe('help', () => {
+  test.each(['MB1203', 'mb1203'])('%s explains the code', async (code) => {
+    const { out } = await run('help', code);
+    expect(out).toContain('MB1203: a template names something that does not exist');
+    expect(out).toContain('did you mean `row.name`?');
+  });
+
+  test('without a topic, and for a command, it is the usual help', async () => {
+    const { code, out } = await run('help');
+    expect(code).toBe(0);
+    expect(out).toContain('Run a campaign:');
+    expect(out).toBe((await run('--help')).out);
+    expect((await run('help', 'plan')).out).toBe((await run('plan', '--help')).out);
+  });
+
+  test.each([
+    ['MB1299', 'near it: MB1301'],
+    ['1203', 'near it: MB1203 (a template names something that does not exist)'],
+    ['plna', 'did you mean plan?'],
+    ['constructor', 'mediabatch help lists the commands'],
+  ])('%s gives near misses', async (topic, hint) => {
+    expect(await run('help', topic)).toMatchObject({ code: 64, err: expect.stringContaining(hint) });
+  });
+
+  test('every line fits 100 columns, and every command has its words', async () => {
+    const { out } = await run('help');
+    expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    expect(out).toMatch(/^ {2}expand <file> {2,}\S/m);
+    expect(out).not.toMatch(/^Commands:/m);
+  });
+});
+
+describe('completion', () => {
+  const complete = (script: string, words: string[]) =>
+    execFileSync(
+      'bash',
+      [
+        '-c',
+        `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})\nCOMP_CWORD=${words.length - 1}\n_mediabatch\nprintf '%s\\n' "\${COMPREPLY[@]}"`,
+      ],
+      { encoding: 'utf8', cwd: workplace.folder },
+    )
+      .split('\n')
+      .filter((line) => line !== '');
+
+  test('bash completes commands, options and files', async () => {
+    const { code, out } = await run('completion', 'bash');
+    expect(code).toBe(0);
+    write('campaign.yaml', manifest);
+    expect(complete(out, ['mediabatch', 'va'])).toEqual(['validate']);
+    expect(complete(out, ['mediabatch', 'apply', '--max'])).toEqual(['--max-credits']);
+    expect(complete(out, ['mediabatch', 'apply', 'camp'])).toEqual(['campaign.yaml']);
+    expect(complete(out, ['mediabatch', 'uploads', 'a'])).toContain('add');
+  });
+
+  test('there are others, and no more', async () => {
+    expect((await run('completion', 'zsh')).out).toMatch(/^#compdef mediabatch\n/);
+    expect((await run('completion', 'fish')).out).toContain("-l max-credits -d 'cap of this run");
+    expect(await run('completion', 'fihs')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('did you mean fish?'),
+    });
+  });
+});
