@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { root } from '../rig/command.ts';
+import { bin, root } from '../rig/command.ts';
 import { manifest, products, workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
@@ -106,6 +107,13 @@ describe('fmt', () => {
     expect(said.err).toContain('a.yaml:1:4 error MB1003');
     expect(read('a.yaml')).toBe('a: [1\n');
     expect(read('b.yaml')).toBe(neat);
+  });
+
+  test('formats standard input to standard output', () => {
+    const stdin = (input: string, ...args: string[]) =>
+      spawnSync(process.execPath, [bin, 'fmt', ...args, '-'], { input });
+    expect(stdin(messy)).toMatchObject({ status: 0, stdout: Buffer.from(neat) });
+    expect(stdin(messy, '--check')).toMatchObject({ status: 65, stdout: Buffer.from('-\n') });
   });
 
   test.each([

@@ -49,7 +49,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
   program
     .command('expand')
     .argument('<file>', 'the manifest')
-    .summary('print the manifest flattened into one entry per step')
+    .summary('print one entry per step, everything resolved')
     .description(
       'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
     )
@@ -62,7 +62,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
   program
     .command('schema')
     .argument('[name]', 'manifest, plan, lock, event, diagnostics, helpers or kinds', 'manifest')
-    .summary('print a JSON Schema; the template helpers; the kinds')
+    .summary('print a JSON Schema, the helpers or the kinds')
     .description(
       'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields.',
     )

@@ -26,7 +26,7 @@ export function addLockCommands(program: Command, { terminal, exit }: ProgramCon
     .command('unlock')
     .argument('<file>', 'the manifest')
     .requiredOption('--id <id>', 'the id of the run, as the refusal showed it')
-    .summary('end the claim of a run that is gone on another machine')
+    .summary('end the claim of a run on another machine')
     .description('Ends the claim of a run that is gone on another machine.')
     .option('--sandbox', 'the lock of the sandbox runs')
     .option('--lock <file>', 'another lock than the one beside the manifest')

@@ -18,7 +18,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     program
       .command('plan')
       .argument('<file>', 'the manifest')
-      .summary('show what a run would do, why, and what it costs')
+      .summary('show what a run would do, and what it costs')
       .description(
         'Shows for every step what a run would do, why, and what it costs. Needs no network and writes nothing.',
       )
@@ -65,7 +65,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   for (const [name, summary, description] of [
     [
       'explain',
-      'why a run would do what it would do with one step',
+      'say why a run would do what it does to a step',
       'Says field by field why a run would do what it would do with one step.',
     ],
     ['render', 'print the request of one step as it is sent', 'Prints the request of one step as it is sent.'],

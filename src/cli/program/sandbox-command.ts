@@ -5,7 +5,7 @@ import { port, positive, share, wholeNumber } from './options.ts';
 export function addSandboxCommand(program: Command, { terminal, exit }: ProgramContext): void {
   program
     .command('sandbox')
-    .summary('serve a local stand-in for the service, without an account')
+    .summary('serve a local stand-in for the service')
     .description('Serves a local stand-in for the service: real jobs, credits and files, no account.')
     .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', port, 4010)
     .option('--credits <n>', 'balance of a new sandbox', wholeNumber)
