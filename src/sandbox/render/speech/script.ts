@@ -89,6 +89,8 @@ export function readScript(text: string, accent: Accent): Phrase[] {
 
 function readLatin(text: string, shouts: boolean): [phones: PhoneName[], stressed: boolean] {
   const word = text
+    // At the end of a word an e without its accent would be silent.
+    .replace(/[éê](?=s?$)/iu, 'ay')
     .normalize('NFD')
     .toLowerCase()
     .replaceAll(/[ßæœøđðþłı]/g, (letter) => letters[letter] ?? '')

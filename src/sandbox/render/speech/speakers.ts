@@ -42,7 +42,7 @@ const speakers: Readonly<Record<string, Speaker>> = {
   George: speaker('british', [92, 0.85, 0.93, 0.9, 0.03, 0.68]),
   Callum: speaker('american', [99, 0.8, 0.98, 0.94, 0.16, 0.9]),
   River: speaker('american', [150, 0.8, 1.06, 0.98, 0.05, 0.7]),
-  Liam: speaker('american', [134, 1.3, 1.04, 1.1, 0.03, 0.8]),
+  Liam: speaker('american', [129, 1.3, 1.04, 1.14, 0.03, 0.8]),
   Charlotte: speaker('swedish', [207, 1.2, 1.15, 0.94, 0.07, 0.62]),
   Alice: speaker('british', [214, 1, 1.12, 1.03, 0.03, 0.78]),
   Matilda: speaker('american', [178, 0.8, 1.08, 0.88, 0.13, 0.55]),
@@ -51,7 +51,7 @@ const speakers: Readonly<Record<string, Speaker>> = {
   Eric: speaker('american', [115, 0.6, 0.99, 1, 0.02, 0.78]),
   Chris: speaker('american', [120, 1, 1, 1.05, 0.06, 0.7]),
   Brian: speaker('american', [86, 0.75, 0.9, 0.88, 0.04, 0.74]),
-  Daniel: speaker('british', [104, 0.75, 0.96, 0.96, 0.02, 0.82]),
+  Daniel: speaker('british', [102, 0.75, 0.94, 1.02, 0.02, 0.82]),
   Lily: speaker('british', [238, 1.25, 1.19, 0.98, 0.09, 0.64]),
   Bill: speaker('american', [81, 0.7, 0.92, 0.83, 0.1, 0.66]),
 };
