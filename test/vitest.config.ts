@@ -1,15 +1,28 @@
 import { defineConfig } from 'vitest/config';
 
+/** Rooms whose tests leave nothing behind in their process: they share it, and load each module once. */
+const shared = ['engine', 'graph', 'kinds', 'lock', 'manifest', 'plan', 'report', 'run'].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
+const common = { testTimeout: 30_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
-    // Each has a configuration of its own: a browser, and a proxy that is no dependency.
-    exclude: ['test/browser/**', 'test/contract/**', 'node_modules/**'],
     globalSetup: ['test/build.ts'],
     // Most of the time goes into the command's own processes, so a worker more than spare cores is no waste.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      { test: { ...common, name: 'rooms', include: shared, isolate: false } },
+      {
+        test: {
+          ...common,
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          // The browser and the contract have configurations of their own: a browser, and a proxy that is no dependency.
+          exclude: [...shared, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
+        },
+      },
+    ],
   },
 });

@@ -21,6 +21,11 @@ export interface SandboxOptions {
   speed?: number;
   /** Folder for the ledger, the uploads and the rendered files. Absent: in memory only. One sandbox at a time. */
   dataDir?: string;
+  /**
+   * Folder for the rendered files instead of one in `dataDir`. Several sandboxes may share it, at the same time too: the
+   * same request gives the same bytes.
+   */
+  filesDir?: string;
   /** The API key that is accepted. Default `sandbox_live_local`. */
   apiKey?: string;
   /** The clock, in ms. Default `Date.now`. */
@@ -58,6 +63,7 @@ export interface Sandbox {
 /** Throws when `dataDir` is in use or its files are damaged. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { dataDir } = options;
+  const filesDir = options.filesDir ?? (dataDir === undefined ? undefined : join(dataDir, 'files'));
   const journal = dataDir === undefined ? undefined : openJournal(dataDir);
   const renderer = createRenderer();
   const faults = new FaultScript();
@@ -74,7 +80,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     blobs,
     faults,
     limit: new CreatesLimit(options.rateLimit),
-    files: new OutputFiles(renderer, dataDir === undefined ? undefined : join(dataDir, 'files')),
+    files: new OutputFiles(renderer, filesDir),
     keysInHand: new Set(),
     apiKey: options.apiKey ?? 'sandbox_live_local',
     startingCredits,

@@ -65,7 +65,9 @@ export interface SandboxProcess {
 
 /** The service in a process of its own. */
 export async function sandboxProcess(data: string, args: string[] = ['--speed', 'Infinity']): Promise<SandboxProcess> {
-  const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--data', data, ...args], {
+  const files = process.env.MEDIABATCH_TEST_FILES;
+  const shared = files === undefined ? [] : ['--files', files];
+  const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--data', data, ...shared, ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));

@@ -16,6 +16,7 @@ export interface SandboxCommandOptions {
   failRate: number;
   faults?: string;
   data: string;
+  files?: string;
 }
 
 export interface RunningSandbox {
@@ -27,6 +28,7 @@ export interface RunningSandbox {
 /** The embedded service on loopback. The only place where the runner's side touches it. */
 export async function startSandbox(options: {
   dataDir: string;
+  filesDir?: string;
   port: number;
   credits?: number;
   speed?: number;
@@ -74,6 +76,7 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
   try {
     return await startSandbox({
       dataDir: resolve(options.data),
+      ...(options.files !== undefined && { filesDir: resolve(options.files) }),
       port: options.port,
       speed: options.speed,
       failRate: options.failRate,

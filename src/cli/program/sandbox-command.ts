@@ -13,5 +13,6 @@ export function addSandboxCommand(program: Command, { terminal, exit }: ProgramC
     .option('--fail-rate <share>', 'share of jobs that fail, 0 to 1', share, 0)
     .option('--faults <file>', 'scripted faults, JSON')
     .option('--data <dir>', 'where its state lives', '.mediabatch/sandbox')
+    .option('--files <dir>', 'where rendered files are kept (default: in --data); several sandboxes may share it')
     .action(async (options) => exit(await (await import('../commands/sandbox.ts')).sandbox(options, terminal)));
 }
