@@ -60,10 +60,12 @@ export async function findLeftovers(
 function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
   const files = new Map<string, { digests: Set<string>; address: string }>();
   for (const { address, purchases } of lock.steps.values()) {
-    for (const { path, sha256 } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
+    for (const { path, sha256, edited } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
       const known = files.get(path);
-      if (known === undefined) files.set(path, { digests: new Set([sha256]), address });
-      else known.digests.add(sha256);
+      // What somebody has worked on is nothing that the service could give again.
+      const digests = edited === true ? [] : [sha256];
+      if (known === undefined) files.set(path, { digests: new Set(digests), address });
+      else for (const digest of digests) known.digests.add(digest);
     }
   }
   return files;

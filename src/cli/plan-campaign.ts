@@ -3,6 +3,7 @@ import { checkOutputs, findStrangers, measureMedia } from '../disk/outputs.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
+import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
@@ -48,6 +49,8 @@ export async function planCampaign(
   }
   const select = makeSelector(graph, lock);
   const selected = select.chosen(options);
+  const redo = select.all('--redo', options.redo);
+  refusePinned(applyDecisions(graph, lock), redo);
   const plan = assemblePlan({
     graph,
     lock,
@@ -56,12 +59,27 @@ export async function planCampaign(
     replays: options.replays,
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
-    redo: select.all('--redo', options.redo),
+    redo,
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   await checkPlaces(plan, lock, { paths, terminal: options.terminal });
   return plan;
+}
+
+/** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
+function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
+  const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
+  const [first] = pinned;
+  if (first === undefined) return;
+  const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `--redo: ${safeText(first.address)}${others} pinned, and what is pinned is not bought again`,
+    first.decided?.pinned === 'manifest'
+      ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
+      : 'take the pin off with `mediabatch unpin FILE ADDRESS`, or choose other steps; nothing was spent',
+  );
 }
 
 /** Where outputs cannot go, or where something else is: said before anything is paid for. */

@@ -4,7 +4,7 @@ import type { Graph } from '../graph/graph.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
 import { writeHeader, writeLock } from '../lock/write.ts';
-import { withoutMovedAway } from '../plan/assemble.ts';
+import { withoutMovedAway } from '../plan/orphans.ts';
 import type { RunFact } from '../run/event.ts';
 import type { LoadedLock } from './campaign.ts';
 

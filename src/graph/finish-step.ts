@@ -42,6 +42,7 @@ export function finishStep(
     ...(task.timeoutMs !== undefined && { timeoutMs: task.timeoutMs }),
     ...(task.retry !== undefined && { retry: task.retry }),
     ...(task.expect !== undefined && { expect: task.expect }),
+    ...(task.pin === true && { pin: true as const }),
     ...(unchecked === true && { unchecked }),
     tags: task.tags,
     place: from.manifest.places.key(taskPath(task.id)),

@@ -50,11 +50,24 @@ export interface Step {
   /** Failed jobs are bought again: `attempts` purchases at most in all, for `credits` at most beside the first. */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
+  /** `pin: true` of its task: what was bought for it is kept, whatever changes. */
+  pin?: true;
+  /** What people decided about it, as far as it counts now. Filled in by `applyDecisions`, which knows the lock. */
+  decided?: Decided;
   /** Nobody could check its request: the service does not document it, and its own description is not known here. */
   unchecked?: true;
   tags: string[];
   place: Place;
   trail: string[];
+}
+
+/** A step that is held to a purchase: `paidRequest` and `fingerprint` of the step are those of that purchase. */
+export interface Decided {
+  /** By whom it is pinned; absent when it is held by an acceptance alone. */
+  pinned?: 'manifest' | 'lock';
+  accepted?: true;
+  /** What the manifest asks for now, where that is something else. */
+  wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
 /** A campaign, fully expanded. `steps` is in a stable topological order: needs first, then as written. */
@@ -71,6 +84,8 @@ export interface Graph {
   /** Credits by price class, or by the beginning of one, as the manifest says. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
+  /** Decisions of the lock have been applied. */
+  decided?: true;
 }
 
 /** What the disk says about a file that a step uploads. */

@@ -9,7 +9,13 @@ export const clipping: Kind = {
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
   // This one asks the provider before it answers; the plain record may stand still.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
-  list: { path: '/clippings/all', items: 'data', paged: false, jobId: 'id' },
+  list: {
+    path: '/clippings/all',
+    items: 'data',
+    paged: false,
+    jobId: 'id',
+    echoes: { videoUrl: 'videoUrl' },
+  },
   remove: { path: '/clippings/{id}', by: 'job' },
   recovery: 'list',
   fields: {

@@ -37,6 +37,8 @@ export interface Kind {
     readonly paged: boolean;
     /** The field of an item that holds the job id. */
     readonly jobId: 'id' | 'jobId';
+    /** Fields of the request, and under which name an item gives them back. The first one tells requests apart best. */
+    readonly echoes: Readonly<Record<string, string>>;
   };
   /** Removes the remote record for good; credits do not come back. `{id}`: the job's id, or its record's. */
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };

@@ -8,7 +8,13 @@ export const thumbnail: Kind = {
   media: 'image',
   create: { paths: ['/thumbnails/create', '/thumbnails'], documented: false },
   status: { path: '/image/status/{id}' },
-  list: { path: '/thumbnails', items: 'data', paged: false, jobId: 'jobId' },
+  list: {
+    path: '/thumbnails',
+    items: 'data',
+    paged: false,
+    jobId: 'jobId',
+    echoes: { title: 'title', description: 'description', link: 'link' },
+  },
   remove: { path: '/thumbnails/{id}', by: 'record' },
   recovery: 'list',
   fields: {

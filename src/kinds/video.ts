@@ -8,7 +8,13 @@ export const video: Kind = {
   media: 'video',
   create: { paths: ['/videos/create', '/videos'], documented: false },
   status: { path: '/video/status/{id}' },
-  list: { path: '/videos/all', items: 'generations', paged: true, jobId: 'id' },
+  list: {
+    path: '/videos/all',
+    items: 'generations',
+    paged: true,
+    jobId: 'id',
+    echoes: { prompt: 'prompt', model: 'model', ratio: 'ratio', duration: 'duration' },
+  },
   recovery: 'list',
   fields: {
     prompt: { description: 'What happens in the video.', type: 'string', free: true },

@@ -12,7 +12,13 @@ export const voiceover: Kind = {
   media: 'audio',
   create: { paths: ['/voiceovers/create', '/voiceovers'], documented: false },
   status: { path: '/voiceovers/status/{id}' },
-  list: { path: '/voiceovers/all', items: 'generations', paged: true, jobId: 'id' },
+  list: {
+    path: '/voiceovers/all',
+    items: 'generations',
+    paged: true,
+    jobId: 'id',
+    echoes: { text: 'text', voice_id: 'voiceId', model: 'model', output_format: 'outputFormat' },
+  },
   recovery: 'list',
   fields: {
     text: { description: 'What is spoken.', type: 'string', free: true },

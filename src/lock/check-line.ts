@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import type { LockLine, Output, Purchase, PurchaseState } from './record.ts';
+import type { Decisions, LockLine, Output, Purchase, PurchaseState } from './record.ts';
 
 /** What is wrong with a line, in words that follow "the line ". */
 export class LineProblem extends Error {}
@@ -19,10 +19,37 @@ export function checkLine(fields: Fields): LockLine {
   if (hasControlCharacter(address)) throw new LineProblem('has an address with control characters');
   const kind = text(fields, 'kind', { max: 64, pattern: /^[a-z][a-z0-9_-]*$/, form: 'a kind of generation' });
   const newest = checkPurchase(fields);
-  const earlier = fields.earlier;
-  if (earlier === undefined) return { address, kind, ...newest };
+  const { decisions, earlier } = fields;
+  const decided = decisions === undefined ? {} : { decisions: checkDecisions(fieldsOf(decisions, 'decisions')) };
+  if (earlier === undefined) return { address, kind, ...newest, ...decided };
   if (!Array.isArray(earlier)) throw new LineProblem('has an "earlier" that is not a list');
-  return { address, kind, ...newest, earlier: earlier.map((item) => checkPurchase(fieldsOf(item, 'earlier'))) };
+  const purchases = earlier.map((item) => checkPurchase(fieldsOf(item, 'earlier')));
+  return { address, kind, ...newest, ...decided, earlier: purchases };
+}
+
+/** Kinds of decisions that are not known are left out: whoever wrote them has a newer version, and no money is in them. */
+function checkDecisions(fields: Fields): Decisions {
+  const { pin, accepted, forgotten } = fields;
+  const decisions: Decisions = {};
+  if (pin !== undefined) {
+    const pinned = fieldsOf(pin, 'decisions');
+    const fingerprint = pinned.fingerprint === undefined ? {} : { fingerprint: checkDigest(pinned, 'fingerprint') };
+    decisions.pin = { ...fingerprint, revision: count(pinned, 'revision', 1) };
+  }
+  if (accepted !== undefined) {
+    if (!Array.isArray(accepted)) throw new LineProblem('has "accepted" decisions that are not a list');
+    decisions.accepted = accepted.map((item) => {
+      const one = fieldsOf(item, 'decisions');
+      const [wanted, fingerprint] = [checkDigest(one, 'wanted'), checkDigest(one, 'fingerprint')];
+      return { wanted, fingerprint, revision: count(one, 'revision', 1) };
+    });
+  }
+  if (forgotten !== undefined) decisions.forgotten = count(fields, 'forgotten', 1);
+  return decisions;
+}
+
+function checkDigest(fields: Fields, field: string): string {
+  return text(fields, field, { max: 256, pattern: /^[!-~]+$/, form: 'a digest' });
 }
 
 function checkPurchase(fields: Fields): Purchase {
@@ -30,7 +57,7 @@ function checkPurchase(fields: Fields): Purchase {
   const state = checkState(fields, jobId !== undefined);
   const { outputs, request } = fields;
   return {
-    fingerprint: text(fields, 'fingerprint', { max: 256, pattern: /^[!-~]+$/, form: 'a digest' }),
+    fingerprint: checkDigest(fields, 'fingerprint'),
     generation: count(fields, 'generation', 1),
     attempt: count(fields, 'attempt', 1),
     state,
@@ -111,6 +138,7 @@ function checkOutputs(outputs: Json): Output[] {
       sha256: text(fields, 'sha256', { max: 64, pattern: /^[0-9a-f]{64}$/, form: '64 hexadecimal digits' }),
       bytes: count(fields, 'bytes', 0),
       type: text(fields, 'type', { max: 128, pattern: /^[!-~]+$/, form: 'a media type' }),
+      ...(fields.edited === true && { edited: true as const }),
     };
   });
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../json.ts';
-import type { Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
+import { joinDecisions } from './decisions.ts';
+import type { Decisions, Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
 
 /** How far a state is. Within one purchase a state only ever moves up. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
@@ -12,10 +13,11 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/** Purchases of one address as one source knew them, with the kind it gave. */
+/** Purchases and decisions of one address as one source knew them, with the kind it gave. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
+  decisions?: Decisions;
 }
 
 /** The union of what two sources know about one step: commutative, associative, idempotent; no job id is ever dropped. */
@@ -41,16 +43,23 @@ export function recordOf(line: LockLine): StepRecord {
 }
 
 export function partOf(line: LockLine): Part {
-  const { address: _address, kind, earlier, ...newest } = line;
-  return { kind, purchases: [newest, ...(earlier ?? [])] };
+  const { address: _address, kind, decisions, earlier, ...newest } = line;
+  return { kind, purchases: [newest, ...(earlier ?? [])], ...(decisions !== undefined && { decisions }) };
 }
 
 /** The line of a record as it is kept: what only explains the newest purchase is left out of the earlier ones. */
 export function lineOf(record: StepRecord): LockLine {
+  const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
-  if (newest === undefined) throw new Error(`internal error: the record of ${record.address} has no purchase`);
+  if (newest === undefined) throw new Error(`internal error: the record of ${address} has no purchase`);
   const earlier = others.map(withoutExplanation);
-  return { address: record.address, kind: record.kind, ...newest, ...(earlier.length > 0 && { earlier }) };
+  return {
+    address,
+    kind,
+    ...newest,
+    ...(decisions !== undefined && { decisions }),
+    ...(earlier.length > 0 && { earlier }),
+  };
 }
 
 /** Joins any number of parts in one pass, so that a long journal of one step stays cheap. */
@@ -75,7 +84,8 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
     if (!answered) purchases.push(normalPurchase(purchase, common));
   }
   purchases.sort(compareNewestFirst);
-  return { address, kind: kindOf(parts), purchases };
+  const decisions = joinDecisions(parts.map((part) => part.decisions));
+  return { address, kind: kindOf(parts), purchases, ...(decisions !== undefined && { decisions }) };
 }
 
 /** What all facts about one (generation, attempt, fingerprint) have in common, whoever of them brought it. */

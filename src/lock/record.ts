@@ -8,6 +8,8 @@ export interface Output {
   bytes: number;
   /** Media type by the bytes themselves, for example `image/png`. */
   type: string;
+  /** Somebody changed the file, and it was accepted like that: the service does not have these bytes. */
+  edited?: true;
 }
 
 /**
@@ -49,12 +51,34 @@ export interface Purchase {
   take?: number;
 }
 
+/**
+ * What people decided about a step. None of it costs credits, and none of it takes a job id off the record. Each part
+ * has one value that wins a join: the higher revision, or the larger number. The version of the file stays: whoever does
+ * not know these fields leaves them out, and then plans, and shows, what a decision would have spared.
+ */
+export interface Decisions {
+  /** The purchase whose output is kept, whatever the manifest says now. Without a fingerprint: not pinned any more. */
+  pin?: { fingerprint?: string; revision: number };
+  /** Requests (`wanted`) that the output of another request (`fingerprint`) was declared to satisfy. Sorted by `wanted`. */
+  accepted?: Acceptance[];
+  /** Purchases up to this generation count as never made; their ids and charges stay. */
+  forgotten?: number;
+}
+
+/** Both are fingerprints. */
+export interface Acceptance {
+  wanted: string;
+  fingerprint: string;
+  revision: number;
+}
+
 /** Everything that was ever bought for one address. */
 export interface StepRecord {
   address: string;
   kind: string;
   /** Sorted: the newest first, so `purchases[0]` is the face of the record. Never empty. */
   purchases: Purchase[];
+  decisions?: Decisions;
 }
 
 /** The lock as a value. */
@@ -72,5 +96,6 @@ export interface Lock {
 export interface LockLine extends Purchase {
   address: string;
   kind: string;
+  decisions?: Decisions;
   earlier?: Purchase[];
 }

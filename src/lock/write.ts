@@ -1,6 +1,6 @@
 import { canonicalJson } from '../json.ts';
 import { lineOf } from './join.ts';
-import type { Lock, LockLine, Output, Purchase } from './record.ts';
+import type { Decisions, Lock, LockLine, Output, Purchase } from './record.ts';
 
 export function emptyLock(): Lock {
   return { version: 1, steps: new Map() };
@@ -32,6 +32,7 @@ export function writeLine(line: LockLine): string {
     `"kind":${JSON.stringify(line.kind)}`,
     purchaseFields(line),
   ];
+  if (line.decisions !== undefined) parts.push(`"decisions":${JSON.stringify(orderedDecisions(line.decisions))}`);
   if (line.earlier !== undefined && line.earlier.length > 0) {
     parts.push(`"earlier":[${line.earlier.map((purchase) => `{${purchaseFields(purchase)}}`).join(',')}]`);
   }
@@ -53,6 +54,19 @@ function purchaseFields(purchase: Purchase): string {
   return parts.join(',');
 }
 
-function orderedOutput({ path, sha256, bytes, type }: Output): Output {
-  return { path, sha256, bytes, type };
+function orderedOutput({ path, sha256, bytes, type, edited }: Output): Output {
+  return { path, sha256, bytes, type, ...(edited === true && { edited }) };
+}
+
+function orderedDecisions({ pin, accepted, forgotten }: Decisions): Decisions {
+  const ordered: Decisions = {};
+  if (pin !== undefined) {
+    const { fingerprint, revision } = pin;
+    ordered.pin = { ...(fingerprint !== undefined && { fingerprint }), revision };
+  }
+  if (accepted !== undefined) {
+    ordered.accepted = accepted.map(({ wanted, fingerprint, revision }) => ({ wanted, fingerprint, revision }));
+  }
+  if (forgotten !== undefined) ordered.forgotten = forgotten;
+  return ordered;
 }

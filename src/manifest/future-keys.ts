@@ -1,5 +1,5 @@
 /** Keys of a task that the product knows and this version does not read yet. */
-export const futureTaskKeys: readonly string[] = ['pin', 'gate'];
+export const futureTaskKeys: readonly string[] = ['gate'];
 
 /** What people who know other tools write for our keys, in the manifest itself and in a task. */
 export const borrowedManifestKeys: Readonly<Record<string, string>> = {

@@ -54,6 +54,8 @@ export interface Task {
   keyBroken?: true;
   matrix?: Matrix;
   takes?: number;
+  /** What was bought for its steps is kept, whatever changes. */
+  pin?: true;
   needs: string[];
   /** By task: what picks its step, by axis, `key` or `take`. */
   from: { task: string; picks: { name: string; value: Scalar }[] }[];

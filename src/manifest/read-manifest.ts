@@ -49,6 +49,7 @@ export function readTask(
     ...(keyBroken ? { keyBroken: true as const } : {}),
     ...(matrix === undefined ? {} : { matrix }),
     ...(typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? { takes } : {}),
+    ...(ownValue(written, 'pin') === true ? { pin: true as const } : {}),
     needs: textsOf(ownValue(written, 'needs')),
     from: readFrom(ownValue(written, 'from')),
     ...(save === undefined ? {} : { save }),

@@ -1,13 +1,17 @@
 import type { Graph } from '../graph/graph.ts';
+import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
+import { applyDecisions } from './apply-decisions.ts';
 import { type Decision, decide, type FileState } from './decide.ts';
+import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { findUnfunded } from './fund.ts';
 import { type Held, heldCredits } from './held.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
+import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
@@ -49,8 +53,10 @@ export function outputsToCheck(graph: Graph, lock: Lock): OutputToCheck[] {
 }
 
 /** For every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
-export function assemblePlan(facts: PlanFacts): Plan {
-  const { graph, lock } = facts;
+export function assemblePlan(given: PlanFacts): Plan {
+  const { lock } = given;
+  const graph = applyDecisions(given.graph, lock, given.redo);
+  const facts = { ...given, graph };
   const matches = matchSteps(graph, lock);
   const priceOf = pricesFrom(lock, graph.prices);
   const conditions = findConditions(graph);
@@ -81,10 +87,11 @@ function makeRow(
   const { step, purchase } = match;
   const missing = findMissingPart(conditions.get(step.address), count);
   const isUnneeded = missing !== undefined && purchase === undefined;
+  const price = priceOf(step.kind, step.request);
+  const isPinned = step.decided?.pinned !== undefined;
   const decision: Decision = isUnneeded
     ? { action: 'keep', reason: `not needed: ${missing.condition.of} gave ${missing.parts}` }
-    : decide(match, { ...facts, redo: facts.redo.has(step.address) });
-  const price = priceOf(step.kind, step.request);
+    : tellDecided(match, decide(match, { ...facts, redo: facts.redo.has(step.address) && !isPinned }), price);
   const spends = isSpending(decision.action);
   const row: PlanRow = {
     address: step.address,
@@ -95,6 +102,9 @@ function makeRow(
     credits: spends ? price.credits : 0,
   };
   if (isUnneeded) row.unneeded = true;
+  if (isPinned) row.pinned = true;
+  if (isPinned && step.decided?.wanted !== undefined) row.wouldCost = price.credits;
+  if (step.decided?.accepted === true) row.accepted = true;
   if (decision.action === 'redo') row.discards = discardedCredits(match.record);
   if (!spends && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   const output = purchase?.outputs?.[0];
@@ -134,7 +144,9 @@ function digestsOf(order: StepOrder | undefined): string[] {
 
 /** What the newest finished or running purchase of a record cost: lost by buying again. */
 function discardedCredits(record: StepRecord | undefined): number {
-  const paid = record?.purchases.find(({ state }) => state === 'done' || state === 'running');
+  const paid = (record === undefined ? [] : countedPurchases(record)).find(
+    ({ state }) => state === 'done' || state === 'running',
+  );
   return paid?.credits ?? 0;
 }
 
@@ -194,57 +206,6 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   delete row.discards;
   delete row.mayRetry;
   delete row.unchecked;
-}
-
-/** Records of addresses that the manifest no longer has – but not those whose purchases stand, or will stand, at another. */
-function orphanRows(matches: Match[], lock: Lock): PlanRow[] {
-  const addresses = new Set(matches.map(({ step }) => step.address));
-  const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
-  const held = purchasesHeldBy(addresses, lock);
-  const rows: PlanRow[] = [];
-  for (const address of [...lock.steps.keys()].sort()) {
-    const record = lock.steps.get(address);
-    if (record === undefined || addresses.has(address) || movedAway.has(address) || isHeld(record, held)) continue;
-    const [face] = record.purchases;
-    rows.push({
-      address,
-      task: address.split('@')[0] ?? address,
-      kind: record.kind,
-      action: 'orphan',
-      reason: 'in the lock, not in the manifest; kept',
-      credits: 0,
-      ...(face?.jobId !== undefined && { jobId: face.jobId }),
-      ...(face?.outputs?.[0] !== undefined && { output: face.outputs[0].path }),
-    });
-  }
-  return rows;
-}
-
-/**
- * The lock without the records that a rename has left behind: an address that the manifest does not have, and whose
- * every purchase is also on record at one that it has. Nothing that was paid for is ever left out.
- */
-export function withoutMovedAway(lock: Lock, graph: Graph): Lock {
-  const addresses = new Set(graph.steps.map(({ address }) => address));
-  const held = purchasesHeldBy(addresses, lock);
-  const steps = [...lock.steps].filter(([address, record]) => addresses.has(address) || !isHeld(record, held));
-  return { ...lock, steps: new Map(steps) };
-}
-
-/** Job ids, and keys of creates whose answer is not known, that stand at these addresses. */
-function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlySet<string> {
-  const held = new Set<string>();
-  for (const address of addresses) {
-    for (const { jobId, key } of lock.steps.get(address)?.purchases ?? []) {
-      held.add(key);
-      if (jobId !== undefined) held.add(jobId);
-    }
-  }
-  return held;
-}
-
-function isHeld(record: StepRecord, held: ReadonlySet<string>): boolean {
-  return record.purchases.every(({ jobId, key, state }) => state === 'refused' || held.has(jobId ?? key));
 }
 
 function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {

@@ -1,4 +1,5 @@
 import { kinds } from '../kinds/index.ts';
+import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import { describeDifference } from './difference.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
@@ -74,9 +75,12 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (match.sharesJobOf !== undefined) {
     return { action: 'download', reason: `same request as ${match.sharesJobOf}: one job, shared` };
   }
-  const bought = match.record?.purchases.find((purchase) => purchase.jobId !== undefined);
+  const counted = match.record === undefined ? [] : countedPurchases(match.record);
+  const bought = counted.find((purchase) => purchase.jobId !== undefined);
   if (bought === undefined) {
     const { part } = match.step;
+    const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
+    if (isForgotten) return { action: 'create', reason: 'what was bought for it is forgotten', purchase: next(match) };
     const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
     return { action: 'create', reason: `not bought yet${only}`, purchase: next(match) };
   }
@@ -158,13 +162,18 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
     return { action: 'download', reason: 'this very request was bought before; its output is fetched again' };
   }
   if (state !== 'intact') {
-    const seen = state === 'missing' ? 'is missing' : 'is not the file that was saved';
+    const seen = describeLoss(output, state);
     return { action: 'download', reason: `paid; ${output.path} ${seen}${movedFrom(match)}` };
   }
   if (match.movedFrom !== undefined) return { action: 'move', reason: `same request as ${match.movedFrom} before` };
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
   if (displaced !== undefined) return { action: 'move', reason: `saved under a new name; was ${displaced.path}` };
   return decideSaved(match, outputs, facts);
+}
+
+function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {
+  if (state === 'changed') return 'is not the file that was saved';
+  return edited === true ? 'was edited by hand and is missing; the bought one is fetched' : 'is missing';
 }
 
 /** It is here; it may still not be what the manifest expects. Paid work stays, and is never bought again by itself. */

@@ -1,4 +1,4 @@
-import type { StepRecord } from '../lock/record.ts';
+import type { Output, StepRecord } from '../lock/record.ts';
 import { isSpending } from './actions.ts';
 import type { Decision } from './decide.ts';
 import { idempotencyKey } from './key.ts';
@@ -68,8 +68,13 @@ export function makeOrder(
   };
 }
 
-/** Digests of everything this step has ever saved: a newer output may take their place. */
+/** Digests of everything this step has ever saved: a newer output may take their place, but never that of somebody's work. */
 function replacedDigests(record: StepRecord | undefined): string[] {
-  const digests = record?.purchases.flatMap(({ outputs }) => (outputs ?? []).map(({ sha256 }) => sha256)) ?? [];
+  const digests =
+    record?.purchases.flatMap(({ outputs }) => (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256)) ?? [];
   return [...new Set(digests)].sort();
+}
+
+function isBought({ edited }: Output): boolean {
+  return edited !== true;
 }

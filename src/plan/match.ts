@@ -1,10 +1,13 @@
 import type { Graph, Step } from '../graph/graph.ts';
+import { countedPurchases } from '../lock/decisions.ts';
+import { joinParts } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { applyDecisions } from './apply-decisions.ts';
 
 /** What the lock knows about one step. */
 export interface Match {
   step: Step;
-  /** Everything bought under this address, whatever it was. */
+  /** Everything bought under this address, whatever it was, and under `movedFrom`: repeats and attempts count on. */
   record?: StepRecord;
   /** The purchase of exactly this step's request, if there is one. */
   purchase?: Purchase;
@@ -17,10 +20,11 @@ export interface Match {
 /**
  * Finds each step's purchase: by address, then by a purchase with the same fingerprint that no step of the manifest
  * claims at its own address. So a renamed task, a changed key or two exchanged names cost nothing. Steps with equal
- * fingerprints are one job: the first of them (one that is bought, if any) owns it.
+ * fingerprints are one job: the first of them (one that is bought, if any) owns it. What people have decided counts: steps
+ * are those of `applyDecisions`, and forgotten purchases are not looked at.
  */
 export function matchSteps(graph: Graph, lock: Lock): Match[] {
-  const matches = graph.steps.map((step): Match => {
+  const matches = applyDecisions(graph, lock).steps.map((step): Match => {
     const record = lock.steps.get(step.address);
     const purchase = record && purchaseOf(record, step.fingerprint);
     return { step, ...(record && { record }), ...(purchase && { purchase }) };
@@ -36,7 +40,7 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
  * that a person has decided about that create. Only failures: the newest of them.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
-  const same = record.purchases.filter((purchase) => purchase.fingerprint === fingerprint);
+  const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
   let refused: Purchase | undefined;
   for (const purchase of same) {
     switch (purchase.state) {
@@ -63,7 +67,8 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
   const claimed = new Map(matches.map((match) => [match.step.address, match.purchase?.fingerprint]));
   const free = new Map<string, string[]>();
   for (const address of [...lock.steps.keys()].sort()) {
-    for (const purchase of lock.steps.get(address)?.purchases ?? []) {
+    const record = lock.steps.get(address);
+    for (const purchase of record === undefined ? [] : countedPurchases(record)) {
       if (claimed.get(address) === purchase.fingerprint || purchase.state === 'refused') continue;
       const addresses = free.get(purchase.fingerprint) ?? [];
       if (!addresses.includes(address)) free.set(purchase.fingerprint, [...addresses, address]);
@@ -74,10 +79,20 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
     const from = free.get(match.step.fingerprint)?.shift();
     const record = from === undefined ? undefined : lock.steps.get(from);
     const purchase = record && purchaseOf(record, match.step.fingerprint);
-    if (from === undefined || purchase === undefined) continue;
+    if (from === undefined || record === undefined || purchase === undefined) continue;
     match.purchase = purchase;
     match.movedFrom = from;
+    match.record = takeAlong(match, record);
   }
+}
+
+/**
+ * What is on record for a step once it takes its old record along, as the journal will write it. Without it a rename would
+ * count the attempts of `retry:` from 0, and number the next purchase like one that was paid before.
+ */
+function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
+  const parts = [...(record === undefined ? [] : [record]), { kind, purchases }];
+  return joinParts(step.address, parts);
 }
 
 function shareJobs(matches: Match[]): void {

@@ -106,6 +106,12 @@ export interface PlanRow {
   output?: string;
   /** What buying again after failures may cost on top, by `retry:`; `null`: unknown. */
   mayRetry?: number | null;
+  /** It is pinned: what was bought for it is kept. */
+  pinned?: true;
+  /** It is pinned, and its input changed: what buying it again would cost; `null`: unknown. */
+  wouldCost?: number | null;
+  /** Its output was declared to satisfy what the manifest asks for now. */
+  accepted?: true;
   /** `keep`: what it is about turned out not to exist, so nothing was ever bought. */
   unneeded?: true;
   /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */

@@ -1,3 +1,4 @@
+import { countedPurchases } from '../lock/decisions.ts';
 import type { Purchase } from '../lock/record.ts';
 import type { Match } from './match.ts';
 
@@ -23,7 +24,8 @@ export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<str
   const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
   const purchase = match.purchase ?? owner?.purchase;
   if (purchase !== undefined) return stateOfPurchase(purchase);
-  return match.record?.purchases.some(({ jobId }) => jobId !== undefined) === true ? 'changed' : 'not-bought';
+  const counted = match.record === undefined ? [] : countedPurchases(match.record);
+  return counted.some(({ jobId }) => jobId !== undefined) ? 'changed' : 'not-bought';
 }
 
 export function stateOfPurchase({ state }: Purchase): StepState {

@@ -69,6 +69,7 @@ function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
     ['timeout', task.timeoutMs !== undefined],
     ['retry', task.retry !== undefined],
     ['expect', task.expect !== undefined],
+    ['pin', task.pin === true],
     ['needs', task.needs.length > 0],
   ];
   for (const [name, isWritten] of written) {
@@ -78,7 +79,7 @@ function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
 }
 
 function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } {
-  const { key, matrix, take, request, needs, save, tags, timeoutMs, retry, expect } = step;
+  const { key, matrix, take, request, needs, save, tags, timeoutMs, retry, expect, pin } = step;
   return {
     ...(key !== undefined && { key }),
     ...(Object.keys(matrix).length > 0 && { matrix }),
@@ -90,6 +91,7 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
     ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
     ...(retry !== undefined && { retry: { ...retry } }),
     ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
+    ...(pin === true && { pin }),
     ...(task?.description !== undefined && { description: task.description }),
   };
 }

@@ -22,8 +22,12 @@ export function explainText({ row, step, record }: Explanation, options: { style
     ...factLines(row, step),
   ];
   const bought = record?.purchases.find(({ request }) => request !== undefined);
-  lines.push('', 'request', ...fieldLines(step.paidRequest, bought?.request, style));
-  if (record !== undefined) lines.push('', 'on record', ...record.purchases.flatMap(purchaseLines));
+  const wanted = step.decided?.wanted?.paidRequest ?? step.paidRequest;
+  lines.push('', 'request', ...fieldLines(wanted, bought?.request, style));
+  if (record !== undefined) {
+    const forgotten = record.decisions?.forgotten ?? 0;
+    lines.push('', 'on record', ...record.purchases.flatMap((purchase) => purchaseLines(purchase, forgotten)));
+  }
   return `${lines.join('\n')}\n`;
 }
 
@@ -36,12 +40,25 @@ function factLines(row: PlanRow, step: Step): string[] {
         : countOf(row.credits, 'credit'),
     ],
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
+    ...decidedFacts(row, step),
     ['saves to', `${step.save}.…`],
     ['waits for', step.needs.length === 0 ? 'nothing' : step.needs.join(', ')],
     ['fingerprint', step.fingerprint],
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
   ];
   return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text)}`);
+}
+
+function decidedFacts(row: PlanRow, { decided }: Step): [string, string][] {
+  if (decided === undefined) return [];
+  if (decided.pinned === undefined) return [['accepted', 'its output counts for what the manifest asks for now']];
+  const by = decided.pinned === 'manifest' ? 'by `pin: true` of its task' : 'until `mediabatch unpin`';
+  const cost = row.wouldCost === undefined ? '' : `; to buy it again: ${priceOf(row.wouldCost)}`;
+  return [['pinned', `${by}${cost}`]];
+}
+
+function priceOf(credits: number | null): string {
+  return credits === null ? 'credits unknown' : countOf(credits, 'credit');
 }
 
 /** Every field once; one that differs from what was bought shows both. */
@@ -62,13 +79,14 @@ function shown(value: Json | undefined): string {
   return value === undefined ? '' : safeText(typeof value === 'string' ? value : canonicalJson(value), 2000);
 }
 
-function purchaseLines(purchase: Purchase): string[] {
+function purchaseLines(purchase: Purchase, forgotten: number): string[] {
   const { generation, attempt, state, jobId, credits, error, outputs } = purchase;
   const parts = [
     `  ${generation}.${attempt} ${state}`,
     jobId === undefined ? undefined : `job ${jobId}`,
     credits === undefined ? undefined : countOf(credits, 'credit'),
     outputs?.[0]?.path,
+    generation <= forgotten ? 'forgotten' : undefined,
     error,
   ];
   return [safeText(parts.filter((part) => part !== undefined).join(', '), 1000)];

@@ -51,14 +51,7 @@ function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
   const items: PlanItem[] = [];
   for (const [task, ofTask] of groupBy(rows, ({ task }) => task)) {
     const kind = ofTask[0]?.kind ?? '';
-    if (action === 'keep')
-      items.push({
-        is: 'kept',
-        task,
-        kind,
-        steps: ofTask.length,
-        unneeded: ofTask.filter((row) => row.unneeded).length,
-      });
+    if (action === 'keep') items.push(...foldKept(ofTask, { task, kind }));
     else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
     else {
       const rest = ofTask.slice(shownOfLongList);
@@ -72,6 +65,19 @@ function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
     }
   }
   return items;
+}
+
+/** A step that is held back is always shown: nothing else would tell that its input changed. */
+function foldKept(rows: PlanRow[], of: { task: string; kind: string }): PlanItem[] {
+  const folded = rows.filter((row) => !isHeldBack(row));
+  const unneeded = folded.filter((row) => row.unneeded).length;
+  const kept: PlanItem[] = folded.length === 0 ? [] : [{ is: 'kept', ...of, steps: folded.length, unneeded }];
+  return [...kept, ...rows.filter(isHeldBack).map(itemOf)];
+}
+
+/** Its input changed, and only a pin keeps it from being bought again. */
+export function isHeldBack({ wouldCost }: PlanRow): boolean {
+  return wouldCost !== undefined;
 }
 
 function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
@@ -98,14 +104,21 @@ export function planHeadline(plan: Plan): string {
   const counts = new Map<Action, number>();
   for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
   const steps = plan.rows.length - (counts.get('orphan') ?? 0);
-  const kept = counts.get('keep') ?? 0;
+  const held = plan.rows.filter(isHeldBack).length;
+  const kept = (counts.get('keep') ?? 0) - held;
   if (!hasWork(plan)) {
     const upToDate =
       kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    return `Nothing to do: ${[upToDate, ...others].join(', ')}`;
+    return `Nothing to do: ${[upToDate, ...heldWords(plan), ...others].join(', ')}`;
   }
-  return countWords(counts, actionOrder).join(', ');
+  counts.set('keep', kept);
+  return [...countWords(counts, actionOrder), ...heldWords(plan)].join(', ');
+}
+
+function heldWords({ rows }: Plan): string[] {
+  const held = rows.filter(isHeldBack).length;
+  return held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`];
 }
 
 function keptAll(steps: number): string {

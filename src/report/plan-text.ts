@@ -1,7 +1,7 @@
 import type { Action, Plan, PlanRow } from '../plan/plan.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { moneyLines } from './plan-money.ts';
-import { groupPlanRows, hasWork, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
+import { groupPlanRows, hasWork, isHeldBack, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from './text-width.ts';
@@ -34,7 +34,8 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
   const groups = groupPlanRows(plan, { all: options.all ?? false });
   const headline = hasWork(plan) ? `${style.bold(safeText(plan.campaign))}: ${planHeadline(plan)}` : planHeadline(plan);
   const blocks = [[headline]];
-  const isQuiet = !hasWork(plan) && groups.every(({ action }) => action === 'keep') && options.all !== true;
+  const isAllKept = plan.rows.every((row) => row.action === 'keep' && !isHeldBack(row));
+  const isQuiet = !hasWork(plan) && isAllKept && options.all !== true;
   if (!isQuiet) {
     const columns = measureColumns(groups, options.width);
     blocks.push(...groups.map((group) => groupLines(group, columns, style)));

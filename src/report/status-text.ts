@@ -5,7 +5,7 @@ import type { StatusView, StepState, TaskStatus } from './status.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 
-const shownOrphans = 10;
+const shownNames = 10;
 
 /** Where a campaign stands, for people. Ends with a line feed. */
 export function statusText(view: StatusView, options: { style: Style }): string {
@@ -21,13 +21,23 @@ export function statusText(view: StatusView, options: { style: Style }): string 
       `files    ${style.yellow(`${countOf(missing, 'paid file')} missing or changed`)}; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
     );
   }
-  if (view.orphans.length > 0) lines.push(`orphans  ${orphansLine(view.orphans)}`);
+  if (view.pinned.length > 0) {
+    lines.push(`pinned   ${countOf(view.pinned.length, 'step')} kept whatever changes: ${namesLine(view.pinned)}`);
+  }
+  if (view.accepted.length > 0) {
+    lines.push(`accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${namesLine(view.accepted)}`);
+  }
+  if (view.orphans.length > 0) {
+    lines.push(
+      `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${namesLine(view.orphans)}`,
+    );
+  }
   return `${lines.join('\n')}\n`;
 }
 
 /** The same for programs: the view itself, with its name and version. */
 export function statusJson(view: StatusView): Json {
-  const { campaign, from, steps, tasks, credits, orphans } = view;
+  const { campaign, from, steps, tasks, credits, orphans, pinned, accepted } = view;
   return {
     mediabatch: 'status',
     version: 1,
@@ -43,6 +53,8 @@ export function statusJson(view: StatusView): Json {
     })),
     credits: { ...credits },
     orphans,
+    pinned,
+    accepted,
   };
 }
 
@@ -85,11 +97,11 @@ function creditsLine({ credits }: StatusView): string {
   return parts.join(' · ');
 }
 
-function orphansLine(orphans: string[]): string {
-  const shown = orphans.slice(0, shownOrphans).map((address) => safeText(address, 100));
-  const hidden = orphans.length - shown.length;
+function namesLine(addresses: readonly string[]): string {
+  const shown = addresses.slice(0, shownNames).map((address) => safeText(address, 100));
+  const hidden = addresses.length - shown.length;
   const more = hidden > 0 ? `, … and ${hidden} more` : '';
-  return `${countOf(orphans.length, 'step')} in the lock, not in the manifest: ${shown.join(', ')}${more}`;
+  return `${shown.join(', ')}${more}`;
 }
 
 function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {

@@ -1,10 +1,11 @@
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
+import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { withoutMovedAway } from '../plan/assemble.ts';
 import { heldCredits } from '../plan/held.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
+import { withoutMovedAway } from '../plan/orphans.ts';
 import { pricesFrom } from '../plan/prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from '../plan/step-state.ts';
 
@@ -38,6 +39,9 @@ export interface StatusView {
   };
   /** Addresses in the lock that the manifest no longer has. Sorted. */
   orphans: string[];
+  /** Addresses whose output is kept whatever changes, and whose output was declared to fit a changed input. As in the graph. */
+  pinned: string[];
+  accepted: string[];
 }
 
 /** What is on disk for the outputs of the lock, by path. */
@@ -86,6 +90,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
       ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held) }),
     },
     orphans: facts.selected === undefined ? findOrphans(matches, graph, lock) : [],
+    pinned: meant.flatMap(({ step }) => (step.decided?.pinned === undefined ? [] : [step.address])),
+    accepted: meant.flatMap(({ step }) => (step.decided?.accepted === undefined ? [] : [step.address])),
   };
 }
 
@@ -106,6 +112,8 @@ function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
     tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     credits: { spent: spentCredits(lock), held: 0, heldUnknown },
     orphans: [],
+    pinned: [],
+    accepted: [],
   };
 }
 
@@ -136,5 +144,8 @@ function isSaved(outputs: Output[], present: PresentFiles): boolean {
 /** Not those whose purchases a rename has brought, or will bring, to another address. */
 function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  return [...withoutMovedAway(lock, graph).steps.keys()].filter((address) => !known.has(address)).sort();
+  return [...withoutMovedAway(lock, graph).steps]
+    .filter(([address, record]) => !known.has(address) && countedPurchases(record).length > 0)
+    .map(([address]) => address)
+    .sort();
 }

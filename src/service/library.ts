@@ -8,6 +8,7 @@ import { createHttp } from './http.ts';
 import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
+import { type JobFacts, readJobFacts } from './read-job.ts';
 import { type ListedJob, readListed } from './read-listed.ts';
 import { makeRedact } from './secrets.ts';
 import { requireAnswer, ServiceError } from './service-error.ts';
@@ -15,6 +16,7 @@ import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './up
 
 export type { FileToUpload } from './planned-file.ts';
 export type { Account, CatalogModel, Voice } from './read-catalog.ts';
+export type { JobFacts } from './read-job.ts';
 export type { ListedJob } from './read-listed.ts';
 export { ServiceError } from './service-error.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
@@ -35,6 +37,8 @@ export interface Library {
   accounts(): Promise<Account[]>;
   /** Newest first, at most `limit`. Empty for kinds that have no list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
+  /** One job by its id, as its status tells; undefined when the service does not know it. Only for kinds with a status. */
+  job(kind: string, jobId: string): Promise<JobFacts | undefined>;
   /** The record of a clipping job as it stands, without asking the provider; undefined when it is gone. */
   clipping(jobId: string): Promise<ListedJob | undefined>;
   /** For good; credits do not come back. `gone`: it was not there any more. */
@@ -65,6 +69,14 @@ export function createLibrary(options: LibraryOptions): Library {
     catalog: async () => readCatalog(await get('/catalog')),
     accounts: async () => readAccounts(await get('/accounts')),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
+    async job(name, jobId) {
+      const { status } = requireKind(name);
+      if (status === undefined || !isJobId(jobId)) throw new Error(`internal error: no status of a ${name} job`);
+      const path = status.path.replace('{id}', () => encodeURIComponent(jobId));
+      const answer = await http.call({ method: 'GET', path, deadlineMs });
+      if (answer.is === 'answer' && answer.status === 404) return undefined;
+      return readJobFacts(requireAnswer(answer, redact), jobId);
+    },
     async clipping(jobId) {
       const kind = requireKind('clipping');
       const answer = await http.call({ method: 'GET', path: `/clippings/${encodeURIComponent(jobId)}`, deadlineMs });

@@ -18,6 +18,8 @@ export interface ListedJob {
   credits?: number;
   error?: string;
   url?: string;
+  /** What the record gives back of the request, by the names of the request's fields. */
+  echoes: { [field: string]: Json };
 }
 
 const longestText = 2000;
@@ -46,10 +48,20 @@ export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
         ),
         ...optional('credits', creditsOf(record.creditsUsed ?? record.credits)),
         ...optional('error', textOf(record.error)),
+        echoes: readEchoes(kind, record),
         ...optional('url', textOf(asset?.url) ?? textOf(record.image) ?? textOf(record.outputUrl)),
       },
     ];
   });
+}
+
+function readEchoes(kind: Kind, record: { [key: string]: Json }): { [field: string]: Json } {
+  const echoes: { [field: string]: Json } = {};
+  for (const [field, name] of Object.entries(kind.list?.echoes ?? {})) {
+    const value = record[name];
+    if (value !== undefined && value !== null) echoes[field] = value;
+  }
+  return echoes;
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [key in Name]?: Value } {

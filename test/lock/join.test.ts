@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinLocks, joinRecords, lineOf, recordOf } from '../../src/lock/join.ts';
 import { readLock } from '../../src/lock/read.ts';
-import type { Lock, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
+import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
 import { emptyLock, writeLock } from '../../src/lock/write.ts';
 import { explainedRecords, jobIds, rawRecord, rawRecords } from './records.ts';
 
@@ -116,6 +116,56 @@ function fold(...purchases: Purchase[]): Purchase[] {
     earlier: purchases.slice(1),
   }).purchases;
 }
+
+describe('decisions', () => {
+  const bought: StepRecord = { address: 'x', kind: 'image', purchases: [{ ...act, state: 'done', jobId: 'a' }] };
+  const cases: { name: string; a: Decisions; b: Decisions; joined: Decisions }[] = [
+    {
+      name: 'the later of two pins counts, and an unpin is one of them',
+      a: { pin: { fingerprint: '1:aa', revision: 1 } },
+      b: { pin: { revision: 2 } },
+      joined: { pin: { revision: 2 } },
+    },
+    {
+      name: 'a pin and an unpin of the same revision: it stays pinned, on every branch',
+      a: { pin: { revision: 2 } },
+      b: { pin: { fingerprint: '1:aa', revision: 2 } },
+      joined: { pin: { fingerprint: '1:aa', revision: 2 } },
+    },
+    {
+      name: 'acceptances for different requests are all kept, sorted',
+      a: { accepted: [{ wanted: '1:cc', fingerprint: '1:aa', revision: 1 }] },
+      b: { accepted: [{ wanted: '1:bb', fingerprint: '1:aa', revision: 1 }] },
+      joined: {
+        accepted: [
+          { wanted: '1:bb', fingerprint: '1:aa', revision: 1 },
+          { wanted: '1:cc', fingerprint: '1:aa', revision: 1 },
+        ],
+      },
+    },
+    {
+      name: 'of two acceptances for one request the higher revision counts',
+      a: { accepted: [{ wanted: '1:bb', fingerprint: '1:aa', revision: 2 }] },
+      b: { accepted: [{ wanted: '1:bb', fingerprint: '1:zz', revision: 1 }] },
+      joined: { accepted: [{ wanted: '1:bb', fingerprint: '1:aa', revision: 2 }] },
+    },
+    { name: 'what is forgotten stays forgotten', a: { forgotten: 1 }, b: { forgotten: 3 }, joined: { forgotten: 3 } },
+  ];
+  it.each(cases)('$name', ({ a, b, joined }) => {
+    expect(joinRecords({ ...bought, decisions: a }, { ...bought, decisions: b }).decisions).toEqual(joined);
+    expect(joinRecords({ ...bought, decisions: b }, { ...bought, decisions: a }).decisions).toEqual(joined);
+  });
+
+  it('outlive a line of a run that says nothing of them', () => {
+    const decisions: Decisions = { pin: { fingerprint: '1:aa', revision: 1 }, forgotten: 1 };
+    expect(joinRecords({ ...bought, decisions }, bought).decisions).toEqual(decisions);
+  });
+
+  it('take no job id off the record', () => {
+    const both = joinRecords(bought, { ...bought, decisions: { forgotten: 9 } });
+    expect(both.purchases).toEqual(bought.purchases);
+  });
+});
 
 describe('the normal form', () => {
   const cases: { name: string; facts: Purchase[]; expected: Partial<Purchase>[] }[] = [

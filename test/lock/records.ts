@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Json } from '../../src/json.ts';
 import { joinLocks } from '../../src/lock/join.ts';
 import { readLock } from '../../src/lock/read.ts';
-import type { Lock, Output, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
+import type { Decisions, Lock, Output, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
 import { emptyLock, writeHeader } from '../../src/lock/write.ts';
 
 const jobStates: PurchaseState[] = ['running', 'lost', 'failed', 'done'];
@@ -16,10 +16,12 @@ const outputs: fc.Arbitrary<Output[]> = fc
       sha256: fc.constantFrom('0'.repeat(64), 'ab'.repeat(32)),
       bytes: fc.nat(3),
       type: fc.constantFrom('image/png', 'audio/mpeg'),
+      edited: fc.boolean(),
     }),
     { maxLength: 2 },
   )
-  .map((list) => list.filter(({ path }, index) => list.findIndex((other) => other.path === path) === index));
+  .map((list) => list.filter(({ path }, index) => list.findIndex((other) => other.path === path) === index))
+  .map((list) => list.map(({ edited, ...output }) => ({ ...output, ...(edited && { edited: true as const }) })));
 
 function requestOf(fingerprint: string): { [field: string]: Json } {
   return { prompt: `of ${fingerprint}`, list: [1, { b: 2, a: null }] };
@@ -63,15 +65,36 @@ export const purchase: fc.Arbitrary<Purchase> = fc
     };
   });
 
+const fingerprints = fc.constantFrom('1:aa', '1:bb');
+
+/** As people on two branches may have made them: equal revisions with different contents among them. */
+const decisions: fc.Arbitrary<Decisions> = fc.record(
+  {
+    pin: fc.record(
+      { fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) },
+      { requiredKeys: ['revision'] },
+    ),
+    accepted: fc.array(
+      fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) }),
+      { maxLength: 3 },
+    ),
+    forgotten: fc.integer({ min: 1, max: 3 }),
+  },
+  { requiredKeys: [] },
+);
+
 export const addresses = ['hero@de', 'hero@en', '__proto__', 'toString', 'lied@ü/2'];
 
 /** Not in normal form: facts in any order, several of one purchase among them. */
 export function rawRecord(address: fc.Arbitrary<string>): fc.Arbitrary<StepRecord> {
-  return fc.record({
-    address,
-    kind: fc.constantFrom('image', 'music'),
-    purchases: fc.array(purchase, { minLength: 1, maxLength: 5 }),
-  });
+  return fc
+    .record({
+      address,
+      kind: fc.constantFrom('image', 'music'),
+      purchases: fc.array(purchase, { minLength: 1, maxLength: 5 }),
+      decisions: fc.option(decisions, { nil: undefined }),
+    })
+    .map(({ decisions: decided, ...record }) => ({ ...record, ...(decided !== undefined && { decisions: decided }) }));
 }
 
 export const rawRecords = fc.array(rawRecord(fc.constantFrom(...addresses)), { maxLength: 6 });

@@ -39,6 +39,13 @@ describe('when', () => {
   ]);
 });
 
+describe('pin', () => {
+  testShapeMistakes([
+    { name: 'a word', text: task('pin: yes'), found: ['MB1103 4:26'], says: ['true or false'] },
+    { name: 'a template', text: task('pin: "{{vars.t}}"'), found: ['MB1202 4:26'], says: ['cannot be a template'] },
+  ]);
+});
+
 describe('timeout', () => {
   testShapeMistakes([
     { name: 'a number', text: task('timeout: 90'), found: ['MB1103 4:30'], says: ['with its unit', '90s, 30m or 2h'] },

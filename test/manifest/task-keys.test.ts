@@ -9,6 +9,7 @@ it.each<[string, Partial<Task>]>([
   ['when: "{{row.active}}"', { when: '{{row.active}}' }],
   ['when: "{{eq row.market \\"de\\"}}"', { when: '{{eq row.market "de"}}' }],
   ['timeout: 90s', { timeoutMs: 90_000 }],
+  ['pin: true', { pin: true }],
   ['timeout: 30m', { timeoutMs: 1_800_000 }],
   ['timeout: 1.5h', { timeoutMs: 5_400_000 }],
   ['retry: { attempts: 2 }', { retry: { attempts: 2 } }],
@@ -45,8 +46,10 @@ it('a length is met half a second earlier or later, unless a range is written', 
 });
 
 it('a mistake leaves out the value that has it, and nothing else', () => {
-  const { manifest } = parse(task('when: yes, timeout: 90, retry: 2, expect: { width: x, ratio: "1:1" }, takes: 2'));
+  const { manifest } = parse(
+    task('when: yes, timeout: 90, retry: 2, pin: yes, expect: { width: x, ratio: "1:1" }, takes: 2'),
+  );
   expect(manifest?.tasks[0]).toMatchObject({ takes: 2, expect: { ratio: '1:1' } });
-  for (const key of ['when', 'timeoutMs', 'retry']) expect(manifest?.tasks[0]).not.toHaveProperty(key);
+  for (const key of ['when', 'timeoutMs', 'retry', 'pin']) expect(manifest?.tasks[0]).not.toHaveProperty(key);
   expect(manifest?.sound).toBe(false);
 });

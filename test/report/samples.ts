@@ -154,6 +154,13 @@ export function eventfulRun(): RunEvent[] {
     { event: 'step-started', address: 'theme@a', task: 'theme', kind: 'music', action: 'create' },
     { event: 'job-created', address: 'theme@a', jobId: 'j-5', credits: 12, balance: 938, model: 'song-9' },
     { event: 'credits-changed', spentNow: 17, spentEver: 41, held: 5, budget: 60, balance: 938 },
+    {
+      event: 'credits-awaited',
+      until: '2026-01-01T02:00:00.000Z',
+      nextTryAt: '2026-01-01T00:00:30.000Z',
+      detail: 'HTTP 402: no credits',
+    },
+    { event: 'spending-resumed', waitedMs: 31_000 },
     { event: 'spending-stopped', because: 'signal', detail: '' },
     { event: 'step-finished', address: 'theme@a', task: 'theme', outcome: 'running', credits: 12 },
     { event: 'step-started', address: 'theme@b', task: 'theme', kind: 'music', action: 'create' },

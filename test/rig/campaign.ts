@@ -4,7 +4,8 @@ import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { writeLock } from '../../src/lock/write.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
-import { assemblePlan, withoutMovedAway } from '../../src/plan/assemble.ts';
+import { assemblePlan } from '../../src/plan/assemble.ts';
+import { withoutMovedAway } from '../../src/plan/orphans.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { RunFact, StepOutcome } from '../../src/run/event.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
@@ -36,6 +37,8 @@ export interface RunOptions {
   selected?: string[];
   maxCredits?: number;
   concurrency?: number;
+  /** `--wait-for-balance`. */
+  creditWaitMs?: number;
   redo?: string[];
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
@@ -114,6 +117,7 @@ export class TestCampaign {
       clock,
       totals: plan.totals,
       isAlone: async () => true,
+      ...(options.creditWaitMs !== undefined && { creditWaitMs: options.creditWaitMs }),
       emit,
     });
     const ports = { ledger, service, outputs, clock, emit, signal: controller.signal };

@@ -221,8 +221,10 @@ describe('jobs', () => {
       credits: 20,
       error: 'moderated',
       url: 'https://a.example/v.mp4',
+      // To be compared, not to be shown: uncut.
+      echoes: { model: 'motion-2', prompt: 'x'.repeat(5000) },
     });
-    expect(others).toEqual([{ kind: 'video', jobId: 'v2', status: 'unknown' }]);
+    expect(others).toEqual([{ kind: 'video', jobId: 'v2', status: 'unknown', echoes: {} }]);
   });
 
   it('thumbnails have a record beside their job', async () => {
@@ -236,6 +238,7 @@ describe('jobs', () => {
         status: 'COMPLETED',
         prompt: 'T',
         url: 'https://a.example/t.png',
+        echoes: { title: 'T' },
       },
     ]);
     expect(names()).toEqual(['GET /thumbnails']);
@@ -258,7 +261,7 @@ describe('jobs', () => {
     const { library, names } = await serveScript((_call, count) =>
       count === 1 ? { json: { success: true, data: { id: 'c/1', status: 'PROCESSING' } } } : refusal(404),
     );
-    expect(await library.clipping('c/1')).toEqual({ kind: 'clipping', jobId: 'c/1', status: 'PROCESSING' });
+    expect(await library.clipping('c/1')).toEqual({ kind: 'clipping', jobId: 'c/1', status: 'PROCESSING', echoes: {} });
     expect(await library.clipping('c/1')).toBeUndefined();
     expect(names()).toEqual(['GET /clippings/c%2F1', 'GET /clippings/c%2F1']);
   });

@@ -1,4 +1,5 @@
 import { kinds } from '../../kinds/index.ts';
+import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { explainText } from '../../report/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { campaignPaths, requireGraph, requireLock } from '../campaign.ts';
@@ -30,7 +31,7 @@ export async function explain(file: string, address: string, { options, terminal
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
   const plan = await planCampaign(graph, lock, paths, { terminal, redo: [], replays: replaysOf(sandbox, environment) });
   const row = plan.rows.find((candidate) => candidate.address === address);
-  const step = graph.steps.find((candidate) => candidate.address === address);
+  const step = applyDecisions(graph, lock).steps.find((candidate) => candidate.address === address);
   if (row === undefined || step === undefined) throw unknownStep(address, graph.steps);
   const record = lock.steps.get(row.order?.movedFrom ?? address);
   const explanation = { row, step, ...(record !== undefined && { record }) };

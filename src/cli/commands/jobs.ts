@@ -180,7 +180,9 @@ function footer(
     lines.push(`the service has no list of ${unlisted.join(', ')} jobs: only the locks know those`);
   }
   if (unknown > 0 && options.sandbox !== true) {
-    lines.push('a job that a create lost its answer to is brought back with: mediabatch resolve FILE ADDRESS --job ID');
+    lines.push(
+      'what a step asked for is brought back with: mediabatch adopt FILE, or mediabatch import FILE ADDRESS JOB',
+    );
   }
   return `${lines.map((line) => safeText(line)).join('\n')}\n`;
 }

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { addDecisionCommands } from './decision-commands.ts';
 import { addStateOptions, lockTimeoutOption, wholeNumber } from './options.ts';
 
 /** Commands by which a person settles what the lock cannot know. */
-export function addLockCommands(program: Command, { terminal, exit }: ProgramContext): void {
+export function addLockCommands(program: Command, context: ProgramContext): void {
+  const { terminal, exit } = context;
   program.commandsGroup('Decide and tidy up:');
+  addDecisionCommands(program, context);
 
   addStateOptions(
     program

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import type { ProgramContext } from './context.ts';
+import { addStateOptions, collectText, lockTimeoutOption, wholeNumber } from './options.ts';
+
+/** Decisions of people, recorded in the lock. None of them costs credits. */
+export function addDecisionCommands(program: Command, context: ProgramContext): void {
+  addKeepingCommands(program, context);
+  addRecordCommands(program, context);
+}
+
+function addKeepingCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  addDecideOptions(
+    chosenSteps(program.command('accept'))
+      .summary('declare outputs right as they are')
+      .description(
+        'Declares outputs right as they are: edited by hand, or made from an input that has changed since. Nothing is bought again for them, nor for what uses them. Costs nothing.',
+      ),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/accept.ts')).accept(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('pin'))
+      .summary('keep what steps have, whatever changes')
+      .description(
+        'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
+      ),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/pin.ts')).pin(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('unpin'))
+      .summary('let the manifest decide about steps again')
+      .description('Takes the pin off: the manifest decides about the steps again. Costs nothing itself.'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/pin.ts')).unpin(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('forget'))
+      .summary('let what was bought count as never bought')
+      .description(
+        'Lets what was bought count as never bought: orphans are no longer shown, steps are planned anew. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+      )
+      .option('--orphans', 'everything that the manifest no longer has')
+      .option('--force', 'running jobs, too: their outputs are given up'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/forget.ts')).forget(file, addresses, { options, terminal })),
+  );
+}
+
+function addRecordCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  addDecideOptions(
+    program
+      .command('move')
+      .argument('<file>', 'the manifest')
+      .argument('<old>', 'the address on record')
+      .argument('<new>', 'the step that it is now')
+      .summary('give what was bought a new address')
+      .description(
+        'Gives what was bought a new address, where key and input changed at the same time. What keeps its input is found without it. Costs nothing.',
+      ),
+  ).action(async (file: string, from: string, to: string, options) =>
+    exit(await (await import('../commands/move.ts')).move(file, { from, to }, { options, terminal })),
+  );
+
+  addDecideOptions(
+    program
+      .command('import')
+      .argument('<file>', 'the manifest')
+      .argument('<address>', 'a step that is not bought')
+      .argument('<job>', 'the id of a paid job')
+      .summary('give a step a job that is paid already')
+      .description(
+        'Gives a step a job that is paid already, after asking the service for it. The next apply collects it. Costs nothing.',
+      )
+      .option('--credits <n>', 'what it was charged, where the service does not say', wholeNumber)
+      .option('--offline', 'do not ask the service'),
+  ).action(async (file: string, address: string, job: string, options) =>
+    exit(await (await import('../commands/import.ts')).importStep(file, { address, job }, { options, terminal })),
+  );
+
+  addDecideOptions(
+    program
+      .command('adopt')
+      .argument('<file>', 'the manifest')
+      .summary('find paid jobs that no lock knows')
+      .description(
+        'Lists jobs at the service that no lock of this folder knows, and gives them to the steps that asked for exactly this. Asks first. Costs nothing.',
+      )
+      .option('--job <id>', 'of several candidates this one; may be given several times', collectText)
+      .option('-y, --yes', 'do not ask'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/adopt.ts')).adopt(file, { options, terminal })),
+  );
+}
+
+function chosenSteps(command: Command): Command {
+  return command
+    .argument('<file>', 'the manifest')
+    .argument('[addresses...]', 'steps or tasks; * stands for anything')
+    .option('-s, --select <selection>', 'by selection: tag:launch, state:changed', collectText);
+}
+
+function addDecideOptions(command: Command): Command {
+  return addStateOptions(command)
+    .option('--dry-run', 'show what would be decided, record nothing')
+    .option('--json', 'one JSON document on stdout')
+    .addOption(lockTimeoutOption());
+}

@@ -1,0 +1,44 @@
+import type { Acceptance, Decisions, Purchase, StepRecord } from './record.ts';
+
+/** Commutative, associative, idempotent: of each part the higher revision stays, and of equal ones the larger text. */
+export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
+  let pin: Decisions['pin'];
+  let forgotten: number | undefined;
+  const accepted = new Map<string, Acceptance>();
+  for (const decisions of all) {
+    if (decisions === undefined) continue;
+    if (decisions.pin !== undefined && (pin === undefined || isNewer(decisions.pin, pin))) pin = decisions.pin;
+    if (decisions.forgotten !== undefined) forgotten = Math.max(forgotten ?? 0, decisions.forgotten);
+    for (const one of decisions.accepted ?? []) {
+      const known = accepted.get(one.wanted);
+      if (known === undefined || isNewer(one, known)) accepted.set(one.wanted, one);
+    }
+  }
+  const list = [...accepted.values()].sort((a, b) => (a.wanted < b.wanted ? -1 : 1));
+  if (pin === undefined && forgotten === undefined && list.length === 0) return undefined;
+  return {
+    ...(pin !== undefined && { pin }),
+    ...(list.length > 0 && { accepted: list }),
+    ...(forgotten !== undefined && { forgotten }),
+  };
+}
+
+interface Revised {
+  fingerprint?: string;
+  revision: number;
+}
+
+function isNewer(a: Revised, b: Revised): boolean {
+  return a.revision === b.revision ? (a.fingerprint ?? '') > (b.fingerprint ?? '') : a.revision > b.revision;
+}
+
+/** The purchases that count: those that nobody has decided to forget. Newest first. */
+export function countedPurchases({ purchases, decisions }: StepRecord): Purchase[] {
+  const forgotten = decisions?.forgotten;
+  return forgotten === undefined ? purchases : purchases.filter(({ generation }) => generation > forgotten);
+}
+
+/** The purchase whose request the pin of a record names; undefined where it is not pinned. */
+export function pinnedFingerprint(record: StepRecord | undefined): string | undefined {
+  return record?.decisions?.pin?.fingerprint;
+}

@@ -1,0 +1,98 @@
+import { countedPurchases } from '../lock/decisions.ts';
+import type { Acceptance, Output, Purchase, StepRecord } from '../lock/record.ts';
+import { describeDifference } from './difference.ts';
+import type { Match } from './match.ts';
+import { findOwn } from './pin.ts';
+import { nameOfJob, type Ruling, refuse } from './ruling.ts';
+
+/** A recorded output as it is on disk now. */
+export type SeenFile =
+  | { is: 'intact' }
+  | { is: 'missing' }
+  | { is: 'unusable'; why: string }
+  | { is: 'edited'; output: Output };
+
+/** The finished purchase whose output could be accepted, or why there is none. */
+export function findAcceptable(match: Match): { record: StepRecord; purchase: Purchase } | Ruling {
+  const found = findOwn(match);
+  if ('is' in found) return found;
+  const { purchase } = found;
+  if (purchase.state === 'done') return found;
+  return refuse(
+    match.step.address,
+    `has no output yet: ${nameOfJob(purchase)} is running`,
+    'run apply first: it collects it for free',
+  );
+}
+
+/**
+ * Declares that the output of a step is right as it is: files that were edited by hand are recorded as they are now, and
+ * an input that changed is recorded as satisfied. `seen`: the files of the purchase, in their order.
+ */
+export function acceptOutput(
+  match: Match,
+  found: { record: StepRecord; purchase: Purchase },
+  seen: readonly { path: string; file: SeenFile }[],
+): Ruling {
+  const { address } = match.step;
+  const { record, purchase } = found;
+  const missing = seen.find(({ file }) => file.is === 'missing');
+  if (missing !== undefined) {
+    return refuse(
+      address,
+      `${missing.path} is not there to be accepted`,
+      'put it back, or run apply: it fetches it for free',
+    );
+  }
+  const accepted: string[] = [];
+  for (const { path, file } of seen) {
+    if (file.is === 'unusable')
+      return refuse(
+        address,
+        `${path} ${file.why}`,
+        'put a media file there, or run apply: it fetches the bought one for free',
+      );
+    if (file.is === 'edited') accepted.push(`${path} as it is now`);
+  }
+  const changed = acceptedPurchase(purchase, seen);
+  const acceptance = newAcceptance(match, record, purchase);
+  const decisions = acceptance === undefined ? {} : { decisions: { accepted: [acceptance] } };
+  if (acceptance !== undefined) accepted.push(describeInput(match, purchase));
+  if (accepted.length === 0) {
+    if (match.step.decided?.accepted === true) return { is: 'unchanged', address, text: 'is accepted already' };
+    return refuse(
+      address,
+      'is up to date: there is nothing to accept',
+      'accept is for files edited by hand, and for steps that a plan wants to redo',
+    );
+  }
+  const { decisions: _before, ...rest } = record;
+  const purchases = record.purchases.map((one) => (one === purchase ? changed : one));
+  return { is: 'recorded', address, text: accepted.join('; '), records: [{ ...rest, purchases, ...decisions }] };
+}
+
+function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenFile }[]): Purchase {
+  if (!seen.some(({ file }) => file.is === 'edited')) return purchase;
+  const outputs = (purchase.outputs ?? []).map((output, index) => {
+    const file = seen[index]?.file;
+    return file?.is === 'edited' ? file.output : output;
+  });
+  return { ...purchase, outputs, revision: (purchase.revision ?? 0) + 1 };
+}
+
+/** Undefined where the purchase is of the very request that the manifest asks for, or counts for it already. */
+function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Purchase): Acceptance | undefined {
+  if (step.decided?.accepted === true) return undefined;
+  const wanted = step.decided?.wanted?.fingerprint ?? step.fingerprint;
+  if (wanted === fingerprint) return undefined;
+  const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
+  if (before?.fingerprint === fingerprint) return undefined;
+  return { wanted, fingerprint, revision: (before?.revision ?? 0) + 1 };
+}
+
+function describeInput({ step, record }: Match, { request }: Purchase): string {
+  const failed = record && countedPurchases(record).find(({ fingerprint }) => fingerprint === step.fingerprint);
+  const instead = failed?.state === 'failed' ? ', whose job failed' : '';
+  if (request === undefined) return `its output for the changed input${instead}`;
+  return `its output, although ${describeDifference(request, step.decided?.wanted?.paidRequest ?? step.paidRequest)}${instead}`;
+}

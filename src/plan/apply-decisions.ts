@@ -1,0 +1,99 @@
+import { findReferences, fingerprintStep, replaceReferences } from '../graph/fingerprint.ts';
+import type { Decided, Graph, OpenRequest, Step } from '../graph/graph.ts';
+import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+
+/**
+ * The graph as people have decided it to be: a step that is pinned, or whose output was accepted for a new input, takes
+ * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
+ * So what is decided about a step never makes those that use it be bought again. Applied once; a graph that holds
+ * decisions already is given back. `redo`: steps that are to be bought again, for which no acceptance counts.
+ */
+export function applyDecisions(graph: Graph, lock: Lock, redo: ReadonlySet<string> = new Set()): Graph {
+  if (graph.decided === true || !hasDecisions(graph, lock)) return graph;
+  const known = new Map<string, string>();
+  const changed = new Set<string>();
+  const steps = graph.steps.map((written) => {
+    const step = followDecided(written, { known, changed });
+    const record = lock.steps.get(step.address);
+    const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
+    known.set(decided.address, decided.fingerprint);
+    if (decided.fingerprint !== written.fingerprint) changed.add(decided.address);
+    return decided;
+  });
+  return { ...graph, steps, decided: true };
+}
+
+function hasDecisions(graph: Graph, lock: Lock): boolean {
+  if (graph.steps.some(({ pin }) => pin === true)) return true;
+  for (const { decisions } of lock.steps.values()) {
+    if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
+  }
+  return false;
+}
+
+/** Steps stand in topological order: what a step refers to has been decided before. */
+function followDecided(step: Step, before: { known: Map<string, string>; changed: ReadonlySet<string> }): Step {
+  const { known, changed } = before;
+  if (changed.size === 0) return step;
+  const { part, file } = step;
+  const isPartChanged = part !== undefined && changed.has(part.of);
+  if (!isPartChanged && !findReferences(step.request).some((address) => changed.has(address))) return step;
+  const fingerprintOf = (address: string): string => {
+    const fingerprint = known.get(address);
+    if (fingerprint === undefined) throw new Error(`internal error: ${step.address} stands before ${address}`);
+    return fingerprint;
+  };
+  const referred = replaceReferences(step.request, fingerprintOf);
+  // The bytes of a file stand in place of its path; nothing else differs between the two forms.
+  const bytes = step.paidRequest.file;
+  const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
+  const taken = step.take === undefined ? {} : { take: step.take };
+  return {
+    ...step,
+    paidRequest,
+    fingerprint: fingerprintStep({ kind: step.kind, paidRequest, ...taken }),
+    ...(part !== undefined && { part: { ...part, fingerprint: fingerprintOf(part.of) } }),
+  };
+}
+
+/** The step held to the purchase that its decisions name, if they do, and if that purchase gives something. */
+function decideStep(step: Step, record: StepRecord, isRedone: boolean): Step {
+  const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
+  const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
+  if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
+  const purchases = countedPurchases(record);
+  const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  // What is on its way to this very request is collected, or asked for, before anything else.
+  if (own.some(({ state }) => state === 'intent' || state === 'unresolved' || state === 'running')) {
+    return pinned === undefined ? step : { ...step, decided: { pinned } };
+  }
+  const byPin =
+    pinned === undefined ? undefined : findKept(purchases, pinned === 'lock' ? pinnedFingerprint(record) : undefined);
+  if (pinned !== undefined && byPin !== undefined) return hold(step, byPin, { pinned });
+  const isBought = own.some(({ state }) => state === 'done');
+  const byAcceptance = isBought || accepted === undefined ? undefined : findKept(purchases, accepted);
+  return byAcceptance === undefined ? step : hold(step, byAcceptance, { accepted: true });
+}
+
+function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefined {
+  return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
+}
+
+/** The newest purchase that has an output, or will have one. */
+export function findKept(purchases: readonly Purchase[], fingerprint?: string): Purchase | undefined {
+  const meant = fingerprint === undefined ? purchases : purchases.filter((one) => one.fingerprint === fingerprint);
+  return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
+}
+
+/**
+ * The request that the lock keeps beside a purchase may be gone: earlier ones are kept without it. Nothing is sent for a step
+ * that is held, so it must not be bought again by itself either: `retry` would send the new request as the old one.
+ */
+function hold(step: Step, { fingerprint, request }: Purchase, by: Omit<Decided, 'wanted'>): Step {
+  if (fingerprint === step.fingerprint) return { ...step, decided: by };
+  const { retry: _retry, ...rest } = step;
+  const bought: OpenRequest = request ?? {};
+  const wanted = { paidRequest: step.paidRequest, fingerprint: step.fingerprint };
+  return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
+}

@@ -1,0 +1,62 @@
+import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
+import type { Purchase, StepRecord } from '../lock/record.ts';
+import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
+
+/**
+ * What was bought for an address counts as never bought. Ids and charges stay on record: a budget still counts them.
+ * A create whose answer was lost is never forgotten, because nobody knows yet whether it was paid. A running job is paid
+ * and not collected, so it takes `force`.
+ */
+export function forgetRecord(
+  record: StepRecord,
+  context: {
+    /** `null`: unknown. Absent for what the manifest no longer has: it is not bought again. */
+    price?: number | null;
+    isPinnedByTask?: boolean;
+    force: boolean;
+  },
+): Ruling {
+  const { address, purchases } = record;
+  const counted = countedPurchases(record);
+  if (counted.length === 0) return { is: 'unchanged', address, text: 'is forgotten already' };
+  const isOrphan = context.price === undefined;
+  const isPinned = counted.some(({ fingerprint }) => fingerprint === pinnedFingerprint(record));
+  if (!isOrphan && (context.isPinnedByTask === true || isPinned)) {
+    return refuse(
+      address,
+      'is pinned, and what is pinned is not given up',
+      'take the pin off first, with `mediabatch unpin` or in the manifest',
+    );
+  }
+  if (counted.some(({ state }) => state === 'intent' || state === 'unresolved')) {
+    return refuse(
+      address,
+      'has a create whose answer was lost: nobody knows yet whether it was paid',
+      'run apply, or decide with `mediabatch resolve`, and then forget it',
+    );
+  }
+  const running = counted.find(({ state }) => state === 'running');
+  if (running !== undefined && !context.force) {
+    return refuse(
+      address,
+      `${nameOfJob(running)} is running: it is paid, and its output is not here yet`,
+      'run apply to collect it first; --force gives it up',
+    );
+  }
+  const forgotten = Math.max(...purchases.map(({ generation }) => generation));
+  const text = `${describePaid(counted)}${describeCost(context.price)}`;
+  return { is: 'recorded', address, text, records: [{ ...record, decisions: { forgotten } }] };
+}
+
+function describePaid(counted: readonly Purchase[]): string {
+  const jobs = new Map(
+    counted.flatMap((purchase) => (purchase.jobId === undefined ? [] : [[purchase.jobId, purchase]])),
+  );
+  if (jobs.size === 0) return 'what was refused';
+  const credits = [...jobs.values()].reduce((sum, one) => sum + (one.credits ?? 0), 0);
+  return `${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`} of ${creditsOf(credits)}; the budget still counts them`;
+}
+
+function describeCost(price: number | null | undefined): string {
+  return price === undefined ? '' : `. To make it again costs ${creditsOf(price)}`;
+}

@@ -1,0 +1,111 @@
+import type { Step } from '../graph/graph.ts';
+import { countedPurchases } from '../lock/decisions.ts';
+import { recordOf } from '../lock/join.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { idempotencyKey } from './key.ts';
+import type { Match } from './match.ts';
+import { nextPurchase } from './repeat.ts';
+import { findOpenPurchase, resolvePurchase } from './resolve-purchase.ts';
+import { creditsOf, type Ruling, refuse } from './ruling.ts';
+
+/** A job that was paid for, by whomever, becomes the purchase of a step that has none. The next run collects it. */
+export function importJob(
+  match: Match,
+  job: { jobId: string; credits?: number; recordId?: string },
+  context: { campaign: string; lock: Lock },
+): Ruling {
+  const { step } = match;
+  const { address } = step;
+  const { campaign, lock } = context;
+  const charge = recordCharge(match, job);
+  if (charge !== undefined) return charge;
+  const why = whyNot(match, job.jobId, lock);
+  if (why !== undefined) return why;
+  const charged = job.credits === undefined ? unknownCharge : creditsOf(job.credits);
+  const text = `its job is ${job.jobId} (${charged}); the next apply collects it`;
+  const own = match.record;
+  const open = findOpenPurchase(own);
+  if (own !== undefined && open !== undefined && open.fingerprint === step.fingerprint) {
+    const finding = {
+      is: 'job' as const,
+      jobId: job.jobId,
+      ...(job.credits !== undefined && { credits: job.credits }),
+    };
+    return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { campaign, finding }))] };
+  }
+  return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };
+}
+
+const unknownCharge = 'what it was charged is not known: `import` it again with --credits N once you know';
+
+/** The job is on record, and only what it was charged is new. Nothing that is known is overwritten. */
+function recordCharge({ step, record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
+  const { jobId, credits } = job;
+  const isOwn = record?.purchases.some((one) => one === purchase) === true && purchase?.jobId === jobId;
+  if (record === undefined || !isOwn || credits === undefined || purchase?.credits !== undefined) return undefined;
+  const purchases = record.purchases.map((one) => (one === purchase ? { ...one, credits } : one));
+  const text = `its job ${jobId} was charged ${creditsOf(credits)}`;
+  return { is: 'recorded', address: step.address, text, records: [{ ...record, purchases }] };
+}
+
+function newRecord(
+  step: Step,
+  { jobId, credits, recordId }: { jobId: string; credits?: number; recordId?: string },
+  { own, campaign }: { own: StepRecord | undefined; campaign: string },
+): StepRecord {
+  const { address, kind, fingerprint, paidRequest, take } = step;
+  const { generation, attempt, repeat } = nextPurchase(own?.purchases ?? [], fingerprint);
+  const purchase: Purchase = {
+    fingerprint,
+    generation,
+    attempt,
+    state: 'running',
+    key: idempotencyKey({ campaign, fingerprint, repeat, attempt }),
+    jobId,
+    ...(credits !== undefined && { credits }),
+    ...(recordId !== undefined && { recordId }),
+    ...(take !== undefined && { take }),
+    request: paidRequest,
+  };
+  return { address, kind, purchases: [purchase] };
+}
+
+function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string, lock: Lock): Ruling | undefined {
+  const { address } = step;
+  const owner = findOwner(lock, jobId);
+  if (owner !== undefined && owner.address !== address) {
+    return refuse(
+      address,
+      `cannot have job ${jobId}: it is on record as ${owner.address}`,
+      `\`mediabatch move FILE ${owner.address} ${address}\` hands it over`,
+    );
+  }
+  if (step.decided?.wanted !== undefined) {
+    return refuse(
+      address,
+      'is held to what it has by a pin or an acceptance',
+      'take the pin off first, or leave it as it is',
+    );
+  }
+  if (purchase !== undefined && (purchase.state === 'done' || purchase.state === 'running')) {
+    const where = movedFrom === undefined ? '' : ` (bought as ${movedFrom})`;
+    return refuse(
+      address,
+      purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
+      'import is for steps that are not bought; `mediabatch forget` makes room, and ids stay on record',
+    );
+  }
+  if (sharesJobOf !== undefined) {
+    return refuse(
+      address,
+      `shares the job of ${sharesJobOf}`,
+      `import it there: mediabatch import FILE ${sharesJobOf} ${jobId}`,
+    );
+  }
+  return undefined;
+}
+
+/** Whether the job counts for some step. What was forgotten may come back. */
+function findOwner(lock: Lock, jobId: string): StepRecord | undefined {
+  return [...lock.steps.values()].find((record) => countedPurchases(record).some((one) => one.jobId === jobId));
+}

@@ -1,0 +1,125 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../json.ts';
+import type { Match } from './match.ts';
+
+/** A job as a list of the service shows it, as far as it can be compared. */
+export interface ListedRecord {
+  kind: string;
+  jobId: string;
+  /** What it gives back of the request, by the names of the request's fields. */
+  echoes: { [field: string]: Json };
+  /** ISO 8601. */
+  createdAt?: string;
+}
+
+/**
+ * `exact`: all that can be compared is equal, the telling field among it. `near`: the telling field is equal but for
+ * case, white space or its form of Unicode, or another field differs. What a request leaves to the service, what a record
+ * does not show, and links that are not known yet cannot be compared.
+ */
+export type Likeness = 'exact' | 'near' | 'other';
+
+/** `fields`: those that lists of this kind give back, the telling one first. */
+export function compareListed(
+  request: OpenRequest,
+  echoes: ListedRecord['echoes'],
+  fields: readonly string[],
+): Likeness {
+  const [telling, ...others] = fields;
+  if (telling === undefined) return 'other';
+  const [wanted, seen] = [request[telling], echoes[telling]];
+  if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
+  if (wanted !== seen) {
+    const isTold = wanted.normalize('NFC') === seen.normalize('NFC');
+    if (!isTold) return fold(wanted) === fold(seen) ? 'near' : 'other';
+  }
+  const isDifferent = others.some((field) => !isEqual(request[field], echoes[field]));
+  return isDifferent ? 'near' : 'exact';
+}
+
+function isEqual(wanted: Json | undefined, seen: Json | undefined): boolean {
+  if (wanted === undefined || seen === undefined || isOpen(wanted)) return true;
+  if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
+  return canonicalJson(wanted) === canonicalJson(seen);
+}
+
+/** It holds a link that only a run knows. */
+function isOpen(value: Json): boolean {
+  return value !== null && typeof value === 'object';
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}
+
+export interface Adoption<Job extends ListedRecord> {
+  /** Certain: these jobs are of these steps. */
+  adopted: { match: Match; job: Job }[];
+  /** Possible, and for a person to decide: exact ones that several share, and those that are only near. */
+  open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
+}
+
+/**
+ * Which of these jobs, that nobody has on record, are of which of these steps, that are not bought. Steps with equal
+ * requests (takes) are interchangeable: they get the jobs in the order in which those were made.
+ */
+export function matchListed<Job extends ListedRecord>(
+  matches: readonly Match[],
+  jobs: readonly Job[],
+  fieldsOf: (kind: string) => readonly string[],
+): Adoption<Job> {
+  const groups = groupByRequest(matches);
+  const found = groups.map((group) => ({ group, ...findCandidates(group, jobs, fieldsOf) }));
+  const wantedBy = new Map<string, number>();
+  for (const { exact } of found) for (const { jobId } of exact) wantedBy.set(jobId, (wantedBy.get(jobId) ?? 0) + 1);
+  const result: Adoption<Job> = { adopted: [], open: [] };
+  for (const { group, exact, near } of found) {
+    const isCertain = exact.length <= group.length && exact.every(({ jobId }) => wantedBy.get(jobId) === 1);
+    if (exact.length > 0 && isCertain) {
+      const oldestFirst = [...exact].sort((a, b) => compareText(a.createdAt ?? '', b.createdAt ?? ''));
+      for (const [index, job] of oldestFirst.entries()) {
+        const match = group[index];
+        if (match !== undefined) result.adopted.push({ match, job });
+      }
+      continue;
+    }
+    const candidates = [
+      ...exact.map((job) => ({ job, likeness: 'exact' as const })),
+      ...near.map((job) => ({ job, likeness: 'near' as const })),
+    ];
+    if (candidates.length > 0) for (const match of group) result.open.push({ match, jobs: candidates });
+  }
+  return result;
+}
+
+function groupByRequest(matches: readonly Match[]): Match[][] {
+  const groups = new Map<string, Match[]>();
+  for (const match of matches) {
+    const name = `${match.step.kind} ${canonicalJson(match.step.request)}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [match]);
+    else group.push(match);
+  }
+  return [...groups.values()];
+}
+
+function findCandidates<Job extends ListedRecord>(
+  group: readonly Match[],
+  jobs: readonly Job[],
+  fieldsOf: (kind: string) => readonly string[],
+): { exact: Job[]; near: Job[] } {
+  const candidates: { exact: Job[]; near: Job[] } = { exact: [], near: [] };
+  const [first] = group;
+  if (first === undefined) return candidates;
+  const { kind, request } = first.step;
+  for (const job of jobs) {
+    if (job.kind !== kind) continue;
+    const likeness = compareListed(request, job.echoes, fieldsOf(kind));
+    if (likeness !== 'other') candidates[likeness].push(job);
+  }
+  return candidates;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

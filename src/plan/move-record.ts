@@ -1,0 +1,93 @@
+import type { Step } from '../graph/graph.ts';
+import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
+import type { StepRecord } from '../lock/record.ts';
+import { findKept } from './apply-decisions.ts';
+import { describeDifference } from './difference.ts';
+import { creditsOf, type Ruling, refuse } from './ruling.ts';
+
+/**
+ * What stands on record for one address becomes that of a step: for a key and an input that changed at the same time, so
+ * that nothing tells that they belong together. Every purchase goes along, and the old address counts as never bought.
+ */
+export function moveRecord(
+  old: StepRecord,
+  to: { step: Step; record?: StepRecord; price: number | null; oldStep?: Step },
+): Ruling {
+  const { step, record, price } = to;
+  const { address } = step;
+  const counted = countedPurchases(old);
+  const why = whyNot(old, to);
+  if (why !== undefined) return why;
+  // A forgotten address forgets by generation: what comes in must stand above that.
+  const shift = record?.decisions?.forgotten ?? 0;
+  const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
+  const forgottenHere = old.decisions?.forgotten;
+  const decisions = joinDecisions([
+    old.decisions,
+    forgottenHere === undefined ? undefined : { forgotten: forgottenHere + shift },
+  ]);
+  const moved: StepRecord = { address, kind: old.kind, purchases, ...(decisions !== undefined && { decisions }) };
+  const newest = Math.max(...old.purchases.map(({ generation }) => generation));
+  const left: StepRecord = { ...old, decisions: { forgotten: newest } };
+  const jobs = new Set(counted.flatMap(({ jobId }) => jobId ?? []));
+  const credits = counted.reduce((sum, one) => sum + (one.credits ?? 0), 0);
+  const what = `has what was bought as ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
+  const text = `${what}${describeInput(old, step, price)}${to.oldStep !== undefined ? `; ${old.address}, still in the manifest, counts as not bought` : ''}`;
+  return { is: 'recorded', address, text, records: [moved, left] };
+}
+
+function whyNot(
+  old: StepRecord,
+  { step, record, oldStep }: { step: Step; record?: StepRecord; oldStep?: Step },
+): Ruling | undefined {
+  const { address } = step;
+  const counted = countedPurchases(old);
+  if (old.address === address)
+    return refuse(address, 'is the same address', 'name the address on record, then the new one');
+  if (old.kind !== step.kind) {
+    return refuse(
+      address,
+      `is of kind ${step.kind}, and ${old.address} was bought as ${old.kind}`,
+      'only what is of one kind can be moved',
+    );
+  }
+  if (counted.some(({ state }) => state === 'intent' || state === 'unresolved')) {
+    return refuse(
+      address,
+      `cannot take over ${old.address}: the answer to its create was lost`,
+      'decide about it with `mediabatch resolve` first',
+    );
+  }
+  if (!counted.some(({ jobId }) => jobId !== undefined)) {
+    return refuse(
+      address,
+      `has nothing to take over: nothing was bought for ${old.address}`,
+      'mediabatch status shows the orphans of the lock',
+    );
+  }
+  const own = record === undefined ? undefined : countedPurchases(record).find(({ state }) => state !== 'refused');
+  if (own !== undefined) {
+    const what = own.jobId === undefined ? 'a create whose answer was lost' : `job ${own.jobId} of its own`;
+    return refuse(
+      address,
+      `has ${what}`,
+      `decide which one counts: \`mediabatch forget FILE ${address}\` makes room, and its id stays on record`,
+    );
+  }
+  if (oldStep !== undefined && findKept(counted, oldStep.fingerprint) !== undefined) {
+    return refuse(
+      address,
+      `cannot take over ${old.address}: the manifest still has it, and asks for exactly what it has`,
+      'change the manifest first; exchanged keys are found without a move',
+    );
+  }
+  return undefined;
+}
+
+function describeInput(old: StepRecord, step: Step, price: number | null): string {
+  const kept = findKept(countedPurchases(old));
+  if (kept === undefined || kept.fingerprint === step.fingerprint) return '';
+  if (pinnedFingerprint(old) === kept.fingerprint) return '; its input is another one now, and it stays pinned';
+  const change = kept.request === undefined ? 'its input changed' : describeDifference(kept.request, step.paidRequest);
+  return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: \`accept\` or \`pin\` keeps it`;
+}

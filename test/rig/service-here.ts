@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Fault, LedgerEntry, SandboxRequest } from '../../src/sandbox/index.ts';
+import { root, sandboxKey } from './command.ts';
+
+/** The service in the process of the test, and so outside the command's: cheap to start, and its books lie open. */
+export interface ServiceHere {
+  env: Record<string, string>;
+  ledger(): LedgerEntry[];
+  requests(): SandboxRequest[];
+  balance(): number;
+  addFaults(faults: Fault[]): void;
+  close(): Promise<void>;
+}
+
+export async function serviceHere(
+  options: { speed?: number; credits?: number; faults?: Fault[]; filesDir?: string; now?: () => number } = {},
+): Promise<ServiceHere> {
+  // The built one renders in a thread of its own.
+  const built = pathToFileURL(join(root, 'dist/sandbox/index.js')).href;
+  const { createSandbox } = (await import(built)) as typeof import('../../src/sandbox/index.ts');
+  const filesDir = options.filesDir ?? process.env.MEDIABATCH_TEST_FILES;
+  const sandbox = createSandbox({
+    speed: Number.POSITIVE_INFINITY,
+    apiKey: sandboxKey,
+    ...options,
+    ...(filesDir !== undefined && { filesDir }),
+  });
+  const { url } = await sandbox.listen();
+  return {
+    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: sandboxKey },
+    ledger: () => sandbox.ledger(),
+    requests: () => sandbox.requests(),
+    balance: () => sandbox.balance(),
+    addFaults: (faults) => sandbox.addFaults(faults),
+    close: () => sandbox.close(),
+  };
+}
