@@ -238,6 +238,34 @@ describe('retry', () => {
     expect(campaign.service.ledger).toHaveLength(2);
   });
 
+  test('another name counts on, also after another request', async () => {
+    const named = (address: string, prompt: string): WrittenStep => ({
+      ...pic({ attempts: 2 }),
+      address,
+      request: { prompt },
+    });
+    const campaign = new TestCampaign(graphOfSteps([named('a', 'p')]));
+    failing(campaign, 99);
+    await campaign.run();
+    campaign.graph = graphOfSteps([named('a', 'q')]);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(4);
+    campaign.graph = graphOfSteps([named('b', 'q')]);
+    const renamed = await campaign.run();
+    expect(renamed.plan.rows[0]).toMatchObject({ action: 'failed', reason: expect.stringContaining('all 2 attempts') });
+    expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'failed' });
+    expect(campaign.service.ledger).toHaveLength(4);
+  });
+
+  test('bought again under another name, it has a key that was never paid with', async () => {
+    const campaign = new TestCampaign(graphOfSteps([{ ...pic(undefined), address: 'a' }]));
+    failing(campaign, 1);
+    await campaign.run();
+    campaign.graph = graphOfSteps([{ ...pic(undefined), address: 'b' }]);
+    await campaign.run({ redo: ['b'] });
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(2);
+  });
+
   test('a run that was stopped in between goes on counting', async () => {
     const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 3 })]));
     failing(campaign, 99);
