@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const usage = fileURLToPath(new URL('usage.mjs', import.meta.url));
-export const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const usage = fileURLToPath(new URL('usage.cjs', import.meta.url));
+/** The built command; `BENCH_BIN` names another build, to compare. */
+export const bin = process.env.BENCH_BIN ?? fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
 /** One process, from start to exit. */
 export interface Sample {
@@ -18,57 +19,45 @@ export interface Job {
   args: string[];
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Before each run, outside the measured time. */
-  prepare?(): void;
+  /** Killed after so long; such a run is no figure. */
+  timeoutMs?: number;
 }
 
 /** Runs `node` with these arguments and measures the whole process. Throws when it fails: a broken run is no figure. */
-export async function measureOnce({ args, cwd, env, prepare }: Job): Promise<Sample> {
-  prepare?.();
+export async function measureOnce({ args, cwd, env, timeoutMs }: Job): Promise<Sample> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const file = join(folder, 'usage.json');
   try {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, ['--import', usage, ...args], {
+    const child = spawn(process.execPath, ['--require', usage, ...args], {
       cwd,
       env: { ...process.env, ...env, BENCH_USAGE_FILE: file, NO_COLOR: '1' },
       stdio: ['ignore', 'ignore', 'pipe'],
+      ...(timeoutMs !== undefined && { timeout: timeoutMs, killSignal: 'SIGKILL' as const }),
     });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {
       errors = (errors + chunk.toString()).slice(-4000);
     });
-    const code = await new Promise<number | null>((resolve, reject) => {
+    const code = await new Promise<number | string | null>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', resolve);
+      child.once('close', (exit, signal) => resolve(exit ?? signal));
     });
     const wallMs = performance.now() - startedAt;
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${errors}`);
+    if (code === 'SIGKILL' && timeoutMs !== undefined && wallMs >= timeoutMs) {
+      throw new Error(`not done after ${Math.round(timeoutMs / 1000)} s`);
+    }
+    if (code !== 0) throw new Error(`ended with ${code}: ${errors}`);
     return { wallMs, ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<Sample, 'wallMs'>) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Several jobs in turn, so that whatever else the machine does falls on all of them alike; the median of each. */
-export async function measureInTurn(jobs: Record<string, Job>, repetitions: number): Promise<Record<string, Sample>> {
-  const samples = new Map<string, Sample[]>();
-  for (let repetition = 0; repetition < repetitions; repetition += 1) {
-    for (const [name, job] of Object.entries(jobs)) {
-      samples.set(name, [...(samples.get(name) ?? []), await measureOnce(job)]);
-    }
-  }
-  return Object.fromEntries([...samples].map(([name, list]) => [name, medianOf(list)]));
-}
-
-function medianOf(samples: Sample[]): Sample {
-  const median = (pick: (sample: Sample) => number) => {
-    const sorted = samples.map(pick).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  };
-  return {
-    wallMs: median(({ wallMs }) => wallMs),
-    cpuMs: median(({ cpuMs }) => cpuMs),
-    maxRssMiB: median(({ maxRssMiB }) => maxRssMiB),
-  };
+/** The middle one; of an even number the mean of the two in the middle. NaN of none. */
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
 }

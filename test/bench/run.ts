@@ -1,35 +1,76 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Line, measurePlanning, measureRuns, measureStart } from './scenarios.ts';
+import { parseArgs } from 'node:util';
+import { type Goal, isMet, judge, type Results } from './goals.ts';
+import { tableOfGoals, tableOfStart, tableOfTrial, tellMachine } from './print.ts';
+import { compilePeers } from './service.ts';
+import { judgeStart, measureStart, type Start } from './start.ts';
+import { summarize } from './summary.ts';
+import { runTrial } from './trial.ts';
+import { listWorkloads } from './workloads.ts';
 
-/** `npm run bench`: prints a table. With `--check` a goal that is missed ends it with 1. */
-const folder = mkdtempSync(join(tmpdir(), 'mediabatch-bench-'));
-try {
-  const lines = [
-    ...(await measureStart(folder)),
-    ...(await measurePlanning(folder)),
-    ...(await measureRuns(folder, 1000)),
-    ...(await measureRuns(folder, 10_000)),
-  ];
-  process.stdout.write(`${tableOf(lines)}\n`);
-  const missed = lines.filter(({ goal }) => goal?.met === false);
-  for (const { name } of missed) process.stderr.write(`missed: ${name}\n`);
-  if (process.argv.includes('--check') && missed.length > 0) process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+/** `npm run bench`: measures, and prints tables; the README beside this file says what and how. */
+const { values, positionals } = readArguments();
+const repetitions = values.reps === undefined ? undefined : Number(values.reps);
+const timeoutMs = Number(values.timeout) * 1000;
+const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5'].sort();
+const unknown = positionals.filter((id) => !known.includes(id));
+if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
+if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
+  stopUsage('--reps takes a whole number from 1');
+}
+if (!(timeoutMs > 0)) stopUsage('--timeout takes seconds');
+
+const wanted = positionals.length === 0 ? known : positionals;
+const extra = values.with.split(' ').filter((word) => word !== '');
+const tell = (message: string) => void process.stderr.write(`${message}\n`);
+const print = (text: string) => {
+  if (!values.json) process.stdout.write(`${text}\n\n`);
+};
+
+if (values.markdown) print(tellMachine(extra));
+compilePeers();
+const results: Results = new Map();
+let starts: Start[] = [];
+if (wanted.includes('W5')) {
+  starts = await measureStart(repetitions ?? 11);
+  print(tableOfStart(starts));
+}
+const workloads = listWorkloads({ long: values.long, ...(repetitions !== undefined && { repetitions }) });
+for (const { id, trials } of workloads) {
+  if (!wanted.includes(id)) continue;
+  for (const trial of trials) {
+    const summaries = summarize(trial, await runTrial(trial, { extra, timeoutMs, tell }));
+    results.set(trial.name, summaries);
+    print(tableOfTrial(trial, summaries));
+  }
+}
+const goals: Goal[] = [...judgeStart(starts), ...judge(results)];
+if (goals.length > 0) print(tableOfGoals(goals));
+if (values.json) {
+  const document = { machine: tellMachine(extra), start: starts, workloads: Object.fromEntries(results), goals };
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+}
+if (values.check && goals.some((goal) => !isMet(goal))) process.exitCode = 1;
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        reps: { type: 'string' },
+        long: { type: 'boolean', default: false },
+        check: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
+        with: { type: 'string', default: '' },
+        timeout: { type: 'string', default: '900' },
+      },
+    });
+  } catch (error) {
+    return stopUsage(error instanceof Error ? error.message : String(error));
+  }
 }
 
-function tableOf(lines: Line[]): string {
-  const rows = lines.map(({ name, sample, ratio, goal }) => [
-    name,
-    `${(sample.wallMs / 1000).toFixed(2)} s`,
-    `${(sample.cpuMs / 1000).toFixed(2)} s`,
-    `${Math.round(sample.maxRssMiB)} MiB`,
-    ratio === undefined ? '' : `${ratio.value.toFixed(2)} × ${ratio.to}`,
-    goal === undefined ? '' : `${goal.text}${goal.met ? '' : ' (missed)'}`,
-  ]);
-  const head = [`Node ${process.version}, ${cpus().length} cores`, 'wall', 'CPU', 'memory', 'ratio', 'goal'];
-  const all = [head, head.map(() => '---'), ...rows];
-  return all.map((row) => `| ${row.join(' | ')} |`).join('\n');
+function stopUsage(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(64);
 }

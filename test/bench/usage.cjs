@@ -1,6 +1,9 @@
-import { writeFileSync } from 'node:fs';
+const { writeFileSync } = require('node:fs');
 
-/** Loaded into a measured process: what it used is written down when it ends. */
+/**
+ * Loaded into a measured process: what it used is written down when it ends. CommonJS, because loading a module by
+ * `--import` would start the machinery that start-up is measured by.
+ */
 process.once('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
   const file = process.env.BENCH_USAGE_FILE;

@@ -1,0 +1,122 @@
+import { idealMs, independent, layered, logNormal } from './steps.ts';
+import type { Trial } from './trial.ts';
+
+export interface Workload {
+  /** As it is asked for on the command line. */
+  id: string;
+  trials: Trial[];
+}
+
+/** The workloads but for start-up (W5). `repetitions` overrules how often each is measured. */
+export function listWorkloads(options: { long: boolean; repetitions?: number }): Workload[] {
+  const times = (usual: number) => options.repetitions ?? usual;
+  const none = (count: number) => independent(count, () => 0);
+  const various = independent(200, logNormal({ medianMs: 3000, sigma: 0.5, seed: 7 }));
+  const layers = layered(10, 50, 500);
+  const videos = independent(1000, logNormal({ medianMs: 30_000, sigma: 0.4, seed: 11 }));
+  const all = ['limit', 'naive', 'mediabatch'] as const;
+  const grown = (count: number, name: string, repetitions: number): Trial => ({
+    name: `W6 ${name}`,
+    title: `${name} steps, jobs of 0 s, 32 at once`,
+    steps: none(count),
+    concurrency: 32,
+    tools: ['limit', 'mediabatch'],
+    repetitions: times(repetitions),
+  });
+  return [
+    {
+      id: 'W1',
+      trials: [
+        {
+          name: 'W1',
+          title: '1,000 steps, jobs of 0 s, 32 at once',
+          steps: none(1000),
+          concurrency: 32,
+          tools: [...all],
+          repetitions: times(5),
+        },
+      ],
+    },
+    {
+      id: 'W2',
+      trials: [
+        {
+          name: 'W2',
+          title: '200 steps, jobs log-normal around 3 s (σ 0.5), 50 at once',
+          steps: various,
+          concurrency: 50,
+          tools: [...all, 'learned'],
+          repetitions: times(3),
+          idealMs: idealMs(various, 50),
+        },
+      ],
+    },
+    {
+      id: 'W3',
+      trials: [
+        {
+          name: 'W3',
+          title: '10 layers of 50 steps that need 3 each, jobs of 0.5 s, 50 at once',
+          steps: layers,
+          width: 50,
+          concurrency: 50,
+          tools: [...all],
+          repetitions: times(3),
+          idealMs: idealMs(layers, 50),
+        },
+      ],
+    },
+    {
+      id: 'W4',
+      trials: [
+        {
+          name: 'W4',
+          title: '10,000 steps, nothing to do, no requests',
+          steps: none(10_000),
+          concurrency: 32,
+          tools: [...all],
+          repetitions: times(5),
+          nothingToDo: true,
+        },
+      ],
+    },
+    {
+      id: 'W6',
+      trials: [
+        grown(1000, '1,000', 3),
+        grown(10_000, '10,000', 3),
+        ...(options.long ? [grown(100_000, '100,000', 1)] : []),
+      ],
+    },
+    {
+      id: 'W7',
+      trials: [
+        {
+          name: 'W7',
+          title: '64 files of 16 MiB, 16 at once',
+          steps: none(64),
+          concurrency: 16,
+          stub: { outputBytes: 16 * 1024 ** 2 },
+          tools: [...all],
+          repetitions: times(5),
+        },
+      ],
+    },
+    {
+      id: 'lists',
+      trials: [
+        {
+          name: 'lists',
+          title: '1,000 videos log-normal around 30 s (σ 0.4), 100 at once, 2 reads per second',
+          steps: videos,
+          kind: 'video',
+          concurrency: 100,
+          stub: { readsPerSecond: 2 },
+          tools: ['mediabatch'],
+          repetitions: times(1),
+          idealMs: idealMs(videos, 100),
+        },
+      ],
+    },
+  ];
+}
