@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config';
 const shared = ['engine', 'graph', 'kinds', 'lock', 'manifest', 'plan', 'report', 'run'].map(
   (room) => `test/${room}/**/*.test.ts`,
 );
-const common = { testTimeout: 30_000, hookTimeout: 60_000 };
+// Times of day are told in the reader's own zone; here everybody's is the same.
+const common = { testTimeout: 30_000, hookTimeout: 60_000, env: { TZ: 'UTC' } };
 
 export default defineConfig({
   test: {

@@ -13,7 +13,7 @@ import type { RunEvent } from '../run/event.ts';
 import type { Clock } from '../run/ports.ts';
 import type { CampaignPaths } from './campaign.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import type { Terminal } from './terminal.ts';
+import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
 
 /** Where `--events` writes. Opened before anything is planned, so that a wrong path costs nothing. */
 export function openEvents(path: string | undefined, terminal: Terminal): ((text: string) => void) | undefined {
@@ -59,6 +59,7 @@ export function makeRecorder(
   const hasWork = plan.rows.some(isWork);
   let reporters: RunReporter[] = [];
   if (events !== undefined) reporters.push(createEventLines(events));
+  const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
     reporters.push(
       terminal.screen
@@ -83,6 +84,7 @@ export function makeRecorder(
     },
     async end() {
       for (const reporter of reporters) await reporter.end();
+      cursorIsBack();
       if (hasWork) {
         const outputs = relative(process.cwd(), paths.outputs);
         terminal.err(summaryText(view, { style, file: paths.manifest, outputs }));

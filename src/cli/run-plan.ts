@@ -38,6 +38,8 @@ export interface RunPlanOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
+  /** How long an empty account is waited for; 0: not at all. */
+  creditWaitMs: number;
   /** Where creates go to, by kind, where the service's own document says so. */
   createPaths: { readonly [kind: string]: string };
 }
@@ -64,6 +66,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     clock,
     totals: plan.totals,
     isAlone: () => options.guard.stillOurs(),
+    creditWaitMs: options.creditWaitMs,
     emit,
   });
   const service =

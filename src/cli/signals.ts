@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { exitCodes } from './exit.ts';
+import { watchForOrphaning } from './orphan.ts';
 
 /** The wish of the outside world that a run ends. */
 export interface Interruption {
@@ -12,9 +13,6 @@ export interface Interruption {
   /** No longer keeps the process. Signals are still met, so that what is being closed is closed. */
   stop(): void;
 }
-
-/** How often to look whether the parent is gone: npm dies without passing SIGTERM on. */
-const orphanCheckMs = 1000;
 
 export function listenForInterruption(onFirst: (reason: string) => void): Interruption {
   const controller = new AbortController();
@@ -33,18 +31,14 @@ export function listenForInterruption(onFirst: (reason: string) => void): Interr
   };
   const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const name of signals) process.on(name, () => interrupt(name));
-  const parent = process.ppid;
-  const orphanCheck = setInterval(() => {
-    if (process.ppid !== parent && process.env.npm_lifecycle_event !== undefined && !controller.signal.aborted) {
-      interrupt('SIGTERM (the parent process is gone)');
-    }
-  }, orphanCheckMs);
-  orphanCheck.unref();
+  const stopWatching = watchForOrphaning(() => {
+    if (!controller.signal.aborted) interrupt('SIGTERM (the parent process is gone)');
+  });
   return {
     signal: controller.signal,
     secondSignal: second.promise,
     reason: () => reason,
-    stop: () => clearInterval(orphanCheck),
+    stop: stopWatching,
   };
 }
 

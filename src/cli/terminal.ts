@@ -19,6 +19,19 @@ export interface Terminal {
 
 const defaultWidth = 100;
 
+const showCursor = '\u001b[?25h';
+
+/** While a screen is drawn the cursor is hidden: however this process ends, it comes back. Call the result at the end. */
+export function giveCursorBackAtExit(): () => void {
+  const giveBack = () => {
+    process.stderr.write(showCursor);
+  };
+  process.on('exit', giveBack);
+  return () => {
+    process.off('exit', giveBack);
+  };
+}
+
 /**
  * The process's own streams. A reader that has gone away (`| head`) makes them quiet; the work goes on, because what it
  * does is paid for.

@@ -26,7 +26,8 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
 
   const ends: DriveResult = new Map();
-  const jobs = new PQueue({ concurrency: options.concurrency });
+  // Nothing starts before everything that can has been queued: the order is that of priority from the first slot on.
+  const jobs = new PQueue({ concurrency: options.concurrency, autoStart: false });
   const downloads = new PQueue({ concurrency: options.downloads });
   const stepPorts: Ports = {
     ...ports,
@@ -104,6 +105,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 
   for (const order of orders.values()) if (waiting.get(order.address) === 0) posts.ready(order);
   posts.release();
+  jobs.start();
   for (let done = 0; done < running.length; done += 1) await running[done];
   if (failure.error !== undefined) throw failure.error;
   return ends;

@@ -2,11 +2,14 @@ import type { KeptBodies } from '../disk/kept-bodies.ts';
 import type { LockFile } from '../disk/lock-file.ts';
 import { findReferences } from '../graph/fingerprint.ts';
 import type { Lock, Output, Purchase } from '../lock/record.ts';
+import { idempotencyKey } from '../plan/key.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
+import { repeatOf } from '../plan/repeat.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
 import type { Begin, Clock, FinishedJob, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
+import { CreditWait } from './credit-wait.ts';
 import { Journal } from './journal.ts';
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
@@ -26,6 +29,7 @@ export class LocalLedger implements Ledger {
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #isAlone: () => Promise<boolean>;
+  readonly #creditWait: CreditWait;
   #stopped: StopReason | undefined;
   #balance: number | null = null;
   #pausedUntil = 0;
@@ -38,6 +42,8 @@ export class LocalLedger implements Ledger {
     totals: PlanTotals;
     /** Whether this run still is the only one on this lock; asked before each create. */
     isAlone(): Promise<boolean>;
+    /** How long an empty account is waited for, in ms. Default: not at all. */
+    creditWaitMs?: number;
     emit(fact: RunFact): void;
   }) {
     this.#isAlone = options.isAlone;
@@ -46,6 +52,7 @@ export class LocalLedger implements Ledger {
     this.#clock = options.clock;
     this.#emit = options.emit;
     this.#totals = options.totals;
+    this.#creditWait = new CreditWait({ ...options, waitMs: options.creditWaitMs ?? 0 });
     this.budget = new Budget({
       spentEver: options.totals.alreadyPaid,
       heldBefore: options.totals.held,
@@ -123,6 +130,7 @@ export class LocalLedger implements Ledger {
     });
     this.#announceCredits();
     await this.#bodies.drop(order.key);
+    this.#creditWait.accepted(order.address);
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {
@@ -132,6 +140,7 @@ export class LocalLedger implements Ledger {
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) });
         await this.#bodies.drop(order.key);
+        this.#creditWait.undecided(order.address);
         return;
       case 'done':
         await this.#recordDone(order, result);
@@ -175,11 +184,13 @@ export class LocalLedger implements Ledger {
 
   release(order: StepOrder): void {
     this.budget.release(order.address);
+    this.#creditWait.undecided(order.address);
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
     this.budget.doubt(order.address);
+    this.#creditWait.undecided(order.address);
     this.#announceCredits();
   }
 
@@ -187,13 +198,32 @@ export class LocalLedger implements Ledger {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
     this.#emit({ event: 'spending-stopped', because, detail });
+    this.#creditWait.cancel();
     this.budget.nudge();
   }
 
-  async pace(signal: AbortSignal): Promise<void> {
+  outOfCredits(order: StepOrder, error: string): 'again' | 'stop' {
+    if (this.#stopped === undefined && this.#creditWait.refused(order.address, error) === 'waiting') return 'again';
+    this.stopSpending('balance', error);
+    return 'stop';
+  }
+
+  nextAttempt(order: StepOrder): StepOrder {
+    const { campaign, fingerprint, address } = order;
+    const attempt = order.attempt + 1;
+    const repeat = repeatOf(this.#journal.lock.steps.get(address)?.purchases ?? [], order);
+    return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
+  }
+
+  async pace(order: StepOrder, options: { signal: AbortSignal; maybeSent: boolean }): Promise<'go' | 'stop'> {
+    const { signal, maybeSent } = options;
     for (;;) {
+      if (!maybeSent) {
+        await this.#creditWait.admit(order.address, signal);
+        if (this.#stopped !== undefined) return 'stop';
+      }
       const waitMs = this.#pausedUntil - this.#clock.now();
-      if (waitMs <= 0 || signal.aborted) return;
+      if (waitMs <= 0 || signal.aborted) return 'go';
       await this.#clock.sleep(waitMs, signal);
     }
   }

@@ -1,8 +1,9 @@
 import type { RunEvent, StepOutcome } from '../run/event.ts';
+import { spanText } from './age-text.ts';
 import { bytesText, countOf, creditsText } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
 import { createRunView, foldEvent, noticeText, type RunView } from './run-view.ts';
-import { endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
+import { awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
@@ -46,7 +47,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
         stopTicking();
         stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
       }
-      const line = lineOf(event, view, options.style);
+      const line = lineOf(event, view, options);
       if (line === undefined) beat();
       else say(line);
     },
@@ -58,7 +59,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 }
 
 /** What an event changes for a reader; undefined when it says nothing new. */
-function lineOf(event: RunEvent, view: RunView, style: Style): string | undefined {
+function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string | undefined {
   switch (event.event) {
     case 'run-started':
       return `${safeText(event.campaign)}: ${startText(event)}`;
@@ -92,6 +93,10 @@ function lineOf(event: RunEvent, view: RunView, style: Style): string | undefine
       const word = outcomeWord(event.outcome, style);
       return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
     }
+    case 'credits-awaited':
+      return `${style.yellow('paused')}  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`;
+    case 'spending-resumed':
+      return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
     case 'spending-stopped':
       return `${style.yellow('stopped')}  ${stoppingText(event)}`;
     case 'noticed':

@@ -2,7 +2,7 @@ import type { RunEvent } from '../run/event.ts';
 import { countOf } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
 import { createRunView, foldEvent, noticeText, type TaskView } from './run-view.ts';
-import { moneyRow, stoppingText, taskState } from './run-words.ts';
+import { awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import { type Board, createBoard } from './screen-board.ts';
 import { defaultColumns, defaultRows, type ScreenStream, showCursor } from './screen-output.ts';
@@ -40,8 +40,10 @@ export function createScreen(options: ScreenOptions): RunReporter {
     for (const [id, text] of taskRows(view, { style: options.style, columns, hidden })) board.show(id, text);
     board.show(moreId, hidden.size === 0 ? '' : `  … and ${countOf(hidden.size, 'more task')}`);
     board.show(moneyId, cutToWidth(`  ${moneyRow(view.money, options.now() - startedAt)}`, columns - 1));
+    const waiting = view.awaited === undefined ? [] : [awaitedText(view.awaited, options.now())];
+    const shown = [...waiting, ...messages.slice(waiting.length - messageIds.length)];
     messageIds.forEach((id, index) => {
-      const message = moment === 'ended' ? undefined : messages[index];
+      const message = moment === 'ended' ? undefined : shown[index];
       board?.show(id, message === undefined ? '' : cutToWidth(`  › ${message}`, columns - 1));
     });
     // A row that is closed is never drawn anew, so with more tasks than rows all stay open: they may have to make room.

@@ -62,6 +62,10 @@ export interface RunView {
   stepsByAddress: Map<string, StepView>;
   money: Money;
   stopped?: { because: StopReason; detail: string };
+  /** The account is empty, and until then one create is tried from time to time. */
+  awaited?: { until: string; nextTryAt: string };
+  /** In all pauses that ended well. */
+  waitedMs: number;
   /** Each once, in the order in which they came; at most 100. */
   notices: Set<string>;
   end?: { exit: number; elapsedMs: number };
@@ -74,6 +78,7 @@ export function createRunView(): RunView {
     tasks: new Map(),
     stepsByAddress: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
+    waitedMs: 0,
     notices: new Set(),
   };
 }
@@ -133,7 +138,15 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       view.money = { spentNow, spentEver, held, budget, balance };
       return;
     }
+    case 'credits-awaited':
+      view.awaited = { until: event.until, nextTryAt: event.nextTryAt };
+      return;
+    case 'spending-resumed':
+      delete view.awaited;
+      view.waitedMs += event.waitedMs;
+      return;
     case 'spending-stopped':
+      delete view.awaited;
       view.stopped ??= { because: event.because, detail: event.detail };
       return;
     case 'noticed':

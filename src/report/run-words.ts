@@ -1,3 +1,4 @@
+import { spanText } from './age-text.ts';
 import { countOf, creditsText, elapsedText } from './numbers.ts';
 import type { Money, RunView, Stage, TaskView } from './run-view.ts';
 import { safeText } from './safe-text.ts';
@@ -60,6 +61,18 @@ export function progressText(view: RunView): string {
   return taskWords(all)
     .map(({ text }, index) => (index === 0 ? `${text} done` : text))
     .join(', ');
+}
+
+/** `waiting for credits until 14:05; next try in 2 min`, by this machine's clock and time zone. */
+export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
+  const until = new Date(awaited.until);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(until.getHours())}:${two(until.getMinutes())}`;
+  const isToday = until.toDateString() === new Date(now).toDateString();
+  const day = isToday ? '' : ` on ${until.getFullYear()}-${two(until.getMonth() + 1)}-${two(until.getDate())}`;
+  const leftMs = Date.parse(awaited.nextTryAt) - now;
+  const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
+  return `waiting for credits until ${time}${day}; ${next}`;
 }
 
 /** The end of a run on one line. */

@@ -1,3 +1,4 @@
+import { spanText } from './age-text.ts';
 import { countOf, creditsText } from './numbers.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
@@ -128,6 +129,7 @@ function openBlock(view: RunView, steps: StepView[]): string[] {
     );
   }
   if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
+  if (view.waitedMs > 0) lines.push(`waited ${spanText(view.waitedMs)} for credits`);
   if (view.stopped !== undefined) lines.push(stopText(view.stopped));
   return lines;
 }

@@ -5,7 +5,8 @@ import { type CreateSituation, canReplay, nextAfterCreate } from './outcome.ts';
 import type { Ports } from './ports.ts';
 import type { StepEnd } from './step-end.ts';
 
-type Bought = { jobId: string; credits: number | null; fresh: boolean };
+/** `order`: what was bought in the end, which may be a later attempt than the plan's. */
+type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /**
  * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job id is
@@ -16,11 +17,23 @@ export async function buyJob(
   ports: Ports,
   absent: ReadonlySet<string> = new Set(),
 ): Promise<Bought | StepEnd> {
+  for (let current = order; ; current = ports.ledger.nextAttempt(current)) {
+    const bought = await buyOnce(current, ports, absent);
+    if (bought !== 'again') return bought;
+  }
+}
+
+/** `again`: refused for want of credits, recorded as such, and the account may be filled up while this run waits. */
+async function buyOnce(
+  order: StepOrder,
+  ports: Ports,
+  absent: ReadonlySet<string>,
+): Promise<Bought | StepEnd | 'again'> {
   const { ledger, service, clock, signal, emit } = ports;
   if (signal.aborted) return { outcome: 'left', credits: 0 };
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
-  if (begin.job !== undefined) return { ...begin.job, fresh: false };
+  if (begin.job !== undefined) return { order, ...begin.job, fresh: false };
 
   const replays = service.replays(order.kind);
   const made = begin.intent?.body ?? (await makeBody(order, ports, absent));
@@ -36,13 +49,13 @@ export async function buyJob(
   let recorded = begin.intent !== undefined;
 
   for (let tries = 1; ; tries += 1) {
-    await ledger.pace(signal);
-    if (signal.aborted) {
+    const pace = await ledger.pace(order, { signal, maybeSent });
+    if (signal.aborted || (pace === 'stop' && !maybeSent)) {
       if (maybeSent) {
         const error = 'interrupted before its answer was known';
         return settle(order, ports, { do: 'give-up', error, recoverable: replays });
       }
-      if (recorded) await ledger.finish(order, { state: 'refused', error: 'interrupted before it was accepted' });
+      if (recorded) await ledger.finish(order, { state: 'refused', error: 'given up before it was accepted' });
       else ledger.release(order);
       return { outcome: 'left', credits: 0 };
     }
@@ -59,7 +72,7 @@ export async function buyJob(
     const answer = await checkJob(await service.create({ kind: order.kind, body, key: order.key }), order, ports);
     if (answer.is === 'accepted') {
       await recordJob(order, ports, answer);
-      return { jobId: answer.job.jobId, credits: answer.job.credits, fresh: true };
+      return { order, jobId: answer.job.jobId, credits: answer.job.credits, fresh: true };
     }
     const situation: CreateSituation = {
       replays,
@@ -77,8 +90,10 @@ export async function buyJob(
       else await clock.sleep(afterMs, signal);
       continue;
     }
-    if (next.stop !== undefined) ledger.stopSpending(next.stop, next.error);
-    return settle(order, ports, { ...next, recoverable: canReplay(situation) });
+    const isAgain = next.stop === 'balance' && ledger.outOfCredits(order, next.error) === 'again';
+    if (next.stop !== undefined && next.stop !== 'balance') ledger.stopSpending(next.stop, next.error);
+    const end = await settle(order, ports, { ...next, recoverable: canReplay(situation) });
+    return isAgain && next.do === 'refuse' ? 'again' : end;
   }
 }
 

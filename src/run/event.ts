@@ -76,6 +76,9 @@ export type RunFact =
       balance: number | null;
     }
   | { event: 'spending-stopped'; because: StopReason; detail: string }
+  /** The account is empty: until then one create is tried from time to time. Times are ISO 8601, UTC. */
+  | { event: 'credits-awaited'; until: string; nextTryAt: string; detail: string }
+  | { event: 'spending-resumed'; waitedMs: number }
   | { event: 'noticed'; address?: string; message: string }
   | {
       event: 'run-ended';

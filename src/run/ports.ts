@@ -68,8 +68,15 @@ export interface Ledger {
   keyOfJob(jobId: string): Promise<string | undefined>;
   /** No create begins after this. */
   stopSpending(because: StopReason, detail: string): void;
-  /** Resolves when the next create of this account may leave. */
-  pace(signal: AbortSignal): Promise<void>;
+  /** A create was refused because the account is empty. `again`: the same purchase may be tried again in this run. */
+  outOfCredits(order: StepOrder, error: string): 'again' | 'stop';
+  /** The purchase that follows a definite refusal: another attempt, with a key of its own. */
+  nextAttempt(order: StepOrder): StepOrder;
+  /**
+   * Resolves when the next create of this account may leave. `stop`: no create that can still be left out is sent any
+   * more. `maybeSent`: this one cannot; it only finds out what became of an earlier request.
+   */
+  pace(order: StepOrder, options: { signal: AbortSignal; maybeSent: boolean }): Promise<'go' | 'stop'>;
   /** A 429: nobody creates for so long. */
   penalize(ms: number): void;
   /** The finished job of a step for exactly this request, to ask for its output's links. */

@@ -70,6 +70,7 @@ async function makeMedia(
       return { ...bought, credits: addCredits(spent, bought.credits) };
     }
     const { jobId, fresh } = bought;
+    order = bought.order;
     charged = bought.credits === 0 ? (first.credits ?? null) : bought.credits;
     spent = addCredits(spent, bought.credits);
     const end = await watchStep(order, ports, { jobId, fresh });
@@ -126,17 +127,17 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const bought = await findOrBuyJob(order, ports, absent);
   if ('outcome' in bought) return bought;
-  await recordOutputs(order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });
+  await recordOutputs(bought.order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });
   return { outcome: 'done', credits: bought.credits };
 }
 
-type FoundJob = { jobId: string; credits: number | null; fresh: boolean };
+type FoundJob = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<FoundJob | StepEnd> {
-  if (order.jobId !== undefined) return { jobId: order.jobId, credits: 0, fresh: false };
+  if (order.jobId !== undefined) return { order, jobId: order.jobId, credits: 0, fresh: false };
   if (order.sharesJobOf === undefined) return buyJob(order, ports, absent);
   const shared = await ports.ledger.jobOf(order.sharesJobOf, order.fingerprint);
-  if (shared !== undefined) return { jobId: shared.jobId, credits: 0, fresh: false };
+  if (shared !== undefined) return { order, jobId: shared.jobId, credits: 0, fresh: false };
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 

@@ -55,6 +55,8 @@ describe('createLines', () => {
       logo  uploaded  asset-1 (2.0 kB)
       hero@l'été  failed  the link has expired
       theme@a  created  job j-5, 12 credits (31 of 60 left)
+      paused  waiting for credits until 02:00; next try in 6 s (HTTP 402: no credits)
+      goes on  there are credits again, after 31 s
       stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
       theme@a  still running
       theme@c  refused  bad lyrics
@@ -184,6 +186,7 @@ describe('summaryText', () => {
 
       1 job keeps running and is paid; run again to collect
       1 step was not started
+      waited 31 s for credits
       nothing more is bought, the run was interrupted
 
       noticed

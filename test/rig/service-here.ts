@@ -14,7 +14,14 @@ export interface ServiceHere {
 }
 
 export async function serviceHere(
-  options: { speed?: number; credits?: number; faults?: Fault[]; filesDir?: string; now?: () => number } = {},
+  options: {
+    speed?: number;
+    credits?: number;
+    faults?: Fault[];
+    filesDir?: string;
+    apiKey?: string;
+    now?: () => number;
+  } = {},
 ): Promise<ServiceHere> {
   // The built one renders in a thread of its own.
   const built = pathToFileURL(join(root, 'dist/sandbox/index.js')).href;
@@ -28,7 +35,7 @@ export async function serviceHere(
   });
   const { url } = await sandbox.listen();
   return {
-    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: sandboxKey },
+    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: options.apiKey ?? sandboxKey },
     ledger: () => sandbox.ledger(),
     requests: () => sandbox.requests(),
     balance: () => sandbox.balance(),

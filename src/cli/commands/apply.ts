@@ -13,6 +13,7 @@ import { holdGuard } from '../hold-guard.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import { openEvents } from '../recorder.ts';
 import { runPlan } from '../run-plan.ts';
+import { tellCredential } from '../tell-credential.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PlanCommandOptions, plan, replaysOf, selectionOf } from './plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './sandbox.ts';
@@ -24,6 +25,8 @@ export interface ApplyOptions extends PlanCommandOptions {
   lockTimeout: number;
   requestTimeout?: number;
   patience?: number;
+  /** In ms. */
+  waitForBalance?: number;
   pollInterval: 'auto' | number;
 }
 
@@ -54,6 +57,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     if (!options.json && options.events !== '-') {
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
+    tellCredential(made, replaysOf(sandbox, environment), terminal);
     const needsService = made.rows.some(isWork);
     const agreed = needsService ? await agreeToSpend(made, options, terminal) : 'yes';
     if (agreed !== 'yes') {
@@ -79,6 +83,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
         patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
+        creditWaitMs: options.waitForBalance ?? 0,
         createPaths: facts.createPaths,
       });
     } finally {

@@ -9,6 +9,7 @@ import { requireCheckedGraph } from '../checked-graph.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCodes } from '../exit.ts';
 import { planCampaign } from '../plan-campaign.ts';
+import { tellCredential } from '../tell-credential.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface PlanCommandOptions {
@@ -44,6 +45,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
+  tellCredential(made, replaysOf(sandbox, environment), terminal);
   const format = options.json ? 'json' : (options.format ?? 'text');
   switch (format) {
     case 'json':

@@ -1,0 +1,104 @@
+import type { RunFact } from '../run/event.ts';
+import type { Clock } from '../run/ports.ts';
+
+const firstIntervalMs = 30_000;
+const longestIntervalMs = 5 * 60_000;
+
+interface Pause {
+  sinceMs: number;
+  untilMs: number;
+  nextTryMs: number;
+  intervalMs: number;
+  detail: string;
+  /** The step whose create is being tried. */
+  tried?: string;
+}
+
+/**
+ * What becomes of creates while the account is empty and a person may be filling it up. One create at a time is tried,
+ * at growing intervals; the first that is accepted lets all others go on. Reads no money and sends nothing by itself.
+ */
+export class CreditWait {
+  readonly #waitMs: number;
+  readonly #clock: Clock;
+  readonly #emit: (fact: RunFact) => void;
+  #pause: Pause | undefined;
+  #news = new AbortController();
+
+  /** `waitMs` 0: an empty account is not waited for. */
+  constructor(options: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
+    this.#waitMs = options.waitMs;
+    this.#clock = options.clock;
+    this.#emit = options.emit;
+  }
+
+  /** A create of this step was refused for want of credits. `over`: there is no waiting (any more). */
+  refused(address: string, detail: string): 'waiting' | 'over' {
+    if (this.#waitMs <= 0) return 'over';
+    const now = this.#clock.now();
+    const pause = this.#pause;
+    if (pause === undefined) {
+      this.#schedule({ sinceMs: now, untilMs: now + this.#waitMs, intervalMs: firstIntervalMs, detail });
+      return 'waiting';
+    }
+    // Others that were on the wire when the pause began learn nothing new.
+    if (pause.tried !== address) return 'waiting';
+    if (now >= pause.untilMs) {
+      this.cancel();
+      return 'over';
+    }
+    const { sinceMs, untilMs, intervalMs } = pause;
+    this.#schedule({ sinceMs, untilMs, intervalMs: Math.min(longestIntervalMs, 2 * intervalMs), detail });
+    return 'waiting';
+  }
+
+  /** Resolves when this step's create may leave, when the waiting is over, or when the signal is aborted. */
+  async admit(address: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const pause = this.#pause;
+      if (pause === undefined || signal.aborted || pause.tried === address) return;
+      const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#clock.now() : this.#waitMs;
+      if (leftMs <= 0) {
+        pause.tried = address;
+        return;
+      }
+      await this.#clock.sleep(leftMs, AbortSignal.any([signal, this.#news.signal]));
+    }
+  }
+
+  accepted(address: string): void {
+    const pause = this.#pause;
+    if (pause === undefined || pause.tried !== address) return;
+    this.cancel();
+    this.#emit({ event: 'spending-resumed', waitedMs: this.#clock.now() - pause.sinceMs });
+  }
+
+  /** The create that was tried came to nothing for another reason: the next one may be tried in its place. */
+  undecided(address: string): void {
+    if (this.#pause?.tried !== address) return;
+    delete this.#pause.tried;
+    this.#wake();
+  }
+
+  /** Nobody waits any more. */
+  cancel(): void {
+    this.#pause = undefined;
+    this.#wake();
+  }
+
+  #schedule(pause: Omit<Pause, 'nextTryMs' | 'tried'>): void {
+    const { untilMs, intervalMs, detail } = pause;
+    const waitMs = Math.min(longestIntervalMs, Math.round(intervalMs * (1 + this.#clock.random() / 4)));
+    const nextTryMs = Math.min(untilMs, this.#clock.now() + waitMs);
+    this.#pause = { ...pause, nextTryMs };
+    const timeOf = (ms: number) => new Date(ms).toISOString();
+    this.#emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
+    this.#wake();
+  }
+
+  #wake(): void {
+    const news = this.#news;
+    this.#news = new AbortController();
+    news.abort();
+  }
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../rig/command.ts';
+
+const source = join(root, 'src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('sandbox/') && !path.includes('.generated.'));
+
+/** Files whose code, without remarks, matches. */
+function filesWith(pattern: RegExp): string[] {
+  return files
+    .filter((path) => pattern.test(readFileSync(join(source, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '')))
+    .sort();
+}
+
+/** Asks the service inside this process, through a function and without a socket. */
+const embedded = 'cli/commands/sandbox.ts';
+
+describe('each guard stands in one place', () => {
+  test('the standard streams are reached in few places, and written to in one', () => {
+    expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
+    // Others ask how wide they are, hand the terminal to the screen, or let readline ask a question on it.
+    const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/ask.ts', 'cli/recorder.ts']);
+  });
+
+  test('the key is taken out of texts by one function', () => {
+    expect(filesWith(/replaceAll\([^)]*'\[key\]'/)).toEqual(['service/secrets.ts']);
+    expect(filesWith(/export function makeRedact/)).toEqual(['service/secrets.ts']);
+    // Whoever holds the token makes the function from it and hands both on together.
+    expect(filesWith(/authorization: `Bearer/)).toEqual([embedded, 'service/http.ts']);
+  });
+
+  test('only the service room opens connections', () => {
+    const network = /from '(undici|node:(http|https|http2|tls|dgram|dns)(\/promises)?)'|import\('undici'\)|\bfetch\(/;
+    expect(filesWith(network).filter((path) => !path.startsWith('service/'))).toEqual([embedded]);
+    // `node:net` elsewhere is arithmetic on addresses.
+    expect(filesWith(/\b(createConnection|createServer|net\.connect|new Socket)\(/)).toEqual([]);
+  });
+
+  test('an address is judged by one function, wherever a link of somebody else is followed', () => {
+    expect(filesWith(/export async function guardUrl/)).toEqual(['service/address-guard.ts']);
+    expect(filesWith(/from 'undici'/)).toEqual(['service/download.ts', 'service/http.ts', 'service/put-file.ts']);
+    expect(filesWith(/guardUrl\(/)).toEqual(['service/address-guard.ts', 'service/download.ts', 'service/put-file.ts']);
+  });
+
+  test('what a terminal obeys is made visible by one room', () => {
+    expect(filesWith(/export function (safeText|safeJson)/)).toEqual(['report/safe-text.ts']);
+  });
+
+  test('only the disk room writes, but for what a person names or agrees to', () => {
+    const writers =
+      /\b(writeFile|writeFileSync|appendFile|appendFileSync|rename|renameSync|unlink|unlinkSync|rm|rmSync|mkdir|mkdirSync|symlink|link|createWriteStream|copyFile|cp)\(/;
+    const elsewhere = filesWith(/from 'node:fs(\/promises)?'/).filter(
+      (path) => !path.startsWith('disk/') && writers.test(readFileSync(join(source, path), 'utf8')),
+    );
+    expect(elsewhere).toEqual(writersOfTheirOwn);
+  });
+});
+
+/** Where the command line says (events, a new campaign), what a person has agreed to delete, and scratch of our own. */
+const writersOfTheirOwn = [
+  'cli/commands/init.ts',
+  'cli/delete-leftover.ts',
+  'cli/doctor/check-folder.ts',
+  'cli/recorder.ts',
+  'cli/with-library.ts',
+];
