@@ -1,5 +1,5 @@
 // Bundles the sources into dist/: a command then opens a handful of files where it opened hundreds. What is imported
-// lazily stays in a file of its own. Written over in place, so that a command that runs meanwhile finds its files.
+// lazily stays in a file of its own. `--clean` removes what earlier builds left.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -76,7 +76,9 @@ const misplaced = Object.keys(metafile.outputs).filter(
 );
 if (misplaced.length > 0) throw new Error(`internal error: ${misplaced.join(', ')} reads files beside itself`);
 
-for (const path of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })) {
+// Only for a package: a command that runs meanwhile may still load the files of the build before.
+const isForPackage = process.argv.includes('--clean');
+for (const path of isForPackage ? readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }) : []) {
   const output = slashed(join('dist', path));
   if (output.endsWith('.js') && metafile.outputs[output] === undefined) rmSync(join(root, output));
 }

@@ -9,6 +9,7 @@ export const has = {
   linux: process.platform === 'linux',
   root: process.getuid?.() === 0,
   strace: works('strace', ['-qq', '-o', '/dev/null', 'true']),
+  prlimit: works('prlimit', ['--version']),
   unshare: works('unshare', ['--pid', '--fork', 'true']),
   mounts: works('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']),
 };

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mediabatch-loads-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the built command and gives the sources and packages that it loaded: each built file names what it holds. */
+function findLoaded(args: string[]): string[] {
+  execFileSync(process.execPath, [join(root, 'dist/cli/bin.js'), ...args], {
+    cwd: root,
+    env: { ...process.env, NODE_V8_COVERAGE: folder },
+    stdio: 'ignore',
+  });
+  const urls = readdirSync(folder).flatMap((name) => {
+    const report = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] };
+    return report.result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  });
+  const names = urls.flatMap((url) => {
+    const path = fileURLToPath(url);
+    const held = readFileSync(path, 'utf8').matchAll(/^\s*\/\/ (?:.*\/)?((?:src|node_modules)\/\S+)$/gm);
+    return [path, ...[...held].map(([, name]) => name ?? '')];
+  });
+  return [...new Set(names)];
+}
+
+const packagesIn = (names: string[]) => [
+  ...new Set(names.flatMap((name) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? [])),
+];
+
+test('--version loads one file and no package', () => {
+  const loaded = findLoaded(['--version']);
+  expect(loaded.filter((name) => name.endsWith('.js'))).toEqual([join(root, 'dist/cli/bin.js')]);
+  expect(packagesIn(loaded)).toEqual([]);
+});
+
+test('--help loads commander and what draws the terminal, and no command', () => {
+  const loaded = findLoaded(['--help']);
+  expect(packagesIn(loaded).sort()).toEqual(['commander', 'picocolors']);
+  expect(loaded.filter((name) => /src\/(cli\/commands|engine|run|service|sandbox|manifest)\//.test(name))).toEqual([]);
+});
+
+test('validate loads what reads a manifest; nothing that sends, draws a screen or serves', () => {
+  const loaded = findLoaded(['validate', 'examples/quickstart/campaign.yaml']);
+  expect(packagesIn(loaded)).toEqual(expect.arrayContaining(['yaml', 'handlebars']));
+  const heavy = ['ajv', 'ajv-formats', 'listr2', 'mediainfo.js', 'p-queue', 'undici'];
+  expect(packagesIn(loaded).filter((name) => heavy.includes(name))).toEqual([]);
+  expect(loaded.filter((name) => /src\/(engine|service|sandbox)\//.test(name))).toEqual([]);
+  const commands = loaded.filter((name) => /src\/cli\/commands\//.test(name));
+  expect(commands).toEqual(['src/cli/commands/validate.ts']);
+});

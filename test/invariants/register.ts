@@ -1,0 +1,245 @@
+/** A test that shows an invariant: its file, and its title or the beginning of one that a table completes. */
+export interface Shown {
+  file: string;
+  title: string;
+}
+
+export interface Invariant {
+  id: string;
+  says: string;
+  shown: readonly Shown[];
+}
+
+const engine = 'test/engine/run.test.ts';
+const model = 'test/engine/model.test.ts';
+const order = 'test/invariants/order-of-acts.test.ts';
+const whole = 'test/invariants/command.test.ts';
+const crash = 'test/cli/crash.test.ts';
+const resume = 'test/cli/resume.test.ts';
+const answers = 'test/cli/answers.test.ts';
+const strace = 'test/faults/strace.test.ts';
+const disk = 'test/faults/disk.test.ts';
+const git = 'test/git/clones.test.ts';
+const lockFile = 'test/disk/lock-file.test.ts';
+const outputs = 'test/disk/outputs.test.ts';
+const join = 'test/lock/join.test.ts';
+const guard = 'test/disk/guard.test.ts';
+
+/** What must hold, and where it is shown. `test/controls` shows that each of these tests is able to fail. */
+export const invariants: readonly Invariant[] = [
+  {
+    id: 'I1',
+    says: 'at most one spend per account, fingerprint, generation and attempt, wherever a run is killed',
+    shown: [
+      { file: strace, title: 'I1 each step is booked once' },
+      { file: crash, title: 'running again books 6 creates and ends in the same bytes' },
+      { file: model, title: 'each request is paid for at most once, and no paid id is ever lost' },
+      { file: model, title: 'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too' },
+    ],
+  },
+  {
+    id: 'I2',
+    says: 'no byte of a create leaves before its intent is durable; a failing write or fsync means nothing is sent',
+    shown: [
+      { file: strace, title: 'I2 every create leaves after the sync of its intent' },
+      { file: order, title: 'I2 no create leaves before its intent is in the lock, on a slow disk either' },
+      { file: order, title: 'I2 on a disk that fails at any line, nothing is sent that has no intent there' },
+      { file: disk, title: 'I2 a lock that cannot be written or synced' },
+      { file: lockFile, title: 'has every line synced before it says so, and groups those that wait' },
+    ],
+  },
+  {
+    id: 'I3',
+    says: 'the job id is durable before its first poll',
+    shown: [
+      { file: order, title: 'I3 a job is not looked at before its id is in the lock' },
+      { file: order, title: 'I3 whoever hears of a job finds its id on disk' },
+      { file: strace, title: 'I3 no job is looked at before the sync of its id' },
+    ],
+  },
+  {
+    id: 'I4',
+    says: 'an ambiguous create is never sent under another key, nor outside of the table',
+    shown: [
+      { file: order, title: 'I4 a create is sent again under the same key and bytes, or not at all' },
+      { file: 'test/run/outcome.test.ts', title: 'what follows from the answer to a create' },
+      { file: engine, title: 'after 23 hours nobody sends it again: a person decides' },
+      { file: engine, title: 'a token that cannot replay: one lost answer is enough, also after switching to a key' },
+      { file: engine, title: 'eight lost answers: the step is unresolved, and the next run pays nothing more' },
+    ],
+  },
+  {
+    id: 'I5',
+    says: 'the key and the bytes are pure functions of what is bought',
+    shown: [
+      { file: whole, title: 'I5 keys and bytes are the same in another folder, time zone, locale and hand' },
+      { file: 'test/plan/key.test.ts', title: 'the key of a purchase never changes: another one would pay again' },
+      {
+        file: 'test/graph/fingerprint.test.ts',
+        title: 'does not depend on the order of keys, quotes, comments, anchors and line ends',
+      },
+    ],
+  },
+  {
+    id: 'I6',
+    says: 'the fingerprint covers what is paid for and nothing else',
+    shown: [
+      { file: 'test/graph/fingerprint.test.ts', title: 'does not depend on what is not paid for' },
+      { file: 'test/graph/fingerprint.test.ts', title: 'depends on every field that is paid for' },
+      { file: 'test/graph/fingerprint.test.ts', title: 'a change travels to the steps that refer to it' },
+    ],
+  },
+  {
+    id: 'I7',
+    says: 'a paid job id is never dropped: fold, merge, compaction, rename, redo',
+    shown: [
+      { file: join, title: 'keeps every job id' },
+      { file: git, title: 'I7 two branches that bought' },
+      { file: 'test/lock/git.test.ts', title: '$name' },
+      { file: resume, title: 'with a lock that git put back in the middle of a run: both are joined, no id is lost' },
+    ],
+  },
+  {
+    id: 'I8',
+    says: 'the state of a step only moves forward',
+    shown: [{ file: join, title: 'never moves a state back, and never forgets an intent that has no answer' }],
+  },
+  {
+    id: 'I9',
+    says: 'the lock on disk is always a complete old or new version, with at worst a torn last line',
+    shown: [
+      { file: 'test/disk/replace.test.ts', title: 'shows whoever looks all of the old or all of the new text' },
+      { file: 'test/disk/replace.test.ts', title: 'keeps the old file and no temporary one after %s' },
+      {
+        file: lockFile,
+        title: 'keeps what it called durable, and the old file when there is no room for a new one',
+      },
+      { file: strace, title: 'I1 each step is booked once' },
+    ],
+  },
+  {
+    id: 'I10',
+    says: 'exit 0 means that every output has the recorded size and digest',
+    shown: [
+      {
+        file: whole,
+        title: 'I10 means that every output has the recorded size and digest, whatever the downloads were like',
+      },
+      { file: whole, title: 'I10 is not said while an output is damaged: it is fetched again first' },
+      { file: engine, title: 'a broken body is fetched again, and the job kept if it never comes whole' },
+    ],
+  },
+  {
+    id: 'I11',
+    says: 'nothing partial ever has its final name',
+    shown: [
+      { file: outputs, title: 'has no final name when it is killed in the middle' },
+      { file: outputs, title: '$name leaves no file' },
+      { file: strace, title: 'I1 each step is booked once' },
+    ],
+  },
+  {
+    id: 'I12',
+    says: 'any cut of the tail of the lock recovers to a prefix; damage before it stops the run before anything is sent',
+    shown: [
+      { file: 'test/lock/torn.test.ts', title: 'is found at every byte, and what is appended after the cut is kept' },
+      { file: lockFile, title: 'ends a last line that has no LF, and cuts a torn one' },
+      {
+        file: resume,
+        title: 'with a damaged line in the middle, or a lock of the future: exit 65, nothing sent, nothing changed',
+      },
+    ],
+  },
+  {
+    id: 'I13',
+    says: 'two runs never hold one lock',
+    shown: [
+      { file: guard, title: 'is had by one at a time' },
+      { file: guard, title: 'keeps its guard while it is stopped' },
+      { file: guard, title: 'is not judged from another pid namespace (root)' },
+      { file: resume, title: 'two runs at once: the second waits its time and names the first' },
+    ],
+  },
+  {
+    id: 'I14',
+    says: 'spent and reserved credits stay within the budget at every instant',
+    shown: [
+      {
+        file: 'test/engine/budget.test.ts',
+        title: 'spent and held never exceed the cap, for any interleaving of any steps',
+      },
+      { file: engine, title: 'spent and held stay within the budget at every moment' },
+      { file: engine, title: 'lost answers of an unknown price hold everything that is left' },
+    ],
+  },
+  {
+    id: 'I15',
+    says: '402 and 401 in the middle: no further create, everything that runs is still collected',
+    shown: [
+      { file: engine, title: '402: no further create, what runs is collected, the next run makes a new attempt' },
+      { file: engine, title: '401 in the middle: paid jobs are still collected' },
+      {
+        file: 'test/conduct/ends.test.ts',
+        title: 'I15 a key revoked in the middle: exit 77, no create and no endless look, and the next run collects',
+      },
+      {
+        file: 'test/conduct/credit-wait.test.ts',
+        title: 'I15 no create leaves after the answer, not even one that was waiting for its turn',
+      },
+    ],
+  },
+  {
+    id: 'I16',
+    says: 'a storm of 5xx or 429 is met with a bounded rate of requests',
+    shown: [
+      { file: order, title: 'I16 of $name is met with a bounded number of requests' },
+      { file: 'test/run/outcome.test.ts', title: 'a wait that a server asks for is neither busy nor endless' },
+      {
+        file: 'test/service/watch.test.ts',
+        title: '%s for ever: the host is given up after a bounded number of looks',
+      },
+    ],
+  },
+  {
+    id: 'I17',
+    says: 'the key appears in no output, file, error or report',
+    shown: [
+      {
+        file: 'test/security/attacks.test.ts',
+        title: 'I17 a canary key and signed links are nowhere after a whole campaign with faults',
+      },
+      { file: whole, title: 'I17 is in no output and no file, though the service says it back in every spelling' },
+      { file: 'test/cli/service-commands.test.ts', title: 'a refused key is 77 everywhere, and is never shown' },
+    ],
+  },
+  {
+    id: 'I18',
+    says: 'what plan shows is what apply does',
+    shown: [
+      {
+        file: 'test/cli/plan-apply.test.ts',
+        title: 'for six generated campaigns, each after an earlier one was applied',
+      },
+    ],
+  },
+  {
+    id: 'I19',
+    says: 'plan, status and validate write nothing and need no network',
+    shown: [
+      {
+        file: 'test/conduct/ends.test.ts',
+        title: 'I19 commands that only look write nothing and ask the service nothing',
+      },
+      { file: answers, title: 'plan, status and validate write nothing and need nobody' },
+    ],
+  },
+  {
+    id: 'I20',
+    says: 'two clones that apply one manifest with one account within 24 hours get the same jobs',
+    shown: [
+      { file: git, title: 'I20 two clones with one account buy each image and each song once' },
+      { file: resume, title: 'in a second clone: the same jobs' },
+      { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+    ],
+  },
+];

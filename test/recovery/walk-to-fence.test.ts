@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../src/json.ts';
+import { video } from '../../src/kinds/video.ts';
+import { walkToFence } from '../../src/service/look-up-jobs.ts';
+
+/** Each letter is a job; a later letter is a newer one. `?` is a record without an id. */
+function serve(pages: readonly string[]): (path: string) => Promise<Json> {
+  return (path) => {
+    const page = Number(new URL(path, 'http://localhost').searchParams.get('page'));
+    const generations = [...(pages[page - 1] ?? '')].map((id) =>
+      id === '?' ? {} : { id, status: 'COMPLETED', createdAt: new Date(id.charCodeAt(0) * 1000).toISOString() },
+    );
+    return Promise.resolve({ generations, pagination: { hasNextPage: page < pages.length } });
+  };
+}
+
+test.each<[string, string[], string, string, boolean]>([
+  ['stops at the fence', ['fed', 'cba'], 'c', 'fed', true],
+  ['a job on two pages counts once', ['fed', 'dcb'], 'c', 'fed', true],
+  ['an empty list that had been empty', [''], '', '', true],
+  ['all of a list that had been empty', ['fe', 'd'], '', 'fed', true],
+  ['the fence is gone', ['fe', 'd'], 'x', 'fed', false],
+  ['out of order', ['efd', 'c'], 'c', 'efd', false],
+  ['a record that cannot be read', ['f?d', 'c'], 'c', 'fd', false],
+  ['more than ten pages', [...'zyxwvutsrqpo'], 'o', 'zyxwvutsrq', false],
+])('%s', async (_, pages, fence, jobs, complete) => {
+  const walk = await walkToFence(video, { fence, get: serve(pages) });
+  expect([walk.jobs.map(({ jobId }) => jobId).join(''), walk.complete]).toEqual([jobs, complete]);
+});
