@@ -32,7 +32,7 @@ export async function listJobs(
 }
 
 /** Not every list says how long a page may be: one that refuses ours is asked for its own. */
-async function getPage(
+export async function getPage(
   list: NonNullable<Kind['list']>,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
 ): Promise<Json> {
@@ -46,7 +46,7 @@ async function getPage(
 }
 
 /** Where the answer does not say, the next page does. */
-function hasMore(body: Json, page: number): boolean {
+export function hasMore(body: Json, page: number): boolean {
   const pagination = readRecord(readRecord(body)?.pagination);
   if (typeof pagination?.hasNextPage === 'boolean') return pagination.hasNextPage;
   return typeof pagination?.totalPages === 'number' ? page < pagination.totalPages : true;

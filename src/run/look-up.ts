@@ -1,0 +1,142 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../json.ts';
+import type { ListedRecord } from '../plan/match-listed.ts';
+
+/** A create that may have reached the service, without a known answer. */
+export interface LostCreate {
+  key: string;
+  request: OpenRequest;
+  /** It was sent again after an earlier look-up had found nothing. */
+  resent: boolean;
+}
+
+/** One walk through a kind's list, from the newest record down. */
+export interface ListWalk<Job extends ListedRecord> {
+  /** Only records that are newer than the fence. */
+  jobs: readonly Job[];
+  /** Others that were seen on the way: they show what the list gives back, and are nobody's answer. */
+  older: readonly Job[];
+  /** The fence was met or, where the list had been empty, its end. */
+  complete: boolean;
+}
+
+export type LookUpVerdict<Job extends ListedRecord> =
+  | { do: 'adopt'; job: Job }
+  /** Certainly not made: it may be sent once more. */
+  | { do: 'resend' }
+  /** Only a person can tell. `candidates` are the jobs that it may be. */
+  | { do: 'hold'; error: string; candidates: Job[] };
+
+/**
+ * What became of creates of one kind whose answers were lost, by what two walks through the kind's list show.
+ * `fields`: what the list gives back, the telling one first. `lost`: all creates of the kind that are open, those in
+ * flight included: a record that could be of two different requests is nobody's. `known`: jobs on record.
+ * Equal requests (takes) are interchangeable. The verdicts are by key.
+ */
+export function decideLookUp<Job extends ListedRecord>(
+  lost: readonly LostCreate[],
+  walks: readonly [ListWalk<Job>, ListWalk<Job>],
+  { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
+): Map<string, LookUpVerdict<Job>> {
+  const all = [...new Map(walks.flatMap(({ jobs }) => jobs.map((job) => [job.jobId, job] as const))).values()];
+  const calibrated = findCalibrated([...all, ...walks.flatMap(({ older }) => older)], { fields, known });
+  const strangers = all.filter(({ jobId }) => !known.has(jobId));
+  const [telling] = fields;
+  const groups = groupByRequest(lost).map((creates) => ({
+    creates,
+    ...findLike(creates, strangers, fields, calibrated),
+  }));
+  const verdicts = new Map<string, LookUpVerdict<Job>>();
+  for (const group of groups) {
+    const { creates, exact, near } = group;
+    const candidates = [...exact, ...near];
+    const isShared = groups.some((other) => other !== group && other.exact.some((job) => exact.includes(job)));
+    const doubt = !walks.every(({ complete }) => complete)
+      ? 'the list could not be read back to the time before it was sent'
+      : telling === undefined || !calibrated.has(telling)
+        ? 'no known job shows that the list gives requests back unchanged'
+        : near.length > 0
+          ? 'the list shows jobs that are like it, but not the same'
+          : exact.length > creates.length || isShared
+            ? 'the list shows more jobs that it could be than were sent'
+            : undefined;
+    for (const [index, { key, resent }] of creates.entries()) {
+      const job = exact[index];
+      if (doubt !== undefined) verdicts.set(key, { do: 'hold', error: doubt, candidates });
+      else if (job !== undefined) verdicts.set(key, { do: 'adopt', job });
+      else if (!resent) verdicts.set(key, { do: 'resend' });
+      else verdicts.set(key, { do: 'hold', error: 'sent twice, and the list shows neither', candidates });
+    }
+  }
+  return verdicts;
+}
+
+/** A field counts once a known job has come back with it unchanged, and as long as none has come back with another. */
+export function findCalibrated(
+  jobs: readonly ListedRecord[],
+  { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
+): Set<string> {
+  const isSame = (field: string): boolean[] =>
+    jobs.flatMap(({ jobId, echoes }) => {
+      const wanted = known.get(jobId)?.[field];
+      return wanted === undefined || isOpen(wanted) ? [] : [isEqual(wanted, echoes[field])];
+    });
+  return new Set(
+    fields.filter((field) => {
+      const seen = isSame(field);
+      return seen.length > 0 && seen.every(Boolean);
+    }),
+  );
+}
+
+function findLike<Job extends ListedRecord>(
+  creates: readonly LostCreate[],
+  jobs: readonly Job[],
+  fields: readonly string[],
+  calibrated: ReadonlySet<string>,
+): { exact: Job[]; near: Job[] } {
+  const like: { exact: Job[]; near: Job[] } = { exact: [], near: [] };
+  const request = creates[0]?.request;
+  const [telling, ...others] = fields;
+  if (request === undefined || telling === undefined) return like;
+  for (const job of jobs) {
+    const [wanted, seen] = [request[telling], job.echoes[telling]];
+    if (typeof wanted !== 'string' || typeof seen !== 'string') like.near.push(job);
+    else if (isEqual(wanted, seen)) {
+      const differs = others.some((field) => {
+        const asked = request[field];
+        return calibrated.has(field) && asked !== undefined && !isOpen(asked) && !isEqual(asked, job.echoes[field]);
+      });
+      like[differs ? 'near' : 'exact'].push(job);
+    } else if (isAlike(fold(wanted), fold(seen))) like.near.push(job);
+  }
+  return like;
+}
+
+function groupByRequest(lost: readonly LostCreate[]): LostCreate[][] {
+  const groups = new Map<string, LostCreate[]>();
+  for (const create of lost) {
+    const name = canonicalJson(create.request);
+    groups.set(name, [...(groups.get(name) ?? []), create]);
+  }
+  return [...groups.values()];
+}
+
+function isEqual(wanted: Json, seen: Json | undefined): boolean {
+  if (seen === undefined) return false;
+  if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
+  return canonicalJson(wanted) === canonicalJson(seen);
+}
+
+function isAlike(a: string, b: string): boolean {
+  return a === b || (a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a)));
+}
+
+/** It holds a link that only a run knows. */
+function isOpen(value: Json): boolean {
+  return value !== null && typeof value === 'object';
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}
