@@ -36,6 +36,8 @@ export function openRunService(access: Access, settings: ServiceSettings): RunSe
   return {
     replays: (kind) => client.replays(kind),
     create: (call) => client.create(call),
+    newestJob: (kind) => client.newestJob(kind),
+    walkJobs: (kind, fences) => client.walkJobs(kind, fences),
     watch: (job, options) => client.watch(job, options),
     open: (url, signal) => client.open(url, signal),
     async upload(order, signal) {
@@ -82,6 +84,8 @@ async function upload(
 export const noService: Ports['service'] = {
   replays: () => false,
   create: unasked,
+  newestJob: unasked,
+  walkJobs: unasked,
   watch: unasked,
   open: unasked,
   upload: unasked,

@@ -24,6 +24,7 @@ export interface PlanOptions {
   maxCredits?: number;
   concurrency?: number;
   replays: 'yes' | 'no' | 'unknown';
+  onUnknown?: 'ask' | 'hold';
   terminal: Terminal;
 }
 
@@ -57,6 +58,7 @@ export async function planCampaign(
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
     mediaFacts: (output) => measured.get(output.path),
     replays: options.replays,
+    ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     redo,

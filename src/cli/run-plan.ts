@@ -4,7 +4,9 @@ import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
 import { drive } from '../engine/drive.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
+import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import type { Graph } from '../graph/graph.ts';
+import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { Json } from '../json.ts';
 import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -40,6 +42,8 @@ export interface RunPlanOptions {
   patienceMs: number;
   /** How long an empty account is waited for; 0: not at all. */
   creditWaitMs: number;
+  /** What becomes of creates whose answers were lost. */
+  onUnknown: 'ask' | 'hold';
   /** Where creates go to, by kind, where the service's own document says so. */
   createPaths: { readonly [kind: string]: string };
 }
@@ -81,8 +85,17 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       totals: plan.totals,
       tasks: graph.tasks.map(({ id, kind, steps }) => ({ id, kind, steps })),
     });
+    const lost = new ListLookUp({
+      lock: () => ledger.lock,
+      service: service ?? noService,
+      clock,
+      signal: interruption.signal,
+      times: lookUpTimes(options),
+      hold: options.onUnknown === 'hold',
+    });
     const ports: Ports = {
       ledger,
+      lost,
       service: service ?? noService,
       outputs: createOutputs(paths.outputs),
       clock,
@@ -127,6 +140,14 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     await service?.close();
     interruption.stop();
   }
+}
+
+/** A service on this machine answers, and lists, at once; elsewhere a request may be on its way for as long as it may take. */
+function lookUpTimes({ access, createTimeoutMs }: RunPlanOptions): LookUpTimes {
+  const isHere = access !== undefined && isLoopbackHost(new URL(access.baseUrl).hostname);
+  return isHere
+    ? { graceMs: 2000, gapMs: 500, fenceMs: 5000 }
+    : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000, fenceMs: 30_000 };
 }
 
 function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {

@@ -1,16 +1,17 @@
 import type { KeptBodies } from '../disk/kept-bodies.ts';
 import type { LockFile } from '../disk/lock-file.ts';
 import { findReferences } from '../graph/fingerprint.ts';
-import type { Lock, Output, Purchase } from '../lock/record.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
 import { idempotencyKey } from '../plan/key.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
 import { repeatOf } from '../plan/repeat.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
-import type { Begin, Clock, FinishedJob, Ledger, StepResult } from '../run/ports.ts';
+import type { Begin, Clock, FinishedJob, IntendedRequest, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
 import { CreditWait } from './credit-wait.ts';
 import { Journal } from './journal.ts';
+import { creditsOf, nextRevision, sentAs, what } from './purchase-facts.ts';
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
@@ -95,23 +96,26 @@ export class LocalLedger implements Ledger {
         return { do: 'stop', because: 'budget' };
       }
       this.#announceCredits();
-      const intent = known.find(({ state }) => state === 'intent');
+      const intent = known.find(
+        ({ state, fence }) => state === 'intent' || (state === 'unresolved' && fence !== undefined),
+      );
       if (intent?.since === undefined) return { do: 'go', reserved: answer.credits };
       const body = await this.#bodies.read(order.key);
       return {
         do: 'go',
         reserved: answer.credits,
-        intent: { since: intent.since, ...(body !== undefined && { body }) },
+        intent: { since: intent.since, ...sentAs(intent), ...(body !== undefined && { body }) },
       };
     }
   }
 
-  async intent(order: StepOrder, request: { body: string; replays: boolean }): Promise<void> {
+  async intent(order: StepOrder, request: IntendedRequest): Promise<void> {
     if (!(await this.#isAlone())) throw new GuardLostError();
     if (findReferences(order.request).length > 0) await this.#bodies.keep(order.key, request.body);
     await this.#record(order, {
       state: request.replays ? 'intent' : 'unresolved',
       since: new Date(this.#clock.now()).toISOString(),
+      ...sentAs(request),
       ...what(order),
     });
   }
@@ -272,23 +276,4 @@ export class LocalLedger implements Ledger {
       balance: this.#balance,
     });
   }
-}
-
-function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
-  return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
-}
-
-function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
-  const credits = before?.credits ?? order.credits;
-  return credits === undefined ? {} : { credits };
-}
-
-/** Undefined when the lock already says exactly this. */
-function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
-  const recorded = before?.outputs;
-  if (recorded === undefined) return before?.revision ?? 0;
-  const same =
-    recorded.length === outputs.length &&
-    recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256);
-  return same ? undefined : (before?.revision ?? 0) + 1;
 }

@@ -63,6 +63,8 @@ function checkPurchase(fields: Fields): Purchase {
     state,
     key: text(fields, 'key', { max: 128, pattern: /^[ -~]+$/, form: 'printable ASCII' }),
     ...(fields.since !== undefined && { since: checkTime(fields) }),
+    ...(fields.fence !== undefined && jobId === undefined && { fence: checkFence(fields) }),
+    ...(fields.resent === true && jobId === undefined && { resent: true as const }),
     ...(jobId !== undefined && { jobId }),
     ...(fields.credits !== undefined && { credits: checkCredits(fields) }),
     ...(fields.error !== undefined && { error: text(fields, 'error', { max: 4096 }) }),
@@ -91,11 +93,15 @@ export function isJobId(id: unknown): id is string {
   return typeof id === 'string' && /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
 }
 
-function checkId(fields: Fields, field: 'jobId' | 'recordId'): string {
+function checkId(fields: Fields, field: 'jobId' | 'recordId' | 'fence'): string {
   const id = text(fields, field, { max: 256 });
   if (!isJobId(id))
     throw new LineProblem(`has a "${field}" that is not 1 to 256 printable ASCII characters: ${shown(id)}`);
   return id;
+}
+
+function checkFence(fields: Fields): string {
+  return fields.fence === '' ? '' : checkId(fields, 'fence');
 }
 
 /** It will be sent to the service as a part of requests: a plain web address without a login, and nothing else. */

@@ -114,6 +114,7 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
   if (a === b) return a;
   const further = ranks[a.state] >= ranks[b.state] ? a : b;
   const since = earliest(a.since, b.since);
+  const fence = joinFences(a, b, since);
   const credits = larger(a.credits, b.credits);
   const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
   const files = compareFiles(a, b) >= 0 ? a : b;
@@ -126,6 +127,8 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
     state: further.state,
     key: a.key,
     ...(since !== undefined && { since }),
+    ...(fence !== undefined && { fence }),
+    ...((a.resent ?? b.resent) && { resent: true as const }),
     ...(a.jobId !== undefined && { jobId: a.jobId }),
     ...(credits !== undefined && { credits }),
     ...(error !== undefined && { error }),
@@ -136,12 +139,17 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
   };
 }
 
+/** The fence of what was sent first: everything that was made since stands above it. */
+function joinFences(a: Purchase, b: Purchase, since: string | undefined): string | undefined {
+  return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
+}
+
 /**
  * The one form of a purchase. What is left out here is never needed by a later
  * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
  */
 function normalPurchase(purchase: Purchase, common: Shared): Purchase {
-  const { state, since, jobId, error } = purchase;
+  const { state, since, fence, resent, jobId, error } = purchase;
   const open = state === 'intent' || state === 'unresolved' || state === 'running';
   return {
     fingerprint: purchase.fingerprint,
@@ -150,6 +158,8 @@ function normalPurchase(purchase: Purchase, common: Shared): Purchase {
     state,
     key: common.key,
     ...(open && since !== undefined && { since }),
+    ...(open && jobId === undefined && fence !== undefined && { fence }),
+    ...(open && jobId === undefined && resent && { resent }),
     ...(jobId !== undefined && { jobId, ...whatTheJobGave(purchase) }),
     ...(state !== 'done' && error !== undefined && { error }),
     ...(common.take !== undefined && { take: common.take }),

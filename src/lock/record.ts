@@ -33,6 +33,13 @@ export interface Purchase {
   key: string;
   /** When the request was first sent, ISO 8601 UTC. Only kept while no answer is known: the replay window counts from it. */
   since?: string;
+  /**
+   * The newest job of the kind's list before the request was sent; empty: there was none. With it a lost answer can be
+   * looked up in the list. Only kept while no answer is known.
+   */
+  fence?: string;
+  /** The list showed that the first request had made nothing, so it was sent once more. Only kept while no answer is known. */
+  resent?: true;
   jobId?: string;
   /** What the service said it deducted, or what was reserved where it did not say; absent while unknown. */
   credits?: number;

@@ -42,9 +42,11 @@ export function writeLine(line: LockLine): string {
 /** By hand, because a request is written as canonical JSON: the same request gives the same bytes whoever built it. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, since, jobId, credits, error } = purchase;
-  const { outputs, recordId, url, revision, take, request } = purchase;
+  const { fence, resent, outputs, recordId, url, revision, take, request } = purchase;
   const plain = JSON.stringify({ fingerprint, generation, attempt, state, key, since, jobId, credits, error });
   const parts = [plain.slice(1, -1)];
+  if (fence !== undefined) parts.push(`"fence":${JSON.stringify(fence)}`);
+  if (resent !== undefined) parts.push('"resent":true');
   if (outputs !== undefined) parts.push(`"outputs":${JSON.stringify(outputs.map(orderedOutput))}`);
   if (recordId !== undefined) parts.push(`"recordId":${JSON.stringify(recordId)}`);
   if (url !== undefined) parts.push(`"url":${JSON.stringify(url)}`);

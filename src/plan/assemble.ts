@@ -25,6 +25,7 @@ export interface PlanFacts {
   fileState(output: Output): FileState;
   /** Whether the credential lets a lost create be asked for again. */
   replays: 'yes' | 'no' | 'unknown';
+  onUnknown?: 'ask' | 'hold';
   /** Milliseconds since 1970. */
   now: number;
   concurrency: number;

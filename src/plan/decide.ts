@@ -19,6 +19,8 @@ export interface DecisionFacts {
   mediaFacts?(output: Output): MediaFacts | undefined;
   /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
   replays: 'yes' | 'no' | 'unknown';
+  /** `hold`: what may have been paid for is left to a person. Default: the service's list is searched first. */
+  onUnknown?: 'ask' | 'hold';
   /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
   now: number;
   /** The person asked to buy this step again. */
@@ -44,6 +46,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'intent':
       return decideLostAnswer(purchase, facts);
     case 'unresolved':
+      if (purchase.fence !== undefined && facts.onUnknown !== 'hold') return searchFirst(purchase);
       return { action: 'unresolved', reason: `it is not known whether the create was charged${because(purchase)}` };
     case 'refused':
       return {
@@ -105,6 +108,12 @@ function buyAgain(match: Match, purchase: Purchase): Decision {
 }
 
 function decideLostAnswer(purchase: Purchase, facts: DecisionFacts): Decision {
+  if (facts.onUnknown === 'hold') {
+    return {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost, and is not asked for (--on-unknown hold)',
+    };
+  }
   const sentAt = purchase.since === undefined ? Number.NaN : Date.parse(purchase.since);
   const inWindow = Math.abs(facts.now - sentAt) < replayWindowMs;
   if (facts.replays === 'no') {
@@ -123,6 +132,16 @@ function decideLostAnswer(purchase: Purchase, facts: DecisionFacts): Decision {
     action: 'create',
     reason: 'the answer to its create was lost; the same key is sent again, which pays once',
     purchase: { generation: purchase.generation, repeat: 0, attempt: purchase.attempt, key: purchase.key },
+  };
+}
+
+/** Spends at most once: it is only sent again when the list shows, twice, that nothing was made. */
+function searchFirst(purchase: Purchase): Decision {
+  const { generation, attempt, key } = purchase;
+  return {
+    action: 'create',
+    reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+    purchase: { generation, repeat: 0, attempt, key },
   };
 }
 

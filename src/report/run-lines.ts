@@ -71,6 +71,12 @@ function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string
       const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
       return stepLine(event.address, style.yellow('repeated'), detail);
     }
+    case 'create-searched': {
+      const detail = `${safeText(event.because)}; the service's list is searched for its job`;
+      return stepLine(event.address, style.yellow('searching'), detail);
+    }
+    case 'job-found':
+      return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
     case 'job-created': {
       const left = leftText(view.money);
       const price =

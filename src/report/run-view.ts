@@ -104,6 +104,8 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       changeStep(view, event.address, { intended: true });
       return;
     case 'create-repeated':
+    case 'create-searched':
+    case 'job-found':
     case 'file-uploaded':
       return;
     case 'job-retried':

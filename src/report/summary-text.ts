@@ -1,3 +1,4 @@
+import { kinds } from '../kinds/index.ts';
 import { spanText } from './age-text.ts';
 import { countOf, creditsText } from './numbers.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
@@ -89,11 +90,14 @@ function refusedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
 
 function unresolvedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
   const title = `${style.yellow('unresolved')}, it is not known whether these were charged`;
-  const again = `    run it again: the same key is sent, which pays once`;
+  const again = ({ kind }: StepView) =>
+    kinds[kind]?.recovery === 'list'
+      ? "    run it again: the service's list is searched first, which pays once"
+      : '    run it again: the same key is sent, which pays once';
   return listBlock(title, inStage(steps, 'unresolved'), (step) => [
     errorLine(step),
     step.recoverable
-      ? again
+      ? again(step)
       : `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent | --spend-again`,
   ]);
 }

@@ -40,6 +40,10 @@ export type RunFact =
   /** The intent is durable, the price is reserved; the request leaves next. `reserved` null: price unknown (a canary). */
   | { event: 'create-intended'; address: string; key: string; reserved: number | null }
   | { event: 'create-repeated'; address: string; because: string; afterMs: number }
+  /** Its answer was lost; the service's list is searched for its job, after a wait. */
+  | { event: 'create-searched'; address: string; because: string }
+  /** The list shows its job; `job-created` follows. */
+  | { event: 'job-found'; address: string; jobId: string }
   | {
       event: 'job-created';
       address: string;
@@ -63,7 +67,7 @@ export type RunFact =
       /** Charged for this step in this run; `null` unknown. */
       credits: number | null;
       error?: string;
-      /** `unresolved`, and the next run can find out by sending the same key again. */
+      /** `unresolved`, and the next run can find out by the same key, or by the service's list. */
       recoverable?: true;
     }
   /** The whole account of money, after every change of it. */

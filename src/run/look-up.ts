@@ -6,6 +6,8 @@ import type { ListedRecord } from '../plan/match-listed.ts';
 export interface LostCreate {
   key: string;
   request: OpenRequest;
+  /** The newest job of the list before it was sent; unknown for creates that nobody looks up. */
+  fence?: string;
   /** It was sent again after an earlier look-up had found nothing. */
   resent: boolean;
 }
@@ -40,11 +42,10 @@ export function decideLookUp<Job extends ListedRecord>(
 ): Map<string, LookUpVerdict<Job>> {
   const all = [...new Map(walks.flatMap(({ jobs }) => jobs.map((job) => [job.jobId, job] as const))).values()];
   const calibrated = findCalibrated([...all, ...walks.flatMap(({ older }) => older)], { fields, known });
-  const strangers = all.filter(({ jobId }) => !known.has(jobId));
   const [telling] = fields;
   const groups = groupByRequest(lost).map((creates) => ({
     creates,
-    ...findLike(creates, strangers, fields, calibrated),
+    ...findLike(creates, strangersOf(creates, walks, known), fields, calibrated),
   }));
   const verdicts = new Map<string, LookUpVerdict<Job>>();
   for (const group of groups) {
@@ -111,6 +112,22 @@ function findLike<Job extends ListedRecord>(
     } else if (isAlike(fold(wanted), fold(seen))) like.near.push(job);
   }
   return like;
+}
+
+/** What may be of these creates: nobody's on record, and newer than what the list showed before the first was sent. */
+function strangersOf<Job extends ListedRecord>(
+  creates: readonly LostCreate[],
+  walks: readonly ListWalk<Job>[],
+  known: ReadonlyMap<string, unknown>,
+): Job[] {
+  const fences = [...new Set(creates.flatMap(({ fence }) => fence ?? []))];
+  const found = walks.flatMap(({ jobs }) => {
+    const places = fences.map((fence) => jobs.findIndex(({ jobId }) => jobId === fence));
+    // A fence that is not among them stands behind them all.
+    return places.length === 0 || places.includes(-1) ? jobs : jobs.slice(0, Math.max(...places));
+  });
+  const strangers = new Map(found.map((job) => [job.jobId, job]));
+  return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
 function groupByRequest(lost: readonly LostCreate[]): LostCreate[][] {

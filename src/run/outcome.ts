@@ -6,6 +6,8 @@ import type { StopReason } from './event.ts';
 export interface CreateSituation {
   /** A lost answer can be asked for again with the same key. */
   replays: boolean;
+  /** A lost answer can be looked up in the service's list of jobs. */
+  searches: boolean;
   /** An earlier request with this key may have reached the service, in this run or one before. */
   maybeSent: boolean;
   /** Requests sent in this run for this purchase, this one included. */
@@ -24,7 +26,9 @@ export type Next =
   /** Nothing was sent at all: as if it had never begun. */
   | { do: 'drop'; error: string; stop?: StopReason }
   /** It may have been charged and cannot be found out now. The intent stays on record. */
-  | { do: 'give-up'; error: string; stop?: StopReason };
+  | { do: 'give-up'; error: string; stop?: StopReason }
+  /** It may have been charged; the service's list will tell. */
+  | { do: 'look-up'; error: string };
 
 const longestReplayMs = 10 * 60_000;
 const mostTries = 8;
@@ -55,7 +59,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
     case 'in-progress':
     case 'ambiguous':
       if (canReplay(situation) && !enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
-      return { do: 'give-up', error: answer.message };
+      return { do: situation.searches ? 'look-up' : 'give-up', error: answer.message };
     default:
       return answer satisfies never;
   }

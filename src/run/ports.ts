@@ -3,11 +3,14 @@ import type { Output, PurchaseState } from '../lock/record.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd, UploadAnswer } from '../service/answer.ts';
+import type { ListedJob } from '../service/read-listed.ts';
 import type { RunFact, StopReason } from './event.ts';
+import type { ListWalk, LookUpVerdict } from './look-up.ts';
 
 /** All that carrying out a step needs of the world. */
 export interface Ports {
   ledger: Ledger;
+  lost: LostCreates;
   service: Service;
   outputs: Outputs;
   clock: Clock;
@@ -33,7 +36,7 @@ export type Begin =
   | {
       do: 'go';
       reserved: number | null;
-      intent?: { since: string; body?: string };
+      intent?: { since: string; body?: string; fence?: string; resent?: true };
       job?: { jobId: string; credits: number | null };
     }
   /** This step is not bought in this run. */
@@ -54,9 +57,10 @@ export interface Ledger {
   begin(order: StepOrder): Promise<Begin>;
   /**
    * Durable before the request leaves. `replays` false: should the answer be lost, only a person can decide.
-   * `body` is kept beside the ledger until the job id is known when the same bytes could not be made again.
+   * `body` is kept beside the ledger until the job id is known when the same bytes could not be made again. `fence`, `resent`:
+   * as in `Purchase`.
    */
-  intent(order: StepOrder, request: { body: string; replays: boolean }): Promise<void>;
+  intent(order: StepOrder, request: IntendedRequest): Promise<void>;
   /** Durable before the first poll. Settles the reservation. */
   created(order: StepOrder, job: CreatedJob): Promise<void>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
@@ -82,6 +86,26 @@ export interface Ledger {
   /** The finished job of a step for exactly this request, to ask for its output's links. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
 }
+
+export interface IntendedRequest {
+  body: string;
+  replays: boolean;
+  fence?: string;
+  resent?: true;
+}
+
+/** Finds creates again whose answers were lost, by the service's list of jobs: for kinds whose keys are not replayed. */
+export interface LostCreates {
+  /** Resolves when a create of this kind may leave. What is given back is called once its answer is known and recorded. */
+  admit(kind: string): Promise<() => void>;
+  /** The newest job of the kind's list; undefined when it could not be read. */
+  fence(kind: string): Promise<string | undefined>;
+  /** `sentAt`: when the request left, milliseconds since 1970. Called before what `admit` gave is. */
+  lookUp(order: StepOrder, lost: { sentAt: number; fence: string; resent: boolean }): Promise<LookUp>;
+}
+
+/** `stop`: the run was interrupted before it was known; `held`: nobody is to search; `unread`: the list could not be read now. */
+export type LookUp = LookUpVerdict<ListedJob> | { do: 'stop' } | { do: 'held' } | { do: 'unread'; error: string };
 
 export interface FinishedJob {
   kind: string;
@@ -116,6 +140,10 @@ export interface Service {
       notice(message: string): void;
     },
   ): Promise<JobEnd>;
+  /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
+  newestJob(kind: string): Promise<string>;
+  /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
+  walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
   /** Costs nothing, and may be repeated. */
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;

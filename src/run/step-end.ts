@@ -6,6 +6,6 @@ export interface StepEnd {
   /** Charged in this run; `null` unknown. */
   credits: number | null;
   error?: string;
-  /** `unresolved`, and the next run can find out by sending the same key again. */
+  /** `unresolved`, and the next run can find out by the same key, or by the service's list. */
   recoverable?: true;
 }

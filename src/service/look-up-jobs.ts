@@ -8,27 +8,37 @@ import { ServiceError } from './service-error.ts';
 const pageSize = 100;
 const mostPages = 10;
 
+/** The newest job of a kind's list; empty: it has none. Throws `ServiceError`, also where it cannot be told. */
+export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {
+  const { list } = kind;
+  if (list === undefined) throw new ServiceError('unusable', `${kind.name} has no list`);
+  const items = itemsOf(list, await getPage(list, { page: 1, limit: 10, get }));
+  const [first] = items;
+  if (first === undefined) return '';
+  const [newest] = readListed(kind, [first]);
+  if (newest === undefined) throw new ServiceError('unusable', `GET ${list.path}: the newest record has no usable id`);
+  return newest.jobId;
+}
+
 /**
- * The jobs of a kind's list that are newer than the fence (a job's id; empty: the list had no job). `complete` only if
- * the fence was met, every record could be read, and the records stand in order, newest first: otherwise a job may be
- * missing here that the service has. `older`: the fence and what stands behind it on its page. Throws `ServiceError`.
+ * The jobs of a kind's list that are newer than all of the fences (jobs' ids; empty: the list had no job). `complete` only
+ * if each fence was met, every record could be read, and the records stand in order, newest first: otherwise a job may be
+ * missing here that the service has. `older`: the last fence and what stands behind it on its page. Throws `ServiceError`.
  */
-export async function walkToFence(
+export async function walkToFences(
   kind: Kind,
-  { fence, get }: { fence: string; get: (path: string) => Promise<Json> },
+  { fences, get }: { fences: readonly string[]; get: (path: string) => Promise<Json> },
 ): Promise<{ jobs: ListedJob[]; older: ListedJob[]; complete: boolean }> {
   const { list } = kind;
   const jobs = new Map<string, ListedJob>();
   const walked = (complete: boolean, older: ListedJob[] = []) => ({ jobs: [...jobs.values()], older, complete });
   if (list === undefined) return walked(false);
-  let isReadable = true;
+  const ahead = new Set(fences);
+  let isReadable = ahead.size > 0;
   let before = Number.POSITIVE_INFINITY;
   for (let page = 1; page <= mostPages; page += 1) {
     const body = await getPage(list, { page, limit: pageSize, get });
-    const items = readRecord(body)?.[list.items];
-    if (!Array.isArray(items)) {
-      throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
-    }
+    const items = itemsOf(list, body);
     const listed = readListed(kind, items);
     if (listed.length !== items.length) isReadable = false;
     const known = jobs.size;
@@ -38,10 +48,18 @@ export async function walkToFence(
       const createdAt = Date.parse(job.createdAt ?? '');
       if (!(createdAt <= before)) isReadable = false;
       before = createdAt;
-      if (job.jobId === fence) return walked(isReadable, listed.slice(listed.indexOf(job)));
+      ahead.delete(job.jobId);
+      if (ahead.size === 0) return walked(isReadable, listed.slice(listed.indexOf(job)));
       jobs.set(job.jobId, job);
     }
-    if (!list.paged || jobs.size === known || !hasMore(body, page)) return walked(isReadable && fence === '');
+    if (!list.paged || jobs.size === known || !hasMore(body, page))
+      return walked(isReadable && [...ahead].every((fence) => fence === ''));
   }
   return walked(false);
+}
+
+function itemsOf(list: NonNullable<Kind['list']>, body: Json): readonly Json[] {
+  const items = readRecord(body)?.[list.items];
+  if (Array.isArray(items)) return items;
+  throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
 }

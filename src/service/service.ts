@@ -1,10 +1,14 @@
+import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
 import type { CreateAnswer, DownloadAnswer, JobEnd } from './answer.ts';
 import { createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp } from './http.ts';
+import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { PollPolicy } from './polling.ts';
 import { makeRedact, readCredential } from './secrets.ts';
+import { requireAnswer } from './service-error.ts';
 import { type WatchOptions, type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions {
@@ -26,6 +30,10 @@ export interface ServiceOptions {
 export interface ServiceClient {
   replays(kind: string): boolean;
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
+  /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
+  newestJob(kind: string): Promise<string>;
+  /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
+  walkJobs(kind: string, fences: readonly string[]): ReturnType<typeof walkToFences>;
   watch(job: { kind: string; jobId: string }, options: WatchOptions): Promise<JobEnd>;
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
   close(): Promise<void>;
@@ -45,6 +53,8 @@ export function createService(options: ServiceOptions): ServiceClient {
     patienceMs: options.patienceMs,
     redact,
   };
+  const get = async (path: string): Promise<Json> =>
+    requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
   return {
     replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
     create(call) {
@@ -52,10 +62,18 @@ export function createService(options: ServiceOptions): ServiceClient {
       const sent = path === undefined ? call : { ...call, path };
       return createJob(http, sent, { deadlineMs: options.createTimeoutMs, redact });
     },
+    newestJob: (kind) => findNewest(listed(kind), get),
+    walkJobs: (kind, fences) => walkToFences(listed(kind), { fences, get }),
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),
     open: (url, signal) => downloader.open(url, signal),
     async close() {
       await Promise.all([http.close(), downloader.close()]);
     },
   };
+}
+
+function listed(name: string): Kind {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
+  return kind;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../src/json.ts';
 import { video } from '../../src/kinds/video.ts';
-import { walkToFence } from '../../src/service/look-up-jobs.ts';
+import { findNewest, walkToFences } from '../../src/service/look-up-jobs.ts';
 
 /** Each letter is a job; a later letter is a newer one. `?` is a record without an id. */
 function serve(pages: readonly string[]): (path: string) => Promise<Json> {
@@ -17,6 +17,7 @@ function serve(pages: readonly string[]): (path: string) => Promise<Json> {
 test.each<[string, string[], string, string, boolean]>([
   ['stops at the fence', ['fed', 'cba'], 'c', 'fed', true],
   ['a job on two pages counts once', ['fed', 'dcb'], 'c', 'fed', true],
+  ['stops at the older one of two fences', ['fed', 'cba'], 'e,c', 'fed', true],
   ['an empty list that had been empty', [''], '', '', true],
   ['all of a list that had been empty', ['fe', 'd'], '', 'fed', true],
   ['the fence is gone', ['fe', 'd'], 'x', 'fed', false],
@@ -24,6 +25,21 @@ test.each<[string, string[], string, string, boolean]>([
   ['a record that cannot be read', ['f?d', 'c'], 'c', 'fd', false],
   ['more than ten pages', [...'zyxwvutsrqpo'], 'o', 'zyxwvutsrq', false],
 ])('%s', async (_, pages, fence, jobs, complete) => {
-  const walk = await walkToFence(video, { fence, get: serve(pages) });
+  const walk = await walkToFences(video, { fences: fence.split(','), get: serve(pages) });
   expect([walk.jobs.map(({ jobId }) => jobId).join(''), walk.complete]).toEqual([jobs, complete]);
+});
+
+test('no fence at all is no walk to rely on', async () => {
+  expect((await walkToFences(video, { fences: [], get: serve(['fed']) })).complete).toBe(false);
+});
+
+test.each<[string, string]>([
+  ['fed', 'f'],
+  ['', ''],
+])('the newest of %j is %j', async (page, newest) => {
+  expect(await findNewest(video, serve([page]))).toBe(newest);
+});
+
+test('a newest record without an id is no fence', async () => {
+  await expect(findNewest(video, serve(['?ed']))).rejects.toThrow('no usable id');
 });

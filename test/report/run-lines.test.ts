@@ -50,12 +50,14 @@ describe('createLines', () => {
       hero@en  attached  its job is running
       hero@en  failed  moderated \\x1b[2J
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
+      hero@fr  searching  the connection was reset; the service's list is searched for its job
+      hero@fr  found  job j-7 is in the service's list
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; it is bought again
       logo  uploaded  asset-1 (2.0 kB)
       hero@l'été  failed  the link has expired
       theme@a  created  job j-5, 12 credits (31 of 60 left)
-      paused  waiting for credits until 02:00; next try in 6 s (HTTP 402: no credits)
+      paused  waiting for credits until 02:00; next try in 4 s (HTTP 402: no credits)
       goes on  there are credits again, after 31 s
       stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
       theme@a  still running

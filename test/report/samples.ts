@@ -131,6 +131,8 @@ export function eventfulRun(): RunEvent[] {
     },
     { event: 'step-started', address: 'hero@fr', task: 'hero', kind: 'image', action: 'create' },
     { event: 'create-repeated', address: 'hero@fr', because: 'the connection was reset', afterMs: 1500 },
+    { event: 'create-searched', address: 'hero@fr', because: 'the connection was reset' },
+    { event: 'job-found', address: 'hero@fr', jobId: 'j-7' },
     {
       event: 'step-finished',
       address: 'hero@fr',

@@ -1,5 +1,6 @@
 import { drive } from '../../src/engine/drive.ts';
 import { LocalLedger } from '../../src/engine/local-ledger.ts';
+import { ListLookUp } from '../../src/engine/lost-creates.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { writeLock } from '../../src/lock/write.ts';
@@ -40,6 +41,7 @@ export interface RunOptions {
   /** `--wait-for-balance`. */
   creditWaitMs?: number;
   redo?: string[];
+  onUnknown?: 'ask' | 'hold';
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
   /** Leave the lines of the run as they are, as a killed process does. */
@@ -79,6 +81,7 @@ export class TestCampaign {
       now: this.clock.now(),
       concurrency: options.concurrency ?? 4,
       redo: new Set(options.redo ?? []),
+      ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
       ...(options.selected !== undefined && { selected: new Set(options.selected) }),
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     });
@@ -120,7 +123,15 @@ export class TestCampaign {
       ...(options.creditWaitMs !== undefined && { creditWaitMs: options.creditWaitMs }),
       emit,
     });
-    const ports = { ledger, service, outputs, clock, emit, signal: controller.signal };
+    const lost = new ListLookUp({
+      lock: () => ledger.lock,
+      service,
+      clock,
+      signal: controller.signal,
+      times: { graceMs: 60_000, gapMs: 10_000, fenceMs: 30_000 },
+      hold: options.onUnknown === 'hold',
+    });
+    const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
     const ends = await clock.run(drive(plan, ports, { concurrency: plan.concurrency, downloads: 4 }));
     if (!options.unsettled) await file.replace(writeLock(withoutMovedAway(ledger.lock, this.graph)));
     const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));

@@ -1,11 +1,17 @@
+import type { Json } from '../../src/json.ts';
+import { kinds } from '../../src/kinds/index.ts';
+import type { ListWalk } from '../../src/run/look-up.ts';
 import type { Clock, Service, UploadOrder } from '../../src/run/ports.ts';
 import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../src/service/answer.ts';
+import type { ListedJob } from '../../src/service/read-listed.ts';
+import type { ServiceError } from '../../src/service/service-error.ts';
 
 /** What happens to one create instead of a plain answer. `booked`: the service has charged before the answer is lost. */
 export type Trouble = { answer: Exclude<CreateAnswer, { is: 'accepted' }>; booked?: boolean };
 
 export interface BookedJob {
   jobId: string;
+  kind: string;
   key: string;
   body: string;
   credits: number;
@@ -16,7 +22,7 @@ export interface BookedJob {
 /** The service in memory, with its own ledger: what it has charged, whatever the client believes. */
 export class ScriptedService implements Service {
   readonly ledger: BookedJob[] = [];
-  readonly requests: { call: 'create' | 'watch' | 'open' | 'upload'; what: string }[] = [];
+  readonly requests: { call: 'create' | 'watch' | 'open' | 'upload' | 'list'; what: string }[] = [];
   readonly creates: { key: string; body: string }[] = [];
   balance = 1000;
   canReplay = true;
@@ -58,7 +64,7 @@ export class ScriptedService implements Service {
       return { is: 'refused', status: 402, why: 'credits', message: 'HTTP 402: insufficient credits' };
     }
     // Booked before it is answered: whoever dies in between has paid.
-    const job = known ?? this.#book({ key, body, credits });
+    const job = known ?? this.#book({ kind, key, body, credits });
     await this.#answerTime();
     if (trouble !== undefined) return trouble.answer;
     return {
@@ -85,14 +91,65 @@ export class ScriptedService implements Service {
     await this.#alive();
   }
 
-  #book({ key, body, credits }: { key: string; body: string; credits: number }): BookedJob {
+  #book({ kind, key, body, credits }: { kind: string; key: string; body: string; credits: number }): BookedJob {
     const jobId = this.nameOf?.(this.ledger.length + 1) ?? `job-${key.slice(4, 12)}-${this.ledger.length + 1}`;
-    const job = { jobId, key, body, credits, bookedAt: this.#clock.now(), readyAt: this.#clock.now() + this.jobMs };
+    const job = {
+      jobId,
+      kind,
+      key,
+      body,
+      credits,
+      bookedAt: this.#clock.now(),
+      readyAt: this.#clock.now() + this.jobMs,
+    };
     this.ledger.push(job);
     this.balance -= credits;
     this.#running.add(jobId);
     this.mostInFlight = Math.max(this.mostInFlight, this.#running.size);
     return job;
+  }
+
+  /** Jobs of the same account that somebody else made: newest last, before what this client makes. */
+  readonly others: { kind: string; jobId: string; bookedAt: number; request: { [field: string]: Json } }[] = [];
+  /** A job stands in its list so long after it was booked. */
+  listLagMs = 0;
+  /** What a list gives back of a request; undefined: the record is left out. */
+  shown: (echoes: { [field: string]: Json }) => { [field: string]: Json } = (echoes) => echoes;
+  listTrouble: (read: number) => ServiceError | undefined = () => undefined;
+  #listReads = 0;
+
+  async newestJob(kind: string): Promise<string> {
+    return (await this.#list(kind))[0]?.jobId ?? '';
+  }
+
+  async walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
+    const all = await this.#list(kind);
+    const places = fences.map((fence) => (fence === '' ? all.length : all.findIndex(({ jobId }) => jobId === fence)));
+    const end = Math.max(...places);
+    if (fences.length === 0 || places.includes(-1)) return { jobs: all, older: [], complete: false };
+    return { jobs: all.slice(0, end), older: all.slice(end), complete: true };
+  }
+
+  async #list(kind: string): Promise<ListedJob[]> {
+    await this.#alive();
+    this.requests.push({ call: 'list', what: kind });
+    this.#listReads += 1;
+    const trouble = this.listTrouble(this.#listReads);
+    await this.#answerTime();
+    if (trouble !== undefined) throw trouble;
+    const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
+    const own = this.ledger.map((job) => ({ ...job, request: JSON.parse(job.body) as { [field: string]: Json } }));
+    return [...this.others, ...own]
+      .filter((job) => job.kind === kind && job.bookedAt + this.listLagMs <= this.#clock.now())
+      .sort((a, b) => a.bookedAt - b.bookedAt)
+      .reverse()
+      .map(({ jobId, request, bookedAt }) => {
+        const echoes = Object.fromEntries(
+          fields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
+        ) as { [field: string]: Json };
+        const createdAt = new Date(bookedAt).toISOString();
+        return { kind, jobId, status: 'PROCESSING', createdAt, echoes: this.shown(echoes) };
+      });
   }
 
   async watch({ jobId }: { kind: string; jobId: string }, { signal }: { signal: AbortSignal }): Promise<JobEnd> {

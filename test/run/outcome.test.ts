@@ -5,9 +5,19 @@ import type { CreateAnswer } from '../../src/service/answer.ts';
 type Answer = Exclude<CreateAnswer, { is: 'accepted' }>;
 
 const hours = 3_600_000;
-const fresh: CreateSituation = { replays: true, maybeSent: false, tries: 1, ageMs: 0, elapsedMs: 0 };
+const fresh: CreateSituation = {
+  replays: true,
+  searches: false,
+  maybeSent: false,
+  tries: 1,
+  ageMs: 0,
+  elapsedMs: 0,
+};
 const replayed: CreateSituation = { ...fresh, maybeSent: true };
 const jwt: CreateSituation = { ...fresh, replays: false };
+const listed: CreateSituation = { ...jwt, searches: true };
+/** The list showed that the first request had made nothing, and it was sent once more. */
+const resent: CreateSituation = { ...listed, maybeSent: true, ageMs: 25 * hours };
 const old: CreateSituation = { ...replayed, ageMs: 23 * hours };
 const tired: CreateSituation = { ...replayed, tries: 8 };
 const tiredFresh: CreateSituation = { ...fresh, tries: 8 };
@@ -26,20 +36,34 @@ const answers: Record<string, Answer> = {
 
 /** What to do, and whether spending stops. Written out: this is the promise, not the program's own opinion of it. */
 const table: Record<string, Record<string, string>> = {
-  //                first try        key sent before     JWT                 key older than 23 h   8 tries, maybe sent   8 tries, never sent
+  // fresh: first try; replayed: key sent before; jwt: no replay; listed: a kind with a list; resent: after its list was
+  // searched; old: key older than 23 h; tired: 8 tries, maybe sent; tiredFresh: 8 tries, never sent
   'not-sent': {
     fresh: 'again',
     replayed: 'again',
     jwt: 'again',
+    listed: 'again',
+    resent: 'again',
     old: 'again',
     tired: 'give-up unreachable',
     tiredFresh: 'drop unreachable',
   },
-  throttled: { fresh: 'again', replayed: 'again', jwt: 'again', old: 'again', tired: 'again', tiredFresh: 'again' },
+  throttled: {
+    fresh: 'again',
+    replayed: 'again',
+    jwt: 'again',
+    listed: 'again',
+    resent: 'again',
+    old: 'again',
+    tired: 'again',
+    tiredFresh: 'again',
+  },
   'in-progress': {
     fresh: 'again',
     replayed: 'again',
     jwt: 'give-up',
+    listed: 'look-up',
+    resent: 'look-up',
     old: 'give-up',
     tired: 'give-up',
     tiredFresh: 'give-up',
@@ -48,15 +72,28 @@ const table: Record<string, Record<string, string>> = {
     fresh: 'again',
     replayed: 'again',
     jwt: 'give-up',
+    listed: 'look-up',
+    resent: 'look-up',
     old: 'give-up',
     tired: 'give-up',
     tiredFresh: 'give-up',
   },
-  invalid: { fresh: 'refuse', replayed: 'refuse', jwt: 'refuse', old: 'refuse', tired: 'refuse', tiredFresh: 'refuse' },
+  invalid: {
+    fresh: 'refuse',
+    replayed: 'refuse',
+    jwt: 'refuse',
+    listed: 'refuse',
+    resent: 'refuse',
+    old: 'refuse',
+    tired: 'refuse',
+    tiredFresh: 'refuse',
+  },
   auth: {
     fresh: 'refuse auth',
     replayed: 'give-up auth',
     jwt: 'refuse auth',
+    listed: 'refuse auth',
+    resent: 'give-up auth',
     old: 'give-up auth',
     tired: 'give-up auth',
     tiredFresh: 'refuse auth',
@@ -65,6 +102,8 @@ const table: Record<string, Record<string, string>> = {
     fresh: 'refuse balance',
     replayed: 'give-up balance',
     jwt: 'refuse balance',
+    listed: 'refuse balance',
+    resent: 'give-up balance',
     old: 'give-up balance',
     tired: 'give-up balance',
     tiredFresh: 'refuse balance',
@@ -73,13 +112,15 @@ const table: Record<string, Record<string, string>> = {
     fresh: 'refuse auth',
     replayed: 'give-up auth',
     jwt: 'refuse auth',
+    listed: 'refuse auth',
+    resent: 'give-up auth',
     old: 'give-up auth',
     tired: 'give-up auth',
     tiredFresh: 'refuse auth',
   },
 };
 
-const situations: Record<string, CreateSituation> = { fresh, replayed, jwt, old, tired, tiredFresh };
+const situations: Record<string, CreateSituation> = { fresh, replayed, jwt, listed, resent, old, tired, tiredFresh };
 
 describe('what follows from the answer to a create', () => {
   for (const [answer, row] of Object.entries(table)) {

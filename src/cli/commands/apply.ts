@@ -27,6 +27,7 @@ export interface ApplyOptions extends PlanCommandOptions {
   patience?: number;
   /** In ms. */
   waitForBalance?: number;
+  onUnknown: 'ask' | 'hold';
   pollInterval: 'auto' | number;
 }
 
@@ -51,6 +52,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
       redo: options.redo ?? [],
       ...selectionOf(options),
       replays: replaysOf(sandbox, environment),
+      onUnknown: options.onUnknown,
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     });
@@ -84,6 +86,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
         patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
         creditWaitMs: options.waitForBalance ?? 0,
+        onUnknown: options.onUnknown,
         createPaths: facts.createPaths,
       });
     } finally {

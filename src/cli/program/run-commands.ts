@@ -43,6 +43,11 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', secondsAboveZero)
       .option('--patience <duration>', 'stop watching a job after so long (90s, 30m, 2h); it stays attached', duration)
       .option('--wait-for-balance <duration>', 'wait so long for credits when the account is empty (30m, 2h)', duration)
+      .addOption(
+        new Option('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it for a person')
+          .choices(['ask', 'hold'])
+          .default('ask'),
+      )
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),

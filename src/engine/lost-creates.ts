@@ -1,0 +1,230 @@
+import { kinds } from '../kinds/index.ts';
+import type { Lock } from '../lock/record.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import { decideLookUp, type ListWalk, type LostCreate } from '../run/look-up.ts';
+import type { Clock, LookUp, LostCreates, Service } from '../run/ports.ts';
+import type { ListedJob } from '../service/read-listed.ts';
+import { ServiceError } from '../service/service-error.ts';
+
+export interface LookUpTimes {
+  /** How long after a request was sent its job may still turn up in the list. */
+  graceMs: number;
+  /** Between the two walks through the list. */
+  gapMs: number;
+  /** How long a fence is used for further creates: a newer one makes the walk shorter, no fence is ever too old. */
+  fenceMs: number;
+}
+
+const mostWalks = 4;
+
+interface Waiting {
+  lost: LostCreate & { fence: string };
+  sentAt: number;
+  answer(found: LookUp): void;
+  fail(error: unknown): void;
+}
+
+/** One kind's creates of this run. */
+interface Room {
+  inFlight: number;
+  waiting: Waiting[];
+  searching: boolean;
+  /** Creates wait for it while the list is being read. */
+  closed: Promise<void> | undefined;
+  /** Called when the last create in flight has been answered. */
+  quiet: (() => void) | undefined;
+  fence: { readAt: number; id: Promise<string | undefined> } | undefined;
+}
+
+/**
+ * Finds out what became of creates whose answers were lost, for the kinds whose jobs can be listed. While a list is read no
+ * create of its kind is on the wire, so whatever it shows is either on record or one of the lost ones.
+ */
+export class ListLookUp implements LostCreates {
+  readonly #lock: () => Lock;
+  readonly #service: Pick<Service, 'newestJob' | 'walkJobs'>;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #times: LookUpTimes;
+  readonly #hold: boolean;
+  readonly #rooms = new Map<string, Room>();
+  /** Found in this run: theirs from the moment of the verdict, whenever it is recorded. */
+  readonly #found = new Map<string, LostCreate['request']>();
+
+  constructor(options: {
+    lock(): Lock;
+    service: Pick<Service, 'newestJob' | 'walkJobs'>;
+    clock: Clock;
+    signal: AbortSignal;
+    times: LookUpTimes;
+    /** Leave lost creates to a person. */
+    hold: boolean;
+  }) {
+    this.#hold = options.hold;
+    this.#lock = options.lock;
+    this.#service = options.service;
+    this.#clock = options.clock;
+    this.#signal = options.signal;
+    this.#times = options.times;
+  }
+
+  async admit(kind: string): Promise<() => void> {
+    const room = this.#room(kind);
+    while (room.closed !== undefined) await room.closed;
+    room.inFlight += 1;
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      room.inFlight -= 1;
+      if (room.inFlight === 0) room.quiet?.();
+    };
+  }
+
+  fence(kind: string): Promise<string | undefined> {
+    const room = this.#room(kind);
+    const now = this.#clock.now();
+    if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#times.fenceMs) {
+      room.fence = { readAt: now, id: this.#readFence(kind) };
+    }
+    return room.fence.id;
+  }
+
+  /** Without one the create is sent all the same: a lost answer then needs a person. */
+  async #readFence(kind: string): Promise<string | undefined> {
+    try {
+      return await this.#service.newestJob(kind);
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    }
+  }
+
+  lookUp(order: StepOrder, lost: { sentAt: number; fence: string; resent: boolean }): Promise<LookUp> {
+    if (this.#hold) return Promise.resolve({ do: 'held' });
+    const room = this.#room(order.kind);
+    const { sentAt, fence, resent } = lost;
+    return new Promise((answer, fail) => {
+      room.waiting.push({ lost: { key: order.key, request: order.paidRequest, fence, resent }, sentAt, answer, fail });
+      if (!room.searching) void this.#searchAll(order.kind, room);
+    });
+  }
+
+  async #searchAll(kind: string, room: Room): Promise<void> {
+    room.searching = true;
+    while (room.waiting.length > 0) await this.#search(kind, room);
+    room.searching = false;
+  }
+
+  async #search(kind: string, room: Room): Promise<void> {
+    let open = () => {};
+    let asked: Waiting[] = [];
+    try {
+      // Creates go on while the service gets the first one into its list.
+      await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
+      room.closed = new Promise((resolve) => {
+        open = resolve;
+      });
+      if (room.inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          room.quiet = resolve;
+        });
+      }
+      await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
+      asked = room.waiting.splice(0);
+      const found = await this.#decide(kind, asked);
+      for (const { lost, answer } of asked) {
+        answer(found.get(lost.key) ?? { do: 'hold', error: 'the list says nothing about it', candidates: [] });
+      }
+    } catch (error) {
+      for (const { fail } of [...asked, ...room.waiting.splice(0)]) fail(error);
+    } finally {
+      room.quiet = undefined;
+      room.closed = undefined;
+      open();
+    }
+  }
+
+  async #decide(kind: string, asked: readonly Waiting[]): Promise<Map<string, LookUp>> {
+    const all = (found: LookUp) => new Map(asked.map(({ lost }) => [lost.key, found]));
+    const fences = [...new Set(asked.map(({ lost }) => lost.fence))];
+    const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
+    try {
+      if (this.#signal.aborted) return all({ do: 'stop' });
+      const first = await this.#walk(kind, fences);
+      await this.#clock.sleep(this.#times.gapMs, this.#signal);
+      if (this.#signal.aborted) return all({ do: 'stop' });
+      const second = await this.#walk(kind, fences);
+      const lost = [...asked.map((one) => one.lost), ...this.#otherOpenCreates(kind, asked)];
+      const verdicts = decideLookUp<ListedJob>(lost, [first, second], { fields, known: this.#known() });
+      for (const { lost: one } of asked) {
+        const verdict = verdicts.get(one.key);
+        if (verdict?.do === 'adopt') this.#found.set(verdict.job.jobId, one.request);
+      }
+      return verdicts;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return all(this.#signal.aborted ? { do: 'stop' } : { do: 'unread', error: error.message });
+    }
+  }
+
+  /** A walk that breaks off is begun anew: half of a list says nothing. */
+  async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#service.walkJobs(kind, fences);
+      } catch (error) {
+        const mayPass = error instanceof ServiceError && error.why === 'unreachable';
+        if (!mayPass || tries >= mostWalks || this.#signal.aborted) throw error;
+        const asked = error.retryAfterMs ?? 1000 * 2 ** tries;
+        await this.#clock.sleep(Math.min(30_000, Math.max(1000, asked)), this.#signal);
+      }
+    }
+  }
+
+  /** Of earlier runs, of steps that are not asked for now: what the list shows may be theirs as well. */
+  #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
+    const keys = new Set(asked.map(({ lost }) => lost.key));
+    const open: LostCreate[] = [];
+    for (const record of this.#lock().steps.values()) {
+      if (record.kind !== kind) continue;
+      for (const { state, key, request, resent } of record.purchases) {
+        if ((state !== 'intent' && state !== 'unresolved') || keys.has(key) || request === undefined) continue;
+        open.push({ key, request, resent: resent === true });
+      }
+    }
+    return open;
+  }
+
+  #known(): Map<string, LostCreate['request'] | undefined> {
+    const known = new Map<string, LostCreate['request'] | undefined>(this.#found);
+    for (const { purchases } of this.#lock().steps.values()) {
+      for (const { jobId, request } of purchases) {
+        if (jobId !== undefined && known.get(jobId) === undefined) known.set(jobId, request);
+      }
+    }
+    return known;
+  }
+
+  /** Until its job must be in the list, if it was made. A clock that was set in between neither hurries nor holds it. */
+  async #waitFor(sentAt: number): Promise<void> {
+    const { graceMs } = this.#times;
+    const leftMs = Math.min(graceMs, sentAt + graceMs - this.#clock.now());
+    if (leftMs > 0) await this.#clock.sleep(leftMs, this.#signal);
+  }
+
+  #room(kind: string): Room {
+    const known = this.#rooms.get(kind);
+    if (known !== undefined) return known;
+    const room: Room = {
+      inFlight: 0,
+      waiting: [],
+      searching: false,
+      closed: undefined,
+      quiet: undefined,
+      fence: undefined,
+    };
+    this.#rooms.set(kind, room);
+    return room;
+  }
+}
