@@ -28,5 +28,5 @@ export type { Begin, Clock, Ledger, Outputs, Ports, Service, StepResult } from '
 export { runStep, type Slot } from './run/step.ts';
 export type { StepEnd } from './run/step-end.ts';
 export type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd } from './service/answer.ts';
-export { fixedPolicy, type PollPolicy, typicalPolicy } from './service/polling.ts';
+export { Durations, type KeptDurations } from './service/polling/durations.ts';
 export { createService, type ServiceClient, type ServiceOptions } from './service/service.ts';

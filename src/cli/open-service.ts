@@ -2,13 +2,15 @@ import { basename, join } from 'node:path';
 import type { Clock, Ports, UploadOrder } from '../run/ports.ts';
 import type { UploadAnswer } from '../service/answer.ts';
 import { createLibrary, type Library, ServiceError } from '../service/library.ts';
-import { fixedPolicy, typicalPolicy } from '../service/polling.ts';
+import type { Durations } from '../service/polling/durations.ts';
 import { createService } from '../service/service.ts';
 import type { Access } from './environment.ts';
 
 export interface ServiceSettings {
   clock: Clock;
   pollInterval: 'auto' | number;
+  /** What is known of how long jobs take; grows with the run. */
+  durations?: Durations;
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
@@ -26,7 +28,8 @@ export function openRunService(access: Access, settings: ServiceSettings): RunSe
   const client = createService({
     ...access,
     clock,
-    policy: pollInterval === 'auto' ? typicalPolicy() : fixedPolicy(pollInterval),
+    ...(pollInterval !== 'auto' && { pollIntervalMs: pollInterval }),
+    ...(settings.durations !== undefined && { durations: settings.durations }),
     requestTimeoutMs,
     createTimeoutMs,
     patienceMs,

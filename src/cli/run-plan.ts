@@ -1,5 +1,6 @@
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
+import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
 import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
 import { drive } from '../engine/drive.ts';
@@ -12,6 +13,7 @@ import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
+import { Durations } from '../service/polling/durations.ts';
 import type { CampaignPaths, LoadedLock } from './campaign.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -73,8 +75,11 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     creditWaitMs: options.creditWaitMs,
     emit,
   });
+  const durations = new Durations(options.access === undefined ? {} : await readKeptDurations(paths.state));
   const service =
-    options.access === undefined ? undefined : openRunService(options.access, { ...options, folder: paths.folder });
+    options.access === undefined
+      ? undefined
+      : openRunService(options.access, { ...options, durations, folder: paths.folder });
   try {
     emit({
       event: 'run-started',
@@ -138,6 +143,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     await recorder.end();
     await file.close();
     await service?.close();
+    if (service !== undefined) await keepDurations(paths.state, durations.keep());
     interruption.stop();
   }
 }

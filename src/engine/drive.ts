@@ -44,10 +44,13 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const running: Promise<void>[] = [];
 
   const start = (order: StepOrder) => {
+    // Others wait for its output, or for its slot.
+    const unblocks = (dependents.get(order.address) ?? []).length > 0 ? 1 : 0;
+    const urgency = () => 1 + unblocks + (jobs.size > 0 ? 1 : 0);
     const work = new Promise<void>((finished) => {
       const slot = () =>
         new Promise<void>((free) => {
-          runStep(order, stepPorts, { free })
+          runStep(order, stepPorts, { free, urgency })
             .then(
               (end) => settle(order, end),
               (error: unknown) => {

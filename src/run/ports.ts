@@ -129,9 +129,11 @@ export interface Service {
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */
   watch(
-    job: { kind: string; jobId: string },
+    job: { kind: string; jobId: string; model?: string },
     options: {
       signal: AbortSignal;
+      /** How much hangs on it: 1 for itself, more when steps or slots wait for it. */
+      urgency?: () => number;
       /** Just created: the service may not know it everywhere yet. */
       fresh: boolean;
       /** Stop watching this job after so long, in ms. */

@@ -13,6 +13,8 @@ import { uploadFile } from './upload.ts';
 /** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
 export interface Slot {
   free(): void;
+  /** How much hangs on this step now: 1 for itself, more when steps or other jobs wait for it. */
+  urgency(): number;
 }
 
 /**
@@ -73,7 +75,7 @@ async function makeMedia(
     order = bought.order;
     charged = bought.credits === 0 ? (first.credits ?? null) : bought.credits;
     spent = addCredits(spent, bought.credits);
-    const end = await watchStep(order, ports, { jobId, fresh });
+    const end = await watchStep(order, ports, { jobId, fresh, slot });
     switch (end.is) {
       case 'completed':
         slot.free();
@@ -108,14 +110,16 @@ async function makeMedia(
   }
 }
 
-function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: boolean }) {
+function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: boolean; slot: Slot }) {
   const { address, kind, timeoutMs } = order;
-  const { jobId, fresh } = job;
+  const { jobId, fresh, slot } = job;
+  const { model } = order.paidRequest;
   return ports.service.watch(
-    { kind, jobId },
+    { kind, jobId, ...(typeof model === 'string' && { model }) },
     {
       signal: ports.signal,
       fresh,
+      urgency: () => slot.urgency(),
       ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
       onStatus: (status) => ports.emit({ event: 'job-progressed', address, jobId, status }),
       notice: (message) => ports.emit({ event: 'noticed', address, message }),

@@ -6,7 +6,8 @@ import { createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp } from './http.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
-import type { PollPolicy } from './polling.ts';
+import type { Durations } from './polling/durations.ts';
+import { type PollClock, Poller } from './polling/poller.ts';
 import { makeRedact, readCredential } from './secrets.ts';
 import { requireAnswer } from './service-error.ts';
 import { type WatchOptions, type WatchPorts, watchJob } from './watch.ts';
@@ -16,8 +17,11 @@ export interface ServiceOptions {
   baseUrl: string;
   /** API key or JWT. */
   token: string;
-  clock: WatchPorts['clock'];
-  policy: PollPolicy;
+  clock: PollClock;
+  /** The same time between two looks at a job, in ms. Default: as durations and the service allow. */
+  pollIntervalMs?: number;
+  /** What is known of how long jobs take; grows. Default: nothing. */
+  durations?: Durations;
   /** For every call but creates. */
   requestTimeoutMs: number;
   createTimeoutMs: number;
@@ -34,7 +38,7 @@ export interface ServiceClient {
   newestJob(kind: string): Promise<string>;
   /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): ReturnType<typeof walkToFences>;
-  watch(job: { kind: string; jobId: string }, options: WatchOptions): Promise<JobEnd>;
+  watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
   close(): Promise<void>;
 }
@@ -45,11 +49,15 @@ export function createService(options: ServiceOptions): ServiceClient {
   const http = createHttp({ baseUrl: options.baseUrl, token: options.token, redact });
   const downloader = createDownloader({ baseUrl: options.baseUrl, redact });
   const watching: WatchPorts = {
-    http,
     clock: options.clock,
-    policy: options.policy,
+    poller: new Poller({
+      http,
+      clock: options.clock,
+      fixedMs: options.pollIntervalMs,
+      deadlineMs: options.requestTimeoutMs,
+      ...(options.durations !== undefined && { durations: options.durations }),
+    }),
     health: { failures: 0, countAgainAt: 0 },
-    deadlineMs: options.requestTimeoutMs,
     patienceMs: options.patienceMs,
     redact,
   };

@@ -1,10 +1,10 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
 import type { JobEnd } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
-import type { Http } from './http.ts';
 import { readResult } from './job-result.ts';
-import type { PollPolicy } from './polling.ts';
+import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
 export interface WatchOptions {
@@ -15,6 +15,8 @@ export interface WatchOptions {
   notice(message: string): void;
   /** Stop watching this job after so long, in ms, where that is sooner than for all jobs. */
   patienceMs?: number;
+  /** How much hangs on this job, itself included: 1 or more. Default: 1. */
+  urgency?: () => number;
 }
 
 /** Many jobs meet one short failure of the host at once: it counts once. */
@@ -35,12 +37,11 @@ function failureIntervalMs(failures: number): number {
 }
 
 export interface WatchPorts {
-  http: Http;
-  clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void>; random(): number };
-  policy: PollPolicy;
+  clock: { now(): number };
+  /** Says when each job is looked at, and looks. */
+  poller: Poller;
   /** Failures in a row of the whole host; shared by all jobs. */
   health: HostHealth;
-  deadlineMs: number;
   /** Stop watching after so long; the job goes on. */
   patienceMs: number;
   redact: Redact;
@@ -57,35 +58,51 @@ const mostLinkless = 5;
  * understood is asked again; only COMPLETED with a link and FAILED end a job.
  */
 export async function watchJob(
-  job: { kind: string; jobId: string },
+  job: { kind: string; jobId: string; model?: string },
   ports: WatchPorts,
   options: WatchOptions,
 ): Promise<JobEnd> {
-  const { http, clock, policy, health, redact } = ports;
   const kind = kinds[job.kind];
   if (kind === undefined) throw new Error(`internal error: no kind ${job.kind}`);
-  if (kind.status === undefined) throw new Error(`internal error: nothing is waited for with the kind ${job.kind}`);
+  const { fresh, signal, urgency = () => 1 } = options;
+  const observed = ports.poller.observe({ ...job, kind }, { fresh, urgency, signal });
+  try {
+    return await follow({ kind, jobId: job.jobId, observed }, ports, options);
+  } finally {
+    observed.leave();
+  }
+}
+
+async function follow(
+  job: { kind: Kind; jobId: string; observed: Observation },
+  ports: WatchPorts,
+  options: WatchOptions,
+): Promise<JobEnd> {
+  const { clock, health, redact } = ports;
+  const { kind, observed } = job;
+  if (kind.status === undefined) throw new Error(`internal error: nothing is waited for with the kind ${kind.name}`);
   const { status: statusCall } = kind;
   const pathOf = (pattern: string) => pattern.replace('{id}', encodeURIComponent(job.jobId));
   const patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
   const startedAt = clock.now();
   let unknownSince: number | undefined;
+  let unknowns = 0;
   let linkless = 0;
   let failed = false;
   let lastStatus = '';
-  let waitMs = options.fresh ? policy.firstMs(kind.typicalMs, clock.random()) : 0;
+  let afterMs = 0;
 
-  for (let polls = 0; ; polls += 1) {
-    await clock.sleep(waitMs, options.signal);
-    if (options.signal.aborted) return { is: 'unwatched', because: 'signal', error: 'interrupted' };
+  for (;;) {
     if (clock.now() - startedAt > patienceMs) {
       const limit = patienceMs < ports.patienceMs ? 'the `timeout` of its task' : '--patience';
       return { is: 'unwatched', because: 'patience', error: `it took longer than ${limit}; run again to collect it` };
     }
     const path = pathOf(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path);
-    const answer = await http.call({ method: 'GET', path, deadlineMs: ports.deadlineMs, signal: options.signal });
-    waitMs = policy.nextMs(kind.typicalMs, polls, clock.random());
-    if (options.signal.aborted) continue;
+    const answer = await observed.next({ path, afterMs, untilMs: startedAt + patienceMs + 1 });
+    if (answer === undefined || options.signal.aborted) {
+      return { is: 'unwatched', because: 'signal', error: 'interrupted' };
+    }
+    afterMs = 0;
     const message = answer.is === 'broken' ? answer.message : readMessage(answer.json, answer.status, redact);
     const code = answer.is === 'broken' ? 0 : answer.status;
     failed = !failed && code >= 500;
@@ -94,7 +111,8 @@ export async function watchJob(
       health.failures = 0;
       unknownSince ??= clock.now();
       if (clock.now() - unknownSince >= unknownPatienceMs) return { is: 'lost', error: message };
-      waitMs = Math.min(waitMs, 5000);
+      unknowns += 1;
+      afterMs = Math.min(5000, 500 * 1.5 ** unknowns);
       continue;
     }
     const data = answer.is === 'answer' && code === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
@@ -108,11 +126,12 @@ export async function watchJob(
         const seen = isOther ? 'the status of another job' : message;
         return { is: 'unwatched', because: 'unreachable', error: `the service gives no usable answer: ${seen}` };
       }
-      waitMs = Math.max(waitMs, Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
+      afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
       continue;
     }
     health.failures = 0;
     unknownSince = undefined;
+    unknowns = 0;
     if (status !== lastStatus) {
       lastStatus = status;
       options.onStatus(redact(status).slice(0, 60));
@@ -126,6 +145,7 @@ export async function watchJob(
       const result = data === undefined ? undefined : readResult(kind, data);
       if (result !== undefined) return { is: 'completed', result };
       linkless += 1;
+      afterMs = Math.min(5000, 500 * 2 ** linkless);
       if (linkless > mostLinkless) {
         if (kind.parts !== undefined && isEmptyList(data?.[kind.parts.name])) {
           return { is: 'completed', result: { values: {}, files: [], parts: 0 } };

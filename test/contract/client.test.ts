@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fixedPolicy } from '../../src/service/polling.ts';
 import { createService, type ServiceClient } from '../../src/service/service.ts';
 import { apiKey, openRig, type Rig } from './rig.ts';
 
@@ -19,7 +18,7 @@ beforeAll(async () => {
         rig.clock.now += ms;
       },
     },
-    policy: fixedPolicy(500),
+    pollIntervalMs: 500,
     requestTimeoutMs: 20_000,
     createTimeoutMs: 20_000,
     patienceMs: Number.POSITIVE_INFINITY,

@@ -6,7 +6,6 @@ import type { Finding } from '../../report/doctor-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { systemClock } from '../../run/clock.ts';
 import type { CreateAnswer } from '../../service/answer.ts';
-import { typicalPolicy } from '../../service/polling.ts';
 import { createService } from '../../service/service.ts';
 import { askPerson } from '../ask-person.ts';
 import type { Access } from '../environment.ts';
@@ -29,7 +28,6 @@ export async function verifyReplay(
   const service = createService({
     ...access,
     clock: systemClock,
-    policy: typicalPolicy(),
     requestTimeoutMs: 30_000,
     createTimeoutMs: 120_000,
     patienceMs: 0,

@@ -1,0 +1,69 @@
+import { constants } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
+import { replaceFile } from './replace.ts';
+
+/** How long jobs took, in ms, by what was made. */
+interface KeptDurations {
+  [name: string]: number[];
+}
+
+const fileName = 'durations.json';
+const mostBytes = 1024 * 1024;
+const mostNumbers = 100;
+
+/** What earlier runs have seen; empty when there is nothing that can be used. It only makes polling better. */
+export async function readKeptDurations(state: string): Promise<KeptDurations> {
+  try {
+    const handle = await openPlainFile(join(state, fileName), constants.O_RDONLY);
+    if (handle === undefined) return {};
+    try {
+      const { size } = await handle.stat();
+      return size > mostBytes ? {} : check(JSON.parse((await handle.readFile()).toString('utf8')));
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isHarmless(error)) return {};
+    throw error;
+  }
+}
+
+/** Out of git, like everything in this folder. What cannot be kept is learned again. */
+export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
+  if (Object.keys(durations).length === 0) return;
+  try {
+    await mkdir(state, { recursive: true, mode: 0o700 });
+    await writeFile(join(state, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
+      if (!isErrno(error, 'EEXIST')) throw error;
+    });
+    await replaceFile(join(state, fileName), `${JSON.stringify({ version: 1, durations })}\n`);
+  } catch (error) {
+    if (!isHarmless(error)) throw error;
+  }
+}
+
+function check(json: unknown): KeptDurations {
+  const kept: KeptDurations = {};
+  if (!isRecord(json) || json.version !== 1 || !isRecord(json.durations)) return kept;
+  for (const [name, numbers] of Object.entries(json.durations)) {
+    if (!Array.isArray(numbers) || !/^[!-~ ]{1,200}$/.test(name) || name === '__proto__') continue;
+    kept[name] = numbers.filter(isDuration).slice(-mostNumbers);
+  }
+  return kept;
+}
+
+/** A week is longer than any job. */
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
+}
+
+function isRecord(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isHarmless(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof UnsafeFileError || error instanceof SyntaxError || code !== undefined;
+}

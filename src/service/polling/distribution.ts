@@ -1,0 +1,119 @@
+/** Some weight of jobs that took so long. */
+export interface Mass {
+  ms: number;
+  weight: number;
+}
+
+/**
+ * How long jobs take, as what has been seen and what is assumed. It answers the one question of polling: when has the wait
+ * for news that may already be there grown as long as a look is worth?
+ */
+export class Distribution {
+  readonly #ages: Float64Array;
+  /** Of the first n: their weight, and their weight times their age. */
+  readonly #weights: Float64Array;
+  readonly #moments: Float64Array;
+
+  constructor(masses: readonly Mass[]) {
+    const sorted = [...masses].sort((a, b) => a.ms - b.ms);
+    this.#ages = Float64Array.from(sorted, ({ ms }) => ms);
+    this.#weights = new Float64Array(sorted.length + 1);
+    this.#moments = new Float64Array(sorted.length + 1);
+    for (const [index, { ms, weight }] of sorted.entries()) {
+      this.#weights[index + 1] = (this.#weights[index] ?? 0) + weight;
+      this.#moments[index + 1] = (this.#moments[index] ?? 0) + weight * ms;
+    }
+  }
+
+  /** Expected time, in ms, that a job has been over without being looked at, given that it was not over at age `last`. */
+  undetected(last: number, age: number): number {
+    const from = this.#countUpTo(last);
+    const left = this.#weightOf(from, this.#ages.length);
+    if (left <= 0 || age <= last) return 0;
+    const to = this.#countUpTo(age);
+    return (age * this.#weightOf(from, to) - this.#momentOf(from, to)) / left;
+  }
+
+  /** The age at which `undetected` reaches `worth`; infinite when no known job took longer than `last`. */
+  dueAge(last: number, worth: number): number {
+    const from = this.#countUpTo(last);
+    const left = this.#weightOf(from, this.#ages.length);
+    if (left <= 0) return Number.POSITIVE_INFINITY;
+    const wanted = worth * left;
+    let low = from;
+    let high = this.#ages.length;
+    // The first mass at whose age more than what is wanted has gathered: the age lies between the one before it and it.
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const age = this.#ages[middle] ?? 0;
+      if (age * this.#weightOf(from, middle) - this.#momentOf(from, middle) >= wanted) high = middle;
+      else low = middle + 1;
+    }
+    const weight = this.#weightOf(from, low);
+    return weight <= 0 ? Number.POSITIVE_INFINITY : (wanted + this.#momentOf(from, low)) / weight;
+  }
+
+  quantile(share: number): number {
+    const total = this.#weights[this.#ages.length] ?? 0;
+    let low = 0;
+    let high = this.#ages.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#weights[middle + 1] ?? 0) >= share * total) high = middle;
+      else low = middle + 1;
+    }
+    return this.#ages[low] ?? 0;
+  }
+
+  /** How many masses are not older than this. */
+  #countUpTo(age: number): number {
+    let low = 0;
+    let high = this.#ages.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ages[middle] ?? 0) <= age) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #weightOf(from: number, to: number): number {
+    return (this.#weights[to] ?? 0) - (this.#weights[from] ?? 0);
+  }
+
+  #momentOf(from: number, to: number): number {
+    return (this.#moments[to] ?? 0) - (this.#moments[from] ?? 0);
+  }
+}
+
+/**
+ * The distribution that finished jobs (`ended`, with weights) and jobs that were still running when they were last looked at
+ * (`running`, ages) speak for together: without the latter the first to end would make all seem fast. Product-limit
+ * estimate (Kaplan and Meier 1958).
+ */
+export function estimate(ended: readonly Mass[], running: readonly number[]): Distribution {
+  const sorted = [...ended].sort((a, b) => a.ms - b.ms);
+  const looks = [...running].sort((a, b) => a - b);
+  let atRisk = sorted.reduce((sum, { weight }) => sum + weight, 0) + looks.length;
+  let survival = 1;
+  let look = 0;
+  const masses: Mass[] = [];
+  for (const { ms, weight } of sorted) {
+    while (look < looks.length && (looks[look] ?? 0) < ms) {
+      look += 1;
+      atRisk -= 1;
+    }
+    const share = atRisk <= 0 ? 1 : Math.min(1, weight / atRisk);
+    masses.push({ ms, weight: survival * share });
+    survival *= 1 - share;
+    atRisk -= weight;
+  }
+  return new Distribution(masses);
+}
+
+/** What is assumed before a job was seen: log-normal, with a long tail, as little as half a job. */
+export function priorOf(typicalMs: number): Mass[] {
+  const spread = 0.6;
+  const scores = [-1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8, 2.6, 3.5];
+  return scores.map((score) => ({ ms: typicalMs * Math.exp(spread * score), weight: 0.5 / scores.length }));
+}

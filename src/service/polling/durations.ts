@@ -1,0 +1,104 @@
+import { type Distribution, estimate, type Mass, priorOf } from './distribution.ts';
+
+/** How long finished jobs took, in ms, the newest last, by kind and model. What is kept between runs. */
+export interface KeptDurations {
+  [kindAndModel: string]: number[];
+}
+
+const mostSamples = 300;
+const mostKept = 100;
+/** A look is worth a fortieth of what a job takes, which comes to about four looks per job; never more than a second. */
+const looksWorth = 1 / 40;
+const leastWorthMs = 10;
+const mostWorthMs = 1000;
+/** Two looks at one job are never closer than this, where nothing shows that jobs are faster. */
+const floorMs = 2000;
+const leastFloorMs = 20;
+
+/** Durations of the jobs of one kind and model. */
+export class KnownDurations {
+  /** In ms, the newest last. */
+  readonly samples: number[];
+  readonly #prior: Mass[];
+  #distribution: Distribution;
+  #learned = 0;
+  /** Changes with the distribution. */
+  version = 0;
+
+  constructor(typicalMs: number, samples: readonly number[] = []) {
+    this.samples = [...samples];
+    this.#prior = priorOf(typicalMs);
+    this.#distribution = this.#estimate([]);
+  }
+
+  get distribution(): Distribution {
+    return this.#distribution;
+  }
+
+  /** Expected undetected waiting, in ms, that is worth one look. */
+  get worthMs(): number {
+    return Math.min(mostWorthMs, Math.max(leastWorthMs, this.#distribution.quantile(0.5) * looksWorth));
+  }
+
+  /** Least time between two looks at one job, in ms. */
+  get floorMs(): number {
+    if (this.samples.length === 0) return floorMs;
+    return Math.min(floorMs, Math.max(leastFloorMs, this.#distribution.quantile(0.5) / 10));
+  }
+
+  /** How many finished jobs took longer. */
+  countAbove(ms: number): number {
+    return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
+  }
+
+  learn(ms: number): void {
+    this.samples.push(ms);
+    if (this.samples.length > mostSamples) this.samples.shift();
+    this.#learned += 1;
+  }
+
+  /** Whether enough is new: thousands of jobs must not each cost a look at all the others. */
+  get isStale(): boolean {
+    return this.#learned > 0 && this.#learned * 10 >= Math.min(this.samples.length, 100);
+  }
+
+  /** `running`: ages at which jobs that have not ended were last looked at. */
+  refresh(running: readonly number[]): void {
+    this.#learned = 0;
+    this.version += 1;
+    this.#distribution = this.#estimate(running);
+  }
+
+  #estimate(running: readonly number[]): Distribution {
+    return estimate([...this.#prior, ...this.samples.map((ms) => ({ ms, weight: 1 }))], running);
+  }
+}
+
+/** All that is known of durations, over runs. */
+export class Durations {
+  readonly #kept: KeptDurations;
+  readonly #known = new Map<string, KnownDurations>();
+
+  constructor(kept: KeptDurations = {}) {
+    this.#kept = kept;
+  }
+
+  of(job: { kind: string; model?: string | undefined; typicalMs: number }): KnownDurations {
+    const name = job.model === undefined ? job.kind : `${job.kind} ${job.model}`;
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      known = new KnownDurations(job.typicalMs, Object.hasOwn(this.#kept, name) ? this.#kept[name] : []);
+      this.#known.set(name, known);
+    }
+    return known;
+  }
+
+  /** For the next run. */
+  keep(): KeptDurations {
+    const kept: KeptDurations = { ...this.#kept };
+    for (const [name, { samples }] of this.#known) {
+      if (samples.length > 0) kept[name] = samples.slice(-mostKept).map(Math.round);
+    }
+    return kept;
+  }
+}

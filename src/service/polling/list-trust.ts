@@ -1,0 +1,42 @@
+/**
+ * Whether a kind's list is worth asking. A terminal state in a list is evidence; that a job is not over there counts only
+ * once a list was seen to be the first with the news, and not when it was behind twice.
+ */
+export class ListTrust {
+  readonly #clock: { now(): number };
+  #state: 'unknown' | 'trusted' | 'stale';
+  #strikes = 0;
+  #staleSince = 0;
+
+  constructor(clock: { now(): number }, start: 'unknown' | 'stale') {
+    this.#clock = clock;
+    this.#state = start;
+    this.#staleSince = clock.now();
+  }
+
+  get isTrusted(): boolean {
+    return this.#state === 'trusted';
+  }
+
+  /** A list that was behind is tried again after a while. */
+  get isAskable(): boolean {
+    return this.#state !== 'stale' || this.#clock.now() - this.#staleSince >= retestMs;
+  }
+
+  /** It showed the end of a job before anything else did. */
+  wasFirst(): void {
+    this.#state = 'trusted';
+    this.#strikes = 0;
+  }
+
+  /** It said that a job was still running, more than two seconds after that job had ended. */
+  wasBehind(): void {
+    this.#strikes += 1;
+    if (this.#strikes < 2) return;
+    this.#state = 'stale';
+    this.#strikes = 0;
+    this.#staleSince = this.#clock.now();
+  }
+}
+
+const retestMs = 600_000;

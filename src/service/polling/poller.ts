@@ -1,0 +1,316 @@
+import type { Json } from '../../json.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { parseRetryAfter, readRecord } from '../fields.ts';
+import type { Http, HttpAnswer } from '../http.ts';
+import { Durations } from './durations.ts';
+import { Heap } from './heap.ts';
+import { ListRoom } from './list-room.ts';
+import { ReadRate } from './read-rate.ts';
+import { dueAt, gainOf, servedMs, type WatchedJob } from './watched-job.ts';
+
+export interface PollClock {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  random(): number;
+}
+
+/** One job in the care of the poller. */
+export interface Observation {
+  /**
+   * The next answer to the question how it is: to its status call at `path`, or what a list told. Not before `afterMs` from
+   * now, and at the latest at `untilMs` since 1970. Undefined once the signal is aborted.
+   */
+  next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
+  leave(): void;
+}
+
+export interface PollerOptions {
+  http: Http;
+  clock: PollClock;
+  durations?: Durations;
+  /** Always the same interval, in ms. */
+  fixedMs?: number | undefined;
+  /** Of one request. */
+  deadlineMs: number;
+  /** Whether lists are asked at all. */
+  lists?: boolean;
+}
+
+/** Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
+interface Place {
+  job: WatchedJob;
+  turn: number;
+  isSet: boolean;
+}
+
+const mostInFlight = 64;
+const probesPerKind = 2;
+/** A job that is said to be older is not believed. */
+const longestAgeMs = 7 * 86_400_000;
+
+/**
+ * Looks at all jobs of a run, one timer for all of them. A job is looked at when the news that may be waiting is worth a
+ * request; where a list tells of many at once, the list is. What binds is only the rate that the service bears.
+ */
+export class Poller {
+  readonly durations: Durations;
+  readonly rate: ReadRate;
+  readonly #options: PollerOptions;
+  readonly #clock: PollClock;
+  readonly #waiting = new Heap<Place>();
+  /** Those whose time has come. */
+  #ready: Place[] = [];
+  readonly #jobs = new Set<WatchedJob>();
+  readonly #rooms = new Map<string, ListRoom>();
+  readonly #numbers = new Map<string, number>();
+  #inFlight = 0;
+  #timer: { at: number; stop: AbortController } | undefined;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.durations = options.durations ?? new Durations();
+    this.rate = new ReadRate(options.clock);
+  }
+
+  /** `fresh`: it was made just now. `urgency`: 1 for itself, more when others wait for it. */
+  observe(
+    job: { kind: Kind; jobId: string; model?: string | undefined },
+    options: { fresh: boolean; urgency: () => number; signal: AbortSignal },
+  ): Observation {
+    const { kind, jobId, model } = job;
+    const { fresh, urgency, signal } = options;
+    const known = this.durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
+    const number = (this.#numbers.get(kind.name) ?? 0) + 1;
+    this.#numbers.set(kind.name, number);
+    const probes = [...this.#probesOf(known)].length;
+    const watched: WatchedJob = {
+      kind,
+      jobId,
+      known,
+      urgency,
+      number,
+      fresh,
+      isProbe: fresh && known.samples.length < 2 && probes < probesPerKind,
+      startedAt: this.#clock.now(),
+      lastAge: undefined,
+      listAge: undefined,
+      askedAge: undefined,
+      missing: 0,
+      notBefore: 0,
+      turn: 0,
+      waiter: undefined,
+    };
+    this.#jobs.add(watched);
+    this.#roomOf(kind)?.add(watched);
+    let isFirst = !fresh;
+    return {
+      next: ({ path, afterMs, untilMs }) =>
+        new Promise((resolve) => {
+          if (signal.aborted) return resolve(undefined);
+          const onAbort = () => settle(undefined);
+          const settle = (answer: HttpAnswer | undefined) => {
+            signal.removeEventListener('abort', onAbort);
+            watched.waiter = undefined;
+            watched.turn += 1;
+            resolve(answer);
+          };
+          signal.addEventListener('abort', onAbort, { once: true });
+          watched.waiter = { path, signal, resolve: settle };
+          const now = this.#clock.now();
+          watched.notBefore = afterMs > 0 ? now + afterMs : 0;
+          const latest = Math.max(now, untilMs);
+          const due = isFirst ? now : this.#dueAt(watched);
+          // What is asked for at a given time is not put off again.
+          this.#enqueue(watched, Math.min(due, latest), isFirst || latest <= due);
+          isFirst = false;
+        }),
+      leave: () => {
+        this.#jobs.delete(watched);
+        this.#rooms.get(kind.name)?.jobs.delete(watched);
+        watched.turn += 1;
+      },
+    };
+  }
+
+  *#probesOf(known: WatchedJob['known']): Generator<WatchedJob> {
+    if (known.samples.length >= 2) return;
+    for (const job of this.#jobs) if (job.known === known && job.isProbe) yield job;
+  }
+
+  #roomOf(kind: Kind): ListRoom | undefined {
+    if (kind.list === undefined || this.#options.lists === false || this.#options.fixedMs !== undefined)
+      return undefined;
+    let room = this.#rooms.get(kind.name);
+    if (room === undefined) {
+      room = new ListRoom(kind, this.#clock);
+      this.#rooms.set(kind.name, room);
+    }
+    return room;
+  }
+
+  #dueAt(job: WatchedJob): number {
+    const listed = this.#rooms.get(job.kind.name)?.tells(job) ?? false;
+    const jitter = 0.9 + this.#clock.random() / 5;
+    return dueAt(job, { fixedMs: this.#options.fixedMs, listed, jitter });
+  }
+
+  #enqueue(job: WatchedJob, at: number, isSet = false): void {
+    job.turn += 1;
+    this.#waiting.push(at, { job, turn: job.turn, isSet });
+    this.#arm();
+  }
+
+  /** One timer, for whatever comes first. */
+  #arm(): void {
+    const now = this.#clock.now();
+    let at = this.#waiting.firstAt;
+    if (this.#ready.length > 0) at = Math.min(at, Math.max(now, this.rate.nextAt));
+    for (const room of this.#rooms.values()) at = Math.min(at, Math.max(room.nextCheckAt(), this.rate.nextAt));
+    if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.stop.abort();
+    const stop = new AbortController();
+    const timer = { at, stop };
+    this.#timer = timer;
+    void this.#clock.sleep(Math.max(0, at - now), stop.signal).then(() => {
+      if (this.#timer !== timer) return;
+      this.#timer = undefined;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    const now = this.#clock.now();
+    while (this.#waiting.firstAt <= now) {
+      const place = this.#waiting.pop();
+      if (place === undefined || !isCurrent(place)) continue;
+      // Since it was put there a list may have told of it, or become reliable.
+      const due = place.isSet ? now : this.#dueAt(place.job);
+      if (due <= now + 1) this.#ready.push(place);
+      else this.#waiting.push(due, place);
+    }
+    while (this.#inFlight < mostInFlight && this.rate.nextAt <= now) {
+      if (!this.#lookAtBest(now)) break;
+    }
+    this.#arm();
+  }
+
+  /** The look that is worth most, if any is worth a request now. */
+  #lookAtBest(now: number): boolean {
+    const list = this.#bestList(now);
+    const single = this.#bestSingle(now, list?.gain);
+    if (single !== undefined) {
+      void this.#lookAtJob(single);
+      return true;
+    }
+    if (list === undefined) return false;
+    void this.#lookAtList(list.room, list.page);
+    return true;
+  }
+
+  #bestList(now: number): { room: ListRoom; page: number; gain: number } | undefined {
+    let best: { room: ListRoom; page: number; gain: number } | undefined;
+    for (const room of this.#rooms.values()) {
+      const page = room.bestPage(now);
+      if (page !== undefined && (best === undefined || page.gain > best.gain)) best = { room, ...page };
+    }
+    return best;
+  }
+
+  /** Where nothing binds, whoever is first in line; otherwise who has most to tell, and more than a list would. */
+  #bestSingle(now: number, listGain = 0): WatchedJob | undefined {
+    this.#ready = this.#ready.filter(isCurrent);
+    if (!this.rate.isLimited) return this.#ready.shift()?.job;
+    let best = -1;
+    let most = listGain;
+    for (const [index, { job }] of this.#ready.entries()) {
+      const gain = gainOf(job, now - job.startedAt, job.lastAge ?? -1);
+      if (gain > most || (best === -1 && listGain === 0)) {
+        best = index;
+        most = gain;
+      }
+    }
+    return best === -1 ? undefined : this.#ready.splice(best, 1)[0]?.job;
+  }
+
+  async #lookAtJob(job: WatchedJob): Promise<void> {
+    const { waiter, turn } = job;
+    if (waiter === undefined) return;
+    const sentAt = this.#clock.now();
+    this.rate.take();
+    this.#inFlight += 1;
+    const { http, deadlineMs } = this.#options;
+    const answer = await http.call({ method: 'GET', path: waiter.path, deadlineMs, signal: waiter.signal });
+    job.askedAge = Math.max(0, sentAt - job.startedAt);
+    this.#inFlight -= 1;
+    // Whoever waits goes on after this turn of the event loop: what is learned here counts for its next question.
+    if (job.turn === turn && job.waiter === waiter) waiter.resolve(answer);
+    if (answer.is === 'answer') {
+      if (answer.status === 429) {
+        this.rate.complain(parseRetryAfter(answer.headers['retry-after']), this.#clock.random());
+      }
+      const data = answer.status === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
+      if (data !== undefined && (data.id === undefined || data.id === job.jobId)) this.#learn(job, data, sentAt);
+    }
+    this.#pump();
+  }
+
+  #learn(job: WatchedJob, data: { [key: string]: Json }, sentAt: number): void {
+    const before = job.lastAge;
+    const createdAt = typeof data.createdAt === 'string' ? Date.parse(data.createdAt) : Number.NaN;
+    // An attached job is older than this run; a clock that is far off says nothing.
+    const olderMs = job.startedAt - createdAt;
+    if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
+    if (data.status === 'QUEUED') {
+      // It has not begun: whatever it takes is still to come.
+      job.startedAt = Math.max(job.startedAt, sentAt - job.known.distribution.quantile(0.5) / 2);
+    }
+    const age = Math.max(0, sentAt - job.startedAt);
+    job.lastAge = age;
+    job.askedAge = age;
+    job.missing = 0;
+    if (data.status !== 'COMPLETED') return;
+    const served = servedMs(data);
+    const seen =
+      served !== undefined && served <= age + 5000 ? served : before === undefined ? age : (before + age) / 2;
+    this.#rooms.get(job.kind.name)?.audit(job, seen);
+    this.#addSample(job, seen);
+  }
+
+  #addSample({ known }: WatchedJob, ms: number): void {
+    known.learn(ms);
+    if (!known.isStale) return;
+    const others = [...this.#jobs].filter((job) => job.known === known);
+    known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
+    for (const job of others) if (job.waiter !== undefined) this.#enqueue(job, this.#dueAt(job));
+  }
+
+  async #lookAtList(room: ListRoom, page: number): Promise<void> {
+    this.rate.take();
+    this.#inFlight += 1;
+    const { http, deadlineMs } = this.#options;
+    const told = await room.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
+    this.#inFlight -= 1;
+    if (told.is === 'throttled') this.rate.complain(told.afterMs, this.#clock.random());
+    if (told.is === 'read') {
+      for (const { job, data } of told.ended) {
+        const age = this.#clock.now() - job.startedAt;
+        const served = servedMs(data);
+        job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
+        if (data.status === 'COMPLETED') {
+          this.#addSample(
+            job,
+            served !== undefined && served <= age + 5000 ? served : ((job.lastAge ?? age) + age) / 2,
+          );
+        }
+      }
+      for (const job of told.doubtful) if (job.waiter !== undefined) this.#enqueue(job, this.#clock.now(), true);
+    }
+    this.#pump();
+  }
+}
+
+function isCurrent({ job, turn }: Place): boolean {
+  return job.waiter !== undefined && job.turn === turn;
+}
