@@ -10,6 +10,10 @@ export class Heap<Item> {
     return this.#items[0]?.at ?? Number.POSITIVE_INFINITY;
   }
 
+  clear(): void {
+    this.#items.length = 0;
+  }
+
   push(at: number, item: Item): void {
     const items = this.#items;
     let index = items.length;

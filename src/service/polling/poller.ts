@@ -100,6 +100,7 @@ export class Poller {
       notBefore: 0,
       turn: 0,
       waiter: undefined,
+      isAsked: false,
     };
     this.#jobs.add(watched);
     this.#roomOf(kind)?.add(watched);
@@ -129,6 +130,7 @@ export class Poller {
         this.#jobs.delete(watched);
         this.#rooms.get(kind.name)?.jobs.delete(watched);
         watched.turn += 1;
+        if (this.#jobs.size === 0) this.#rest();
       },
     };
   }
@@ -159,6 +161,14 @@ export class Poller {
     job.turn += 1;
     this.#waiting.push(at, { job, turn: job.turn, isSet });
     this.#arm();
+  }
+
+  /** Nobody waits: nothing may keep the process alive. */
+  #rest(): void {
+    this.#timer?.stop.abort();
+    this.#timer = undefined;
+    this.#ready = [];
+    this.#waiting.clear();
   }
 
   /** One timer, for whatever comes first. */
@@ -235,8 +245,9 @@ export class Poller {
   }
 
   async #lookAtJob(job: WatchedJob): Promise<void> {
-    const { waiter, turn } = job;
+    const { waiter } = job;
     if (waiter === undefined) return;
+    job.isAsked = true;
     const sentAt = this.#clock.now();
     this.rate.take();
     this.#inFlight += 1;
@@ -245,7 +256,8 @@ export class Poller {
     job.askedAge = Math.max(0, sentAt - job.startedAt);
     this.#inFlight -= 1;
     // Whoever waits goes on after this turn of the event loop: what is learned here counts for its next question.
-    if (job.turn === turn && job.waiter === waiter) waiter.resolve(answer);
+    job.isAsked = false;
+    if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer') {
       if (answer.status === 429) {
         this.rate.complain(parseRetryAfter(answer.headers['retry-after']), this.#clock.random());
@@ -283,7 +295,7 @@ export class Poller {
     if (!known.isStale) return;
     const others = [...this.#jobs].filter((job) => job.known === known);
     known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
-    for (const job of others) if (job.waiter !== undefined) this.#enqueue(job, this.#dueAt(job));
+    for (const job of others) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
   async #lookAtList(room: ListRoom, page: number): Promise<void> {
@@ -305,12 +317,16 @@ export class Poller {
           );
         }
       }
-      for (const job of told.doubtful) if (job.waiter !== undefined) this.#enqueue(job, this.#clock.now(), true);
+      for (const job of told.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }
     this.#pump();
   }
 }
 
 function isCurrent({ job, turn }: Place): boolean {
-  return job.waiter !== undefined && job.turn === turn;
+  return isWaiting(job) && job.turn === turn;
+}
+
+function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
+  return waiter !== undefined && !isAsked;
 }

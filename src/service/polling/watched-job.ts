@@ -30,6 +30,8 @@ export interface WatchedJob {
   /** Its place among those that wait is only true with this number. */
   turn: number;
   waiter: Waiter | undefined;
+  /** A status call is on the wire. */
+  isAsked: boolean;
 }
 
 interface Waiter {
