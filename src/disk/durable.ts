@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrno } from './plain-file.ts';
+import { shareNext } from './share-next.ts';
 
 /** Writes all of `bytes`, however many of them the system takes at a time. */
 export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
@@ -13,8 +14,19 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<v
   }
 }
 
-/** Makes names that were added to, changed in or removed from a folder survive a power cut. */
-export async function syncFolder(path: string): Promise<void> {
+const syncs = new Map<string, () => Promise<void>>();
+
+/** Makes names that were added to, changed in or removed from a folder survive a power cut. Many at once share a sync. */
+export function syncFolder(path: string): Promise<void> {
+  let sync = syncs.get(path);
+  if (sync === undefined) {
+    sync = shareNext(() => syncFolderNow(path));
+    syncs.set(path, sync);
+  }
+  return sync();
+}
+
+async function syncFolderNow(path: string): Promise<void> {
   try {
     const handle = await open(path, constants.O_RDONLY);
     try {

@@ -7,6 +7,7 @@ import { type GuardHolder, type HolderNote, holderOf, parseNote, writeNote } fro
 import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead } from './process-identity.ts';
 import { temporaryName, writeNewFile } from './replace.ts';
+import { shareNext } from './share-next.ts';
 
 export type { GuardHolder } from './guard-note.ts';
 
@@ -143,7 +144,8 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    stillOurs,
+    // Asked before each create: those that ask at once share a look.
+    stillOurs: shareNext(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlink(path));
     },

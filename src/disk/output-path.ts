@@ -25,12 +25,18 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   const names = checkOutputPath(path);
   const last = names.pop();
   if (last === undefined) throw new Error('internal error: an output path without a name');
-  await mkdir(root, { recursive: true });
-  let folder = await realpath(root);
+  let folder = await orAbsent(realpath(root));
+  if (folder === undefined) {
+    await mkdir(root, { recursive: true });
+    folder = await realpath(root);
+  }
   for (const name of names) {
     folder = join(folder, name);
-    await makeFolder(folder);
-    const stats = await lstat(folder);
+    let stats = await orAbsent(lstat(folder));
+    if (stats === undefined) {
+      await makeFolder(folder);
+      stats = await lstat(folder);
+    }
     if (stats.isSymbolicLink())
       throw new OutputError('path', `${folder} is a symbolic link; outputs are not saved through links`);
     if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
