@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { longTests } from './long-tests.ts';
 
 /** Rooms whose tests leave nothing behind in their process: they share it, and load each module once. */
 const shared = ['engine', 'graph', 'kinds', 'lock', 'manifest', 'plan', 'report', 'run'].map(
@@ -21,7 +22,7 @@ export default defineConfig({
           name: 'whole',
           include: ['test/**/*.test.ts'],
           // The browser and the contract have configurations of their own: a browser, and a proxy that is no dependency.
-          exclude: [...shared, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
+          exclude: [...shared, ...longTests, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
         },
       },
     ],

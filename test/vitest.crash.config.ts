@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
+import { longTests } from './long-tests.ts';
 
 /** The long variants: a crash at every system call that matters, faults that take their time, thousands of histories. */
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/build.ts'],
-    include: ['test/faults/**/*.test.ts', 'test/engine/model.test.ts'],
-    env: { MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000' },
+    include: [...longTests, 'test/engine/model.test.ts'],
+    env: { TZ: 'UTC', MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

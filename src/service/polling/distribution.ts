@@ -117,3 +117,20 @@ export function priorOf(typicalMs: number): Mass[] {
   const scores = [-1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8, 2.6, 3.5];
   return scores.map((score) => ({ ms: typicalMs * Math.exp(spread * score), weight: 0.5 / scores.length }));
 }
+
+/**
+ * What has been seen, spread a little: between two jobs there would have been others. In logarithms, with Silverman's
+ * bandwidth; jobs that all take the same time stay what they are.
+ */
+export function smooth(samples: readonly number[]): Mass[] {
+  const count = Math.max(1, samples.length);
+  const logs = samples.map((ms) => Math.log(ms + 1));
+  const mean = logs.reduce((sum, log) => sum + log, 0) / count;
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / count;
+  const width = 1.06 * Math.sqrt(variance) * count ** -0.2;
+  if (width < 0.01) return samples.map((ms) => ({ ms, weight: 1 }));
+  const spread = width * Math.sqrt(1.5);
+  return logs.flatMap((log) =>
+    [-spread, 0, spread].map((off) => ({ ms: Math.max(0, Math.exp(log + off) - 1), weight: 1 / 3 })),
+  );
+}

@@ -1,10 +1,11 @@
-import { type Distribution, estimate, type Mass, priorOf } from './distribution.ts';
+import { type Distribution, estimate, type Mass, priorOf, smooth } from './distribution.ts';
 
 /** How long finished jobs took, in ms, the newest last, by kind and model. What is kept between runs. */
 export interface KeptDurations {
   [kindAndModel: string]: number[];
 }
 
+const mostProbes = 2;
 const mostSamples = 300;
 const mostKept = 100;
 /** A look is worth a fortieth of what a job takes, which comes to about four looks per job; never more than a second. */
@@ -22,8 +23,8 @@ export class KnownDurations {
   readonly #prior: Mass[];
   #distribution: Distribution;
   #learned = 0;
-  /** Changes with the distribution. */
-  version = 0;
+  #seen = 0;
+  #probes = 0;
 
   constructor(typicalMs: number, samples: readonly number[] = []) {
     this.samples = [...samples];
@@ -46,6 +47,13 @@ export class KnownDurations {
     return Math.min(floorMs, Math.max(leastFloorMs, this.#distribution.quantile(0.5) / 10));
   }
 
+  /** Whether one more job is to be looked at often, so that the others need not be. */
+  wantsProbe(): boolean {
+    if (this.samples.length >= 2 || this.#probes >= mostProbes) return false;
+    this.#probes += 1;
+    return true;
+  }
+
   /** How many finished jobs took longer. */
   countAbove(ms: number): number {
     return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
@@ -55,22 +63,22 @@ export class KnownDurations {
     this.samples.push(ms);
     if (this.samples.length > mostSamples) this.samples.shift();
     this.#learned += 1;
+    this.#seen += 1;
   }
 
   /** Whether enough is new: thousands of jobs must not each cost a look at all the others. */
   get isStale(): boolean {
-    return this.#learned > 0 && this.#learned * 10 >= Math.min(this.samples.length, 100);
+    return this.#learned > 0 && this.#learned * 10 >= Math.min(this.#seen, 1000);
   }
 
   /** `running`: ages at which jobs that have not ended were last looked at. */
   refresh(running: readonly number[]): void {
     this.#learned = 0;
-    this.version += 1;
     this.#distribution = this.#estimate(running);
   }
 
   #estimate(running: readonly number[]): Distribution {
-    return estimate([...this.#prior, ...this.samples.map((ms) => ({ ms, weight: 1 }))], running);
+    return estimate([...this.#prior, ...smooth(this.samples)], running);
   }
 }
 

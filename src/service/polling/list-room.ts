@@ -15,9 +15,11 @@ export type Told =
   | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
 
 const pageSize = 100;
-/** Two looks at a list are never closer than this, and what is worth a look is thought about as often. */
-const floorMs = 1000;
+/** Two looks at the same page are never closer than this: it stands for many, and “every few seconds” is what is asked for. */
+const pageFloorMs = 2000;
+/** What is worth a look is thought about as often. */
 const thoughtMs = 250;
+const failureMs = 1000;
 /** One job is asked about by itself. */
 const fewestJobs = 2;
 
@@ -29,6 +31,7 @@ export class ListRoom {
   readonly #trust: ListTrust;
   #notBefore = 0;
   #thoughtAt = 0;
+  readonly #readAt = new Map<number, number>();
   #isReading = false;
   #failures = 0;
   /** How many records of others stand before ours, as far as seen. */
@@ -73,7 +76,10 @@ export class ListRoom {
       worth = Math.min(worth, job.known.worthMs);
     }
     let best: { page: number; gain: number } | undefined;
-    for (const [page, gain] of gains) if (gain >= worth && gain > (best?.gain ?? 0)) best = { page, gain };
+    for (const [page, gain] of gains) {
+      const isRested = now - (this.#readAt.get(page) ?? Number.NEGATIVE_INFINITY) >= pageFloorMs;
+      if (isRested && gain >= worth && gain > (best?.gain ?? 0)) best = { page, gain };
+    }
     return best;
   }
 
@@ -84,11 +90,11 @@ export class ListRoom {
     this.#isReading = true;
     const answer = await call(list.paged ? `${list.path}?page=${page}&limit=${pageSize}` : list.path);
     this.#isReading = false;
-    this.#notBefore = this.#clock.now() + floorMs;
+    this.#readAt.set(page, askedAt);
     const items = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json)?.[list.items] : undefined;
     if (!Array.isArray(items)) {
       this.#failures += 1;
-      this.#notBefore = this.#clock.now() + Math.min(60_000, floorMs * 2 ** Math.min(6, this.#failures));
+      this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       if (answer.is !== 'answer' || answer.status !== 429) return { is: 'unreadable' };
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']) };
     }

@@ -6,7 +6,8 @@ import { Durations } from './durations.ts';
 import { Heap } from './heap.ts';
 import { ListRoom } from './list-room.ts';
 import { ReadRate } from './read-rate.ts';
-import { dueAt, gainOf, servedMs, type WatchedJob } from './watched-job.ts';
+import { isCurrent, isWaiting, type Place, ReadyQueue } from './ready-queue.ts';
+import { dueAt, tookMs, type WatchedJob } from './watched-job.ts';
 
 export interface PollClock {
   now(): number;
@@ -36,15 +37,7 @@ export interface PollerOptions {
   lists?: boolean;
 }
 
-/** Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
-interface Place {
-  job: WatchedJob;
-  turn: number;
-  isSet: boolean;
-}
-
 const mostInFlight = 64;
-const probesPerKind = 2;
 /** A job that is said to be older is not believed. */
 const longestAgeMs = 7 * 86_400_000;
 
@@ -59,7 +52,7 @@ export class Poller {
   readonly #clock: PollClock;
   readonly #waiting = new Heap<Place>();
   /** Those whose time has come. */
-  #ready: Place[] = [];
+  readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
   readonly #rooms = new Map<string, ListRoom>();
   readonly #numbers = new Map<string, number>();
@@ -83,7 +76,6 @@ export class Poller {
     const known = this.durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
     const number = (this.#numbers.get(kind.name) ?? 0) + 1;
     this.#numbers.set(kind.name, number);
-    const probes = [...this.#probesOf(known)].length;
     const watched: WatchedJob = {
       kind,
       jobId,
@@ -91,7 +83,7 @@ export class Poller {
       urgency,
       number,
       fresh,
-      isProbe: fresh && known.samples.length < 2 && probes < probesPerKind,
+      isProbe: fresh && known.wantsProbe(),
       startedAt: this.#clock.now(),
       lastAge: undefined,
       listAge: undefined,
@@ -99,6 +91,7 @@ export class Poller {
       missing: 0,
       notBefore: 0,
       turn: 0,
+      queuedAt: 0,
       waiter: undefined,
       isAsked: false,
     };
@@ -135,11 +128,6 @@ export class Poller {
     };
   }
 
-  *#probesOf(known: WatchedJob['known']): Generator<WatchedJob> {
-    if (known.samples.length >= 2) return;
-    for (const job of this.#jobs) if (job.known === known && job.isProbe) yield job;
-  }
-
   #roomOf(kind: Kind): ListRoom | undefined {
     if (kind.list === undefined || this.#options.lists === false || this.#options.fixedMs !== undefined)
       return undefined;
@@ -159,6 +147,7 @@ export class Poller {
 
   #enqueue(job: WatchedJob, at: number, isSet = false): void {
     job.turn += 1;
+    job.queuedAt = at;
     this.#waiting.push(at, { job, turn: job.turn, isSet });
     this.#arm();
   }
@@ -167,7 +156,7 @@ export class Poller {
   #rest(): void {
     this.#timer?.stop.abort();
     this.#timer = undefined;
-    this.#ready = [];
+    this.#ready.clear();
     this.#waiting.clear();
   }
 
@@ -175,7 +164,7 @@ export class Poller {
   #arm(): void {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt;
-    if (this.#ready.length > 0) at = Math.min(at, Math.max(now, this.rate.nextAt));
+    if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.rate.nextAt));
     for (const room of this.#rooms.values()) at = Math.min(at, Math.max(room.nextCheckAt(), this.rate.nextAt));
     if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
@@ -209,7 +198,8 @@ export class Poller {
   /** The look that is worth most, if any is worth a request now. */
   #lookAtBest(now: number): boolean {
     const list = this.#bestList(now);
-    const single = this.#bestSingle(now, list?.gain);
+    // Where nothing binds, whoever came first; otherwise who has most to tell, and more than a list would.
+    const single = this.rate.isLimited ? this.#ready.takeBest(now, list?.gain) : this.#ready.takeFirst();
     if (single !== undefined) {
       void this.#lookAtJob(single);
       return true;
@@ -226,22 +216,6 @@ export class Poller {
       if (page !== undefined && (best === undefined || page.gain > best.gain)) best = { room, ...page };
     }
     return best;
-  }
-
-  /** Where nothing binds, whoever is first in line; otherwise who has most to tell, and more than a list would. */
-  #bestSingle(now: number, listGain = 0): WatchedJob | undefined {
-    this.#ready = this.#ready.filter(isCurrent);
-    if (!this.rate.isLimited) return this.#ready.shift()?.job;
-    let best = -1;
-    let most = listGain;
-    for (const [index, { job }] of this.#ready.entries()) {
-      const gain = gainOf(job, now - job.startedAt, job.lastAge ?? -1);
-      if (gain > most || (best === -1 && listGain === 0)) {
-        best = index;
-        most = gain;
-      }
-    }
-    return best === -1 ? undefined : this.#ready.splice(best, 1)[0]?.job;
   }
 
   async #lookAtJob(job: WatchedJob): Promise<void> {
@@ -283,11 +257,9 @@ export class Poller {
     job.askedAge = age;
     job.missing = 0;
     if (data.status !== 'COMPLETED') return;
-    const served = servedMs(data);
-    const seen =
-      served !== undefined && served <= age + 5000 ? served : before === undefined ? age : (before + age) / 2;
-    this.#rooms.get(job.kind.name)?.audit(job, seen);
-    this.#addSample(job, seen);
+    const took = tookMs(data, age, before);
+    this.#rooms.get(job.kind.name)?.audit(job, took);
+    this.#addSample(job, took);
   }
 
   #addSample({ known }: WatchedJob, ms: number): void {
@@ -295,7 +267,11 @@ export class Poller {
     if (!known.isStale) return;
     const others = [...this.#jobs].filter((job) => job.known === known);
     known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
-    for (const job of others) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
+    // What moved to later finds out when its time comes.
+    for (const job of others) {
+      const due = this.#dueAt(job);
+      if (isWaiting(job) && due < job.queuedAt) this.#enqueue(job, due);
+    }
   }
 
   async #lookAtList(room: ListRoom, page: number): Promise<void> {
@@ -308,25 +284,11 @@ export class Poller {
     if (told.is === 'read') {
       for (const { job, data } of told.ended) {
         const age = this.#clock.now() - job.startedAt;
-        const served = servedMs(data);
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-        if (data.status === 'COMPLETED') {
-          this.#addSample(
-            job,
-            served !== undefined && served <= age + 5000 ? served : ((job.lastAge ?? age) + age) / 2,
-          );
-        }
+        if (data.status === 'COMPLETED') this.#addSample(job, tookMs(data, age, job.lastAge));
       }
       for (const job of told.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }
     this.#pump();
   }
-}
-
-function isCurrent({ job, turn }: Place): boolean {
-  return isWaiting(job) && job.turn === turn;
-}
-
-function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
-  return waiter !== undefined && !isAsked;
 }

@@ -29,6 +29,8 @@ export interface WatchedJob {
   notBefore: number;
   /** Its place among those that wait is only true with this number. */
   turn: number;
+  /** When its turn comes, ms since 1970, as far as it was known when it was queued. */
+  queuedAt: number;
   waiter: Waiter | undefined;
   /** A status call is on the wire. */
   isAsked: boolean;
@@ -82,8 +84,16 @@ export function gainOf(job: WatchedJob, age: number, last: number): number {
   return job.urgency() * job.known.distribution.undetected(last, age);
 }
 
+/** How long a job took that was seen to be over at `age`, and was not at `before`, both in ms. */
+export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
+  const served = servedMs(data);
+  // A clock that runs at another pace says nothing.
+  if (served !== undefined && served <= age + 5000) return served;
+  return before === undefined ? age : (before + age) / 2;
+}
+
 /** How long a finished job took by the service's own clock, in ms; undefined when it does not say well enough. */
-export function servedMs(data: { [key: string]: Json }): number | undefined {
+function servedMs(data: { [key: string]: Json }): number | undefined {
   const { createdAt, completedAt } = data;
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;
   const [from, to] = [Date.parse(createdAt), Date.parse(completedAt)];

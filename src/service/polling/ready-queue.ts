@@ -1,0 +1,61 @@
+import { gainOf, type WatchedJob } from './watched-job.ts';
+
+/** A job's place in a queue. Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
+export interface Place {
+  job: WatchedJob;
+  turn: number;
+  isSet: boolean;
+}
+
+export function isCurrent({ job, turn }: Place): boolean {
+  return isWaiting(job) && job.turn === turn;
+}
+
+export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
+  return waiter !== undefined && !isAsked;
+}
+
+/** Jobs whose time to be looked at has come. */
+export class ReadyQueue {
+  #places: Place[] = [];
+  #head = 0;
+
+  get isEmpty(): boolean {
+    return this.#head >= this.#places.length;
+  }
+
+  push(place: Place): void {
+    this.#places.push(place);
+  }
+
+  clear(): void {
+    this.#places = [];
+    this.#head = 0;
+  }
+
+  /** Who came first. */
+  takeFirst(): WatchedJob | undefined {
+    while (!this.isEmpty) {
+      const place = this.#places[this.#head];
+      this.#head += 1;
+      if (this.isEmpty) this.clear();
+      if (place !== undefined && isCurrent(place)) return place.job;
+    }
+    return undefined;
+  }
+
+  /** Who has most to tell, if that is more than `leastGain`. */
+  takeBest(now: number, leastGain: number | undefined): WatchedJob | undefined {
+    this.#places = this.#places.slice(this.#head).filter(isCurrent);
+    this.#head = 0;
+    let best = -1;
+    let most = leastGain ?? Number.NEGATIVE_INFINITY;
+    for (const [index, { job }] of this.#places.entries()) {
+      const gain = gainOf(job, now - job.startedAt, job.lastAge ?? -1);
+      if (gain <= most) continue;
+      best = index;
+      most = gain;
+    }
+    return best === -1 ? undefined : this.#places.splice(best, 1)[0]?.job;
+  }
+}

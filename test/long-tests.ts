@@ -1,0 +1,13 @@
+/**
+ * What kills, stops and cuts off whole processes many times over. `npm run test:crash` runs them, with thousands of
+ * histories for the model; the plain tests stay under three minutes without them.
+ */
+export const longTests = [
+  'test/faults/**/*.test.ts',
+  'test/git/**/*.test.ts',
+  'test/cli/crash.test.ts',
+  'test/cli/answers.test.ts',
+  'test/recovery/command.test.ts',
+  'test/conduct/signals.test.ts',
+  'test/conduct/terminal.test.ts',
+];

@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest';
+import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
+import { Distribution } from '../../src/service/polling/distribution.ts';
+import { Durations, KnownDurations } from '../../src/service/polling/durations.ts';
+import { Poller } from '../../src/service/polling/poller.ts';
+import { watchJob } from '../../src/service/watch.ts';
+import { VirtualClock } from '../rig/virtual-clock.ts';
+
+/** mulberry32 */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function logNormal(medianMs: number, sigma: number, random: () => number): () => number {
+  return () => {
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return Math.round(medianMs * Math.exp(sigma * normal));
+  };
+}
+
+interface Job {
+  id: string;
+  createdAt: number;
+  doneAt: number;
+  seenAt?: number;
+}
+
+/** A service in virtual time: status calls, a list of 100 on a page, and a rate that it bears. */
+class Service implements Http {
+  readonly jobs: Job[] = [];
+  reads = 0;
+  refused = 0;
+  /** The list does not know that jobs are over. */
+  stale = false;
+  readonly #clock: VirtualClock;
+  readonly #perSecond: number;
+  #tokens: number;
+  #filledAt: number;
+
+  constructor(clock: VirtualClock, perSecond = Number.POSITIVE_INFINITY) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+    this.#tokens = 2 * perSecond;
+    this.#filledAt = clock.now();
+  }
+
+  make(durationMs: number): Job {
+    const createdAt = this.#clock.now();
+    const job = { id: `j${this.jobs.length}`, createdAt, doneAt: createdAt + durationMs };
+    this.jobs.push(job);
+    return job;
+  }
+
+  async call({ path }: HttpCall): Promise<HttpAnswer> {
+    this.reads += 1;
+    const now = this.#clock.now();
+    if (this.#perSecond !== Number.POSITIVE_INFINITY) {
+      this.#tokens = Math.min(2 * this.#perSecond, this.#tokens + ((now - this.#filledAt) / 1000) * this.#perSecond);
+      this.#filledAt = now;
+      if (this.#tokens < 1) {
+        this.refused += 1;
+        return { is: 'answer', status: 429, headers: { 'retry-after': '1' }, json: { success: false } };
+      }
+      this.#tokens -= 1;
+    }
+    const page = /page=(\d+)/.exec(path)?.[1];
+    if (page !== undefined) {
+      const end = this.jobs.length - (Number(page) - 1) * 100;
+      const shown = this.jobs.slice(Math.max(0, end - 100), Math.max(0, end)).reverse();
+      return answer({ success: true, generations: shown.map((job) => this.#view(job, this.stale)) });
+    }
+    const job = this.jobs[Number(/\/j(\d+)$/.exec(path)?.[1])];
+    return job === undefined ? { is: 'answer', status: 404, headers: {}, json: {} } : answer({ data: this.#view(job) });
+  }
+
+  async close(): Promise<void> {}
+
+  #view(job: Job, stale = false) {
+    const isDone = !stale && this.#clock.now() >= job.doneAt;
+    if (isDone) job.seenAt ??= this.#clock.now();
+    return {
+      id: job.id,
+      status: isDone ? 'COMPLETED' : 'PROCESSING',
+      createdAt: new Date(job.createdAt).toISOString(),
+      ...(isDone && {
+        completedAt: new Date(job.doneAt).toISOString(),
+        outputUrl: `https://files.example/${job.id}`,
+        outputAsset: { id: job.id, url: `https://files.example/${job.id}` },
+      }),
+    };
+  }
+}
+
+function answer(json: object): HttpAnswer {
+  return { is: 'answer', status: 200, headers: {}, json: json as never };
+}
+
+/** All jobs, so many at once; the next one begins when one is seen to be over. */
+async function simulate(
+  kind: string,
+  durationsMs: readonly number[],
+  options: { concurrency: number; perSecond?: number; durations?: Durations; stale?: boolean },
+) {
+  const clock = new VirtualClock({ random: seeded(7) });
+  const service = new Service(clock, options.perSecond);
+  service.stale = options.stale ?? false;
+  const durations = options.durations ?? new Durations();
+  const poller = new Poller({ http: service, clock, durations, deadlineMs: 1000 });
+  const ports = {
+    clock,
+    poller,
+    health: { failures: 0, countAgainAt: 0 },
+    patienceMs: Number.POSITIVE_INFINITY,
+    redact: (text: string) => text,
+  };
+  const { signal } = new AbortController();
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < durationsMs.length; index = next++) {
+      const job = service.make(durationsMs[index] ?? 0);
+      const urgency = () => (next < durationsMs.length ? 2 : 1);
+      const watched = { signal, fresh: true, urgency, onStatus: () => {}, notice: () => {} };
+      const end = await watchJob({ kind, jobId: job.id }, ports, watched);
+      expect(end.is).toBe('completed');
+    }
+  };
+  const startedAt = clock.now();
+  await clock.run(Promise.all(Array.from({ length: options.concurrency }, worker)));
+  const lags = service.jobs.map(({ seenAt = Number.NaN, doneAt }) => seenAt - doneAt);
+  const meanLagMs = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
+  const perJob = service.reads / durationsMs.length;
+  return { meanLagMs, perJob, durations, times: (clock.now() - startedAt) / idealMs(durationsMs, options.concurrency) };
+}
+
+function idealMs(durationsMs: readonly number[], concurrency: number): number {
+  const slots = Array.from({ length: concurrency }, () => 0);
+  for (const durationMs of durationsMs) {
+    const free = slots.indexOf(Math.min(...slots));
+    slots[free] = (slots[free] ?? 0) + durationMs;
+  }
+  return Math.max(...slots);
+}
+
+const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
+
+describe('the price of a job: looks and waiting together', () => {
+  /** The best ages to look at, for jobs like these: the least of `worth × looks + waiting`, over all ways to choose. */
+  function bestLooks(durationsMs: readonly number[], worthMs: number): number[] {
+    const ages = [...new Set(durationsMs)].sort((a, b) => a - b);
+    const sorted = [...durationsMs].sort((a, b) => a - b);
+    // Only ages at which a job may have ended can be best. costs[i]: of all that follows a look at ages[i - 1].
+    const upTo = ages.map((age) => sorted.filter((one) => one <= age).length);
+    const costs = new Float64Array(ages.length + 1);
+    const nexts = new Int32Array(ages.length);
+    for (let from = ages.length - 1; from >= 0; from -= 1) {
+      const before = from === 0 ? 0 : (upTo[from - 1] ?? 0);
+      let best = Number.POSITIVE_INFINITY;
+      let waited = 0;
+      let ended = 0;
+      for (let to = from; to < ages.length; to += 1) {
+        waited += to === from ? 0 : ended * ((ages[to] ?? 0) - (ages[to - 1] ?? 0));
+        ended = (upTo[to] ?? 0) - before;
+        const cost = worthMs * (sorted.length - before) + waited + (costs[to + 1] ?? 0);
+        if (cost >= best) continue;
+        best = cost;
+        nexts[from] = to;
+      }
+      costs[from] = best;
+    }
+    const looks: number[] = [];
+    for (let from = 0; from < ages.length; from = (nexts[from] ?? ages.length) + 1)
+      looks.push(ages[nexts[from] ?? 0] ?? 0);
+    return looks;
+  }
+
+  /** What it costs, on average, to look at jobs that take so long at these ages. */
+  function costOf(nextAge: (age: number) => number, durationsMs: readonly number[], worthMs: number): number {
+    let cost = 0;
+    for (const durationMs of durationsMs) {
+      let age = -1;
+      while (age < durationMs) {
+        const due = nextAge(age);
+        age = Number.isFinite(due) ? due : age * 1.2;
+        cost += worthMs;
+      }
+      cost += age - durationMs;
+    }
+    return cost / durationsMs.length;
+  }
+
+  test.each([
+    ['voiceover', 20_000, 0.25],
+    ['image', 12_000, 0.5],
+    ['music', 60_000, 0.4],
+  ])('%s: within 5 %% of the optimum after 100 jobs', (_, medianMs, sigma) => {
+    const ideal = bestLooks(manyOf(2000, logNormal(medianMs, sigma, seeded(99))), 1000);
+    const ratios = Array.from({ length: 8 }, (_unused, seed) => {
+      const draw = logNormal(medianMs, sigma, seeded(seed));
+      const known = new KnownDurations(medianMs * 2);
+      for (const durationMs of manyOf(100, draw)) known.learn(durationMs);
+      known.refresh([]);
+      const others = manyOf(2000, draw);
+      const own = costOf((age) => known.distribution.dueAge(age, 1000), others, 1000);
+      return own / costOf((age) => ideal.find((look) => look > age) ?? Number.POSITIVE_INFINITY, others, 1000);
+    });
+    expect(ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length).toBeLessThan(1.05);
+  });
+
+  test('running jobs count: the first to end do not make all seem fast', () => {
+    const biased = new KnownDurations(10_000);
+    for (const ms of [1000, 1100, 1200]) biased.learn(ms);
+    biased.refresh([]);
+    const fair = new KnownDurations(10_000);
+    for (const ms of [1000, 1100, 1200]) fair.learn(ms);
+    fair.refresh(Array.from({ length: 40 }, () => 1300));
+    expect(fair.distribution.quantile(0.5)).toBeGreaterThan(biased.distribution.quantile(0.5));
+  });
+
+  test('a distribution knows nothing past its last job', () => {
+    const one = new Distribution([{ ms: 500, weight: 1 }]);
+    expect(one.dueAge(-1, 20)).toBeCloseTo(520);
+    expect(one.undetected(-1, 600)).toBeCloseTo(100);
+    expect(one.dueAge(500, 20)).toBe(Number.POSITIVE_INFINITY);
+    expect(one.undetected(500, 600)).toBe(0);
+  });
+});
+
+describe('many jobs', () => {
+  test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
+    const draw = logNormal(3000, 0.5, seeded(11));
+    const jobs = manyOf(200, draw);
+    const cold = await simulate('image', jobs, { concurrency: 50 });
+    expect(cold.times).toBeLessThan(1.15);
+    expect(cold.perJob).toBeLessThan(7);
+    const durations = new Durations(cold.durations.keep());
+    const learned = await simulate('image', manyOf(200, draw), { concurrency: 50, durations });
+    expect(learned.times).toBeLessThan(1.1);
+    expect(learned.perJob).toBeLessThan(6);
+  });
+
+  test('jobs of no time at all are seen at once', async () => {
+    const { meanLagMs, perJob } = await simulate(
+      'image',
+      manyOf(500, () => 0),
+      { concurrency: 32 },
+    );
+    expect(meanLagMs).toBeLessThan(100);
+    expect(perJob).toBeLessThan(1.3);
+  });
+
+  test('1,000 videos at once and 2 reads a second: the list tells', async () => {
+    const draw = logNormal(150_000, 0.4, seeded(3));
+    const result = await simulate('video', manyOf(1500, draw), { concurrency: 1000, perSecond: 2 });
+    expect(result.times).toBeLessThan(1.1);
+    expect(result.perJob).toBeLessThan(0.7);
+    expect(result.meanLagMs).toBeLessThan(6000);
+  });
+
+  test('1,000 videos, 100 at once, 2 reads a second: one look at the list stands for many', async () => {
+    const draw = logNormal(30_000, 0.4, seeded(3));
+    const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2 });
+    expect(result.meanLagMs).toBeLessThan(2500);
+    expect(result.perJob).toBeLessThan(0.5);
+    expect(result.times).toBeLessThan(1.1);
+  });
+
+  test('a list that does not know is not believed', async () => {
+    const draw = logNormal(20_000, 0.3, seeded(5));
+    const result = await simulate('voiceover', manyOf(60, draw), { concurrency: 20, stale: true });
+    expect(result.meanLagMs).toBeLessThan(6000);
+    expect(result.perJob).toBeLessThan(15);
+  });
+
+  test('thousands at once', async () => {
+    const draw = logNormal(30_000, 0.4, seeded(9));
+    const result = await simulate('image', manyOf(4000, draw), { concurrency: 4000 });
+    expect(result.perJob).toBeLessThan(15);
+    expect(result.meanLagMs).toBeLessThan(3000);
+  });
+});
