@@ -7,10 +7,10 @@ import { type CreateSituation, canReplay, nextAfterCreate } from './outcome.ts';
 import type { LookUp, Ports } from './ports.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** `order`: what was bought in the end, which may be a later attempt than the plan's. */
 /** Ids of jobs that are named when nobody but a person can tell which it is. */
 const mostCandidates = 3;
 
+/** `order`: what was bought in the end, which may be a later attempt than the plan's. */
 type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /**

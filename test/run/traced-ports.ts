@@ -1,0 +1,124 @@
+import type { Output } from '../../src/lock/record.ts';
+import type { StepOrder } from '../../src/plan/plan.ts';
+import type { RunFact } from '../../src/run/event.ts';
+import type { Clock, Ledger, LostCreates, Outputs, Ports, Service } from '../../src/run/ports.ts';
+
+/** Changes of the ports of one test; what is not given fails when it is used, except for what only tells. */
+export interface Script {
+  ledger?: Partial<Ledger>;
+  lost?: Partial<LostCreates>;
+  service?: Partial<Service>;
+  outputs?: Partial<Outputs>;
+  random?: number;
+  /** Called with the length of each sleep; may abort. */
+  onSleep?(ms: number, abort: () => void): void;
+  aborted?: boolean;
+}
+
+export interface Traced {
+  ports: Ports;
+  /** What the ledger was told, in order: its method, and what is of interest. */
+  told: unknown[];
+  events: RunFact[];
+  sleeps: number[];
+  abort(): void;
+}
+
+function unscripted(what: string): () => never {
+  return () => {
+    throw new Error(`${what} was not expected`);
+  };
+}
+
+/** Ports of one step without a campaign around it: each answer is given, everything told is kept. */
+export function tracedPorts(script: Script = {}): Traced {
+  const controller = new AbortController();
+  if (script.aborted) controller.abort();
+  const told: unknown[] = [];
+  const events: RunFact[] = [];
+  const sleeps: number[] = [];
+  let now = Date.parse('2030-01-01T00:00:00Z');
+  const clock: Clock = {
+    now: () => now,
+    random: () => script.random ?? 0.5,
+    async sleep(ms) {
+      sleeps.push(ms);
+      now += ms;
+      script.onSleep?.(ms, () => controller.abort());
+    },
+  };
+  const tell =
+    (what: string) =>
+    (...facts: unknown[]) => {
+      told.push([what, ...facts]);
+    };
+  const ledger: Ledger = {
+    begin: async () => ({ do: 'go', reserved: 3 }),
+    intent: async (_order, request) => tell('intent')(request),
+    created: async (_order, job) => tell('created')(job),
+    finish: async (_order, result) => tell('finish')(result),
+    release: () => tell('release')(),
+    doubt: () => tell('doubt')(),
+    keyOfJob: async () => undefined,
+    stopSpending: tell('stop'),
+    outOfCredits: (_order, error) => {
+      tell('out of credits')(error);
+      return 'stop';
+    },
+    nextAttempt: unscripted('nextAttempt'),
+    pace: async () => 'go',
+    penalize: tell('penalize'),
+    jobOf: async () => undefined,
+    ...script.ledger,
+  };
+  const lost: LostCreates = {
+    admit: async () => () => {},
+    fence: async () => undefined,
+    lookUp: unscripted('lookUp'),
+    ...script.lost,
+  };
+  const service: Service = {
+    replays: () => true,
+    create: unscripted('create'),
+    watch: unscripted('watch'),
+    newestJob: unscripted('newestJob'),
+    walkJobs: unscripted('walkJobs'),
+    open: unscripted('open'),
+    upload: unscripted('upload'),
+    ...script.service,
+  };
+  const outputs: Outputs = {
+    save: unscripted('save'),
+    relocate: unscripted('relocate'),
+    measure: unscripted('measure'),
+    ...script.outputs,
+  };
+  const emit = (fact: RunFact) => {
+    events.push(fact);
+  };
+  const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
+  return { ports, told, events, sleeps, abort: () => controller.abort() };
+}
+
+export const image: Output = { path: 'out/a.png', sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' };
+
+export function orderOf(facts: Partial<StepOrder> = {}): StepOrder {
+  return {
+    campaign: 'test',
+    address: 'hero@de',
+    task: 'hero',
+    kind: 'image',
+    action: 'create',
+    fingerprint: '1:aa',
+    generation: 1,
+    attempt: 1,
+    key: 'mb1-key',
+    request: { prompt: 'p' },
+    paidRequest: { prompt: 'p' },
+    save: 'out/a',
+    needs: [],
+    price: { class: 'image', credits: 3 },
+    replaces: [],
+    ...facts,
+  };
+}
