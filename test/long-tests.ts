@@ -1,5 +1,5 @@
 /**
- * What kills, stops and cuts off whole processes many times over. `npm run test:crash` runs them, with thousands of
+ * Whole processes, many times over: killed, stopped, cut off, and led through all kinds. `npm run test:crash` runs them, with thousands of
  * histories for the model; the plain tests stay under three minutes without them.
  */
 export const longTests = [
@@ -7,7 +7,10 @@ export const longTests = [
   'test/git/**/*.test.ts',
   'test/cli/crash.test.ts',
   'test/cli/answers.test.ts',
+  'test/cli/all-kinds.test.ts',
+  'test/cli/removals.test.ts',
   'test/recovery/command.test.ts',
+  'test/conduct/ends.test.ts',
   'test/conduct/signals.test.ts',
   'test/conduct/terminal.test.ts',
 ];
