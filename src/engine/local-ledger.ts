@@ -133,7 +133,7 @@ export class LocalLedger implements Ledger {
       ...what(order),
     });
     this.#announceCredits();
-    await this.#bodies.drop(order.key);
+    await this.#dropBody(order);
     this.#creditWait.accepted(order.address);
   }
 
@@ -143,7 +143,7 @@ export class LocalLedger implements Ledger {
         this.budget.settle(order.address, 0);
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) });
-        await this.#bodies.drop(order.key);
+        await this.#dropBody(order);
         this.#creditWait.undecided(order.address);
         return;
       case 'done':
@@ -164,6 +164,11 @@ export class LocalLedger implements Ledger {
       default:
         result satisfies never;
     }
+  }
+
+  /** Only a body that names another step's output was kept. */
+  async #dropBody(order: StepOrder): Promise<void> {
+    if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
   }
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
