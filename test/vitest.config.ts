@@ -8,6 +8,9 @@ const shared = ['engine', 'graph', 'kinds', 'lock', 'manifest', 'plan', 'report'
 // Times of day are told in the reader's own zone; here everybody's is the same.
 const common = { testTimeout: 30_000, hookTimeout: 60_000, env: { TZ: 'UTC' } };
 
+/** One of the long ones by itself, by its file: with this set. */
+const left = process.env.MEDIABATCH_TEST_LONG === '1' ? [] : longTests;
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
@@ -22,7 +25,7 @@ export default defineConfig({
           name: 'whole',
           include: ['test/**/*.test.ts'],
           // The browser and the contract have configurations of their own: a browser, and a proxy that is no dependency.
-          exclude: [...shared, ...longTests, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
+          exclude: [...shared, ...left, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
         },
       },
     ],

@@ -47,7 +47,7 @@ async function runTest(copy: string, { file, title }: Shown): Promise<Verdict> {
   const files = join(copy, 'files');
   const child = spawn(process.execPath, [...vitest, '--reporter', 'json', '--outputFile', report], {
     cwd: copy,
-    env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_FILES: files },
+    env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1', MEDIABATCH_TEST_FILES: files },
     stdio: 'ignore',
   });
   await new Promise((resolve) => child.on('close', resolve));

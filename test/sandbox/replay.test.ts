@@ -82,7 +82,9 @@ describe('Idempotency-Key', () => {
         body: JSON.stringify(body),
         ...(signal ? { signal } : {}),
       });
-    const first = rig.sandbox.fetch(request(caller.signal));
+    // Held to the end: a request that is collected no longer hears of its caller's signal.
+    const held = request(caller.signal);
+    const first = rig.sandbox.fetch(held);
     await expect.poll(() => rig.sandbox.requests().length).toBe(1);
     const second = await rig.createImage(body, { key: 'k' });
     expect([second.status, second.body.code]).toEqual([409, 'idempotency_key_in_progress']);
@@ -90,6 +92,7 @@ describe('Idempotency-Key', () => {
 
     caller.abort(new Error('gone'));
     await expect(first).rejects.toThrow('gone');
+    expect(held.signal.aborted).toBe(true);
     expect((await rig.createImage(body, { key: 'k' })).status).toBe(200);
   });
 
