@@ -15,3 +15,10 @@ const all = { image, music, voiceover, video, clipping, thumbnail, influencer, u
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
+
+/** For names that were checked before: another one is a mistake of ours. */
+export function requireKind(name: string): Kind {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
+  return kind;
+}

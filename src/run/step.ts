@@ -1,5 +1,4 @@
-import { kinds } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { requireKind } from '../kinds/index.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { buyJob } from './buy.ts';
 import { findNeed } from './needed.ts';
@@ -43,7 +42,7 @@ async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<Ste
   const need =
     order.jobId === undefined ? await findNeed(order, ports) : { is: 'needed' as const, absent: new Set<string>() };
   if (need.is === 'unneeded') return { outcome: 'unneeded', credits: 0, error: need.because };
-  const { act } = kindOf(order);
+  const { act } = requireKind(order.kind);
   switch (act) {
     case 'job':
       return makeMedia(order, ports, { slot, absent: need.absent });
@@ -147,10 +146,4 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
 
 function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
-}
-
-function kindOf(order: StepOrder): Kind {
-  const kind = kinds[order.kind];
-  if (kind === undefined) throw new Error(`internal error: no kind ${order.kind}`);
-  return kind;
 }

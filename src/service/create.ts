@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import { kinds } from '../kinds/index.ts';
+import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isJobId } from '../lock/check-line.ts';
 import type { CreateAnswer } from './answer.ts';
@@ -16,8 +16,7 @@ export async function createJob(
   call: { kind: string; body: string; key: string; path?: string },
   options: { deadlineMs: number; redact: Redact },
 ): Promise<CreateAnswer> {
-  const kind = kinds[call.kind];
-  if (kind === undefined) throw new Error(`internal error: no kind ${call.kind}`);
+  const kind = requireKind(call.kind);
   const answer = await http.call({
     method: 'POST',
     path: call.path ?? kind.create.paths[0],

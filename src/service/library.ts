@@ -1,7 +1,6 @@
 import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { Json } from '../json.ts';
-import { kinds } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { requireKind } from '../kinds/index.ts';
 import { isJobId } from '../lock/check-line.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
@@ -125,10 +124,4 @@ async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<
   const document = await get('/api-docs/openapi.json', true);
   if (readRecord(readRecord(document)?.paths) !== undefined) return document;
   throw new ServiceError('unusable', 'GET /openapi.json: the answer is not an OpenAPI document');
-}
-
-function requireKind(name: string): Kind {
-  const kind = kinds[name];
-  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
-  return kind;
 }

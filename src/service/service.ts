@@ -1,6 +1,5 @@
 import type { Json } from '../json.ts';
-import { kinds } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { kinds, requireKind } from '../kinds/index.ts';
 import type { CreateAnswer, DownloadAnswer, JobEnd } from './answer.ts';
 import { createJob } from './create.ts';
 import { createDownloader } from './download.ts';
@@ -70,18 +69,12 @@ export function createService(options: ServiceOptions): ServiceClient {
       const sent = path === undefined ? call : { ...call, path };
       return createJob(http, sent, { deadlineMs: options.createTimeoutMs, redact });
     },
-    newestJob: (kind) => findNewest(listed(kind), get),
-    walkJobs: (kind, fences) => walkToFences(listed(kind), { fences, get }),
+    newestJob: (kind) => findNewest(requireKind(kind), get),
+    walkJobs: (kind, fences) => walkToFences(requireKind(kind), { fences, get }),
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),
     open: (url, signal) => downloader.open(url, signal),
     async close() {
       await Promise.all([http.close(), downloader.close()]);
     },
   };
-}
-
-function listed(name: string): Kind {
-  const kind = kinds[name];
-  if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
-  return kind;
 }

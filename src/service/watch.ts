@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import { kinds } from '../kinds/index.ts';
+import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { JobEnd } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
@@ -62,8 +62,7 @@ export async function watchJob(
   ports: WatchPorts,
   options: WatchOptions,
 ): Promise<JobEnd> {
-  const kind = kinds[job.kind];
-  if (kind === undefined) throw new Error(`internal error: no kind ${job.kind}`);
+  const kind = requireKind(job.kind);
   const { fresh, signal, urgency = () => 1 } = options;
   const observed = ports.poller.observe({ ...job, kind }, { fresh, urgency, signal });
   try {

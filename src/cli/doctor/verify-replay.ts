@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { canonicalJson } from '../../json.ts';
-import { kinds } from '../../kinds/index.ts';
+import { requireKind } from '../../kinds/index.ts';
 import { documentedCredits } from '../../kinds/price.ts';
 import type { Finding } from '../../report/doctor-text.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -37,7 +37,7 @@ export async function verifyReplay(
       const text = 'not tried: the service replays only for API keys, and this is another credential';
       return [{ about, state: 'warning', text }];
     }
-    const price = countOf(documentedCredits(requireKind(), request) ?? 0, 'credit');
+    const price = countOf(documentedCredits(requireKind(kind), request) ?? 0, 'credit');
     const question = `Buy one instrumental (${request.model}, ${price}; twice that should the replay fail)?`;
     if ((await askPerson(question, { yes, terminal })) !== 'yes') {
       return [{ about, state: 'ok', text: 'not tried: nobody agreed to spend' }];
@@ -49,12 +49,6 @@ export async function verifyReplay(
   } finally {
     await service.close();
   }
-}
-
-function requireKind() {
-  const music = kinds[kind];
-  if (music === undefined) throw new Error(`internal error: no kind ${kind}`);
-  return music;
 }
 
 function notBought(answer: Exclude<CreateAnswer, { is: 'accepted' }>): Finding {
