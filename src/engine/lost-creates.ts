@@ -1,4 +1,5 @@
 import { kinds } from '../kinds/index.ts';
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { Lock } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type ListWalk, type LostCreate } from '../run/look-up.ts';
@@ -188,8 +189,9 @@ export class ListLookUp implements LostCreates {
     const open: LostCreate[] = [];
     for (const record of this.#lock().steps.values()) {
       if (record.kind !== kind) continue;
-      for (const { state, key, request, resent } of record.purchases) {
-        if ((state !== 'intent' && state !== 'unresolved') || keys.has(key) || request === undefined) continue;
+      for (const purchase of record.purchases) {
+        const { key, request, resent } = purchase;
+        if (!isOpenCreate(purchase) || keys.has(key) || request === undefined) continue;
         open.push({ key, request, resent: resent === true });
       }
     }

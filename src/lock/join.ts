@@ -1,5 +1,6 @@
 import { canonicalJson } from '../json.ts';
 import { joinDecisions } from './decisions.ts';
+import { isOpenCreate } from './open-create.ts';
 import type { Decisions, Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
 
 /** How far a state is. Within one purchase a state only ever moves up. */
@@ -80,7 +81,7 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
     const common = shared.get(groupOf(purchase));
     if (common === undefined) throw new Error('internal error: a purchase without its group');
     // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
-    const answered = common.hasJob && (purchase.state === 'intent' || purchase.state === 'unresolved');
+    const answered = common.hasJob && isOpenCreate(purchase);
     if (!answered) purchases.push(normalPurchase(purchase, common));
   }
   purchases.sort(compareNewestFirst);
@@ -150,7 +151,7 @@ function joinFences(a: Purchase, b: Purchase, since: string | undefined): string
  */
 function normalPurchase(purchase: Purchase, common: Shared): Purchase {
   const { state, since, fence, resent, jobId, error } = purchase;
-  const open = state === 'intent' || state === 'unresolved' || state === 'running';
+  const open = isOpenCreate(purchase) || state === 'running';
   return {
     fingerprint: purchase.fingerprint,
     generation: purchase.generation,

@@ -1,5 +1,6 @@
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import { describeDifference } from './difference.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
@@ -41,7 +42,7 @@ export const replayWindowMs = 23 * 3_600_000;
 export function decide(match: Match, facts: DecisionFacts): Decision {
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
-  if (facts.redo && purchase.state !== 'intent' && purchase.state !== 'unresolved') return buyAgain(match, purchase);
+  if (facts.redo && !isOpenCreate(purchase)) return buyAgain(match, purchase);
   switch (purchase.state) {
     case 'intent':
       return decideLostAnswer(purchase, facts);

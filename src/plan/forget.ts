@@ -1,4 +1,5 @@
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
@@ -28,7 +29,7 @@ export function forgetRecord(
       'take the pin off first, with `mediabatch unpin` or in the manifest',
     );
   }
-  if (counted.some(({ state }) => state === 'intent' || state === 'unresolved')) {
+  if (counted.some(isOpenCreate)) {
     return refuse(
       address,
       'has a create whose answer was lost: nobody knows yet whether it was paid',

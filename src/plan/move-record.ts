@@ -1,5 +1,6 @@
 import type { Step } from '../graph/graph.ts';
 import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { StepRecord } from '../lock/record.ts';
 import { findKept } from './apply-decisions.ts';
 import { describeDifference } from './difference.ts';
@@ -51,7 +52,7 @@ function whyNot(
       'only what is of one kind can be moved',
     );
   }
-  if (counted.some(({ state }) => state === 'intent' || state === 'unresolved')) {
+  if (counted.some(isOpenCreate)) {
     return refuse(
       address,
       `cannot take over ${old.address}: the answer to its create was lost`,

@@ -1,4 +1,5 @@
 import { countedPurchases } from '../lock/decisions.ts';
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import { findKept } from './apply-decisions.ts';
 import type { Match } from './match.ts';
@@ -60,7 +61,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Purchase 
     );
   }
   const counted = record === undefined ? [] : countedPurchases(record);
-  if (counted.some(({ state }) => state === 'intent' || state === 'unresolved')) {
+  if (counted.some(isOpenCreate)) {
     return refuse(
       address,
       'has a create whose answer was lost',

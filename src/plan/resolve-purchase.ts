@@ -1,3 +1,4 @@
+import { isOpenCreate } from '../lock/open-create.ts';
 import type { LockLine, Purchase, StepRecord } from '../lock/record.ts';
 import { idempotencyKey } from './key.ts';
 import { nextPurchase } from './repeat.ts';
@@ -13,7 +14,7 @@ export type Finding =
 
 /** The create of this step that nobody knows the outcome of; the newest, should there be several. */
 export function findOpenPurchase(record: StepRecord | undefined): Purchase | undefined {
-  return record?.purchases.find(({ state }) => state === 'intent' || state === 'unresolved');
+  return record?.purchases.find(isOpenCreate);
 }
 
 /** The line that records the finding. Nothing that may have been paid for leaves the lock. */

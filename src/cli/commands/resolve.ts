@@ -1,7 +1,8 @@
 import { openLockFile } from '../../disk/lock-file.ts';
 import { isJobId } from '../../lock/check-line.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
-import type { Purchase } from '../../lock/record.ts';
+import { isOpenCreate } from '../../lock/open-create.ts';
+import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { writeHeader, writeLine, writeLock } from '../../lock/write.ts';
 import { replayWindowMs } from '../../plan/decide.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
@@ -95,10 +96,8 @@ function stillAnswerable(address: string): CommandError {
   );
 }
 
-function nothingOpen(address: string, records: { address: string; purchases: { state: string }[] }[]): CommandError {
-  const open = records
-    .filter(({ purchases }) => purchases.some(({ state }) => state === 'intent' || state === 'unresolved'))
-    .map((record) => record.address);
+function nothingOpen(address: string, records: StepRecord[]): CommandError {
+  const open = records.filter(({ purchases }) => purchases.some(isOpenCreate)).map((record) => record.address);
   const hint =
     open.length === 0
       ? 'nothing in this lock waits for a decision'
