@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, lstat, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { renameFile, syncFolder } from './durable.ts';
 import { type GuardHolder, type HolderNote, holderOf, parseNote, writeNote } from './guard-note.ts';
@@ -8,6 +8,7 @@ import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead } from './process-identity.ts';
 import { temporaryName, writeNewFile } from './replace.ts';
 import { shareNext } from './share-next.ts';
+import { ignoreItself } from './state-folder.ts';
 
 export type { GuardHolder } from './guard-note.ts';
 
@@ -190,17 +191,11 @@ function takeoverPath(path: string, deadId: string): string {
 async function prepareGuardPath(lockPath: string): Promise<string> {
   const path = guardPath(lockPath);
   const folder = dirname(path);
-  await unlessThere(mkdir(folder));
+  await mkdir(folder).catch((error: unknown) => {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  });
   if (!(await lstat(folder)).isDirectory())
     throw new UnsafeFileError(folder, 'a link or a file in the place of a folder');
-  await unlessThere(writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }));
+  await ignoreItself(folder);
   return path;
-}
-
-async function unlessThere(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!isErrno(error, 'EEXIST')) throw error;
-  }
 }

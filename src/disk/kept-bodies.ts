@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.ts';
+import { openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
+import { isRealFolder, prepareStateFolder } from './state-folder.ts';
 
 /**
  * Request bodies of creates that are on their way, one file per idempotency key, beside the lock but out of git:
@@ -26,11 +27,7 @@ export function createKeptBodies(folder: string): KeptBodies {
   const areReal = async () => (await isRealFolder(folder)) && (await isRealFolder(bodies));
   return {
     async keep(key, body) {
-      await mkdir(bodies, { recursive: true, mode: 0o700 });
-      await areReal();
-      await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
-        if (!isErrno(error, 'EEXIST')) throw error;
-      });
+      await prepareStateFolder(folder, 'bodies');
       await replaceFile(pathOf(key), body);
     },
     async read(key) {
@@ -50,13 +47,4 @@ export function createKeptBodies(folder: string): KeptBodies {
       if (await areReal()) await rm(pathOf(key), { force: true });
     },
   };
-}
-
-/** False when there is none. Throws `UnsafeFileError` for a link in its place. */
-async function isRealFolder(path: string): Promise<boolean> {
-  const stats = await orAbsent(lstat(path));
-  if (stats === undefined) return false;
-  if (!stats.isDirectory())
-    throw new UnsafeFileError(path, stats.isSymbolicLink() ? 'a symbolic link' : 'not a folder');
-  return true;
 }

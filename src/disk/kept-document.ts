@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../json.ts';
-import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.ts';
+import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
+import { isRealFolder, prepareStateFolder } from './state-folder.ts';
 
 /** The service's own OpenAPI document, as it was fetched last. */
 export interface KeptDocument {
@@ -46,13 +46,7 @@ export async function keepDocument(
   try {
     const text = JSON.stringify({ fetchedAt: now, sha256: digest(document), document });
     if (Buffer.byteLength(text) > longestDocument) return;
-    // Looked at first: a folder is not made behind somebody's link.
-    await isRealFolder(state);
-    await mkdir(join(state, 'service'), { recursive: true, mode: 0o700 });
-    await isRealFolder(join(state, 'service'));
-    await writeFile(join(state, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
-      if (!isErrno(error, 'EEXIST')) throw error;
-    });
+    await prepareStateFolder(state, 'service');
     await replaceFile(pathOf(state, service), text);
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
@@ -78,12 +72,4 @@ function pathOf(state: string, service: string): string {
 
 function digest(document: Json): string {
   return createHash('sha256').update(JSON.stringify(document)).digest('hex');
-}
-
-/** False: there is none. Throws `UnsafeFileError` for a link or a file. */
-async function isRealFolder(path: string): Promise<boolean> {
-  const stats = await orAbsent(lstat(path));
-  if (stats === undefined) return false;
-  if (!stats.isDirectory()) throw new UnsafeFileError(path, 'not a folder');
-  return true;
 }

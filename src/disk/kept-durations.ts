@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
+import type { Json } from '../json.ts';
+import { isMap } from '../manifest/values.ts';
+import { openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
+import { prepareStateFolder } from './state-folder.ts';
 
 /** How long jobs took, in ms, by what was made. */
 interface KeptDurations {
@@ -20,7 +22,7 @@ export async function readKeptDurations(state: string): Promise<KeptDurations> {
     if (handle === undefined) return {};
     try {
       const { size } = await handle.stat();
-      return size > mostBytes ? {} : check(JSON.parse((await handle.readFile()).toString('utf8')));
+      return size > mostBytes ? {} : check(JSON.parse((await handle.readFile()).toString('utf8')) as Json);
     } finally {
       await handle.close();
     }
@@ -34,19 +36,16 @@ export async function readKeptDurations(state: string): Promise<KeptDurations> {
 export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   try {
-    await mkdir(state, { recursive: true, mode: 0o700 });
-    await writeFile(join(state, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
-      if (!isErrno(error, 'EEXIST')) throw error;
-    });
+    await prepareStateFolder(state);
     await replaceFile(join(state, fileName), `${JSON.stringify({ version: 1, durations })}\n`);
   } catch (error) {
     if (!isHarmless(error)) throw error;
   }
 }
 
-function check(json: unknown): KeptDurations {
+function check(json: Json): KeptDurations {
   const kept: KeptDurations = {};
-  if (!isRecord(json) || json.version !== 1 || !isRecord(json.durations)) return kept;
+  if (!isMap(json) || json.version !== 1 || !isMap(json.durations)) return kept;
   for (const [name, numbers] of Object.entries(json.durations)) {
     if (!Array.isArray(numbers) || !/^[!-~ ]{1,200}$/.test(name) || name === '__proto__') continue;
     kept[name] = numbers.filter(isDuration).slice(-mostNumbers);
@@ -55,12 +54,8 @@ function check(json: unknown): KeptDurations {
 }
 
 /** A week is longer than any job. */
-function isDuration(value: unknown): value is number {
+function isDuration(value: Json): value is number {
   return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
-}
-
-function isRecord(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isHarmless(error: unknown): boolean {
