@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../src/graph/graph.ts';
+import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
+import { type Decision, type DecisionFacts, decide } from '../../src/plan/decide.ts';
+import type { MediaFacts } from '../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
+import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
+import { before, clips, create, deciding, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -215,5 +221,356 @@ tasks:
     await campaign.run({ maxCredits: 8 });
     expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(8);
     expect(campaign.plan({ maxCredits: 0 }).totals.toSpend).toBe(0);
+  });
+});
+
+describe('what is done with one step', () => {
+  const graph = graphOfSteps([song('a')]);
+  const a = stepOf(graph, 'a');
+  const decideA = (purchases: Purchase[], facts: Partial<DecisionFacts> = {}) =>
+    decideOn(graph, purchases.length === 0 ? lockOf({}) : lockOf({ a: purchases }), facts);
+
+  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): Decision {
+    const address = given.steps.at(-1)?.address ?? '';
+    return decide(matchOf(given, lock, address), {
+      fileState: () => 'intact',
+      replays: 'yes',
+      now,
+      redo: false,
+      ...facts,
+    });
+  }
+
+  const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
+  const nth = (generation: number, repeat = generation, attempt = 1) => ({ generation, repeat, attempt });
+  const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
+  const old = before(a);
+
+  describe('that has no purchase of its own', () => {
+    test.each<[string, Purchase[], Partial<DecisionFacts>, Decision]>([
+      ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
+      [
+        'another request was refused',
+        [create(old, { state: 'refused' })],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(2, 1) },
+      ],
+      [
+        'another request was bought',
+        [saved(old)],
+        {},
+        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+      ],
+      [
+        'a refusal of a third request is newer than what was bought',
+        [
+          create(before(a, { ...a.request, prompt: 'refused' }), { state: 'refused', generation: 2 }),
+          job(old, { state: 'failed' }),
+        ],
+        {},
+        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(3, 1) },
+      ],
+      [
+        'what was bought has lost its request',
+        [withoutRequest(saved(old))],
+        {},
+        { action: 'redo', reason: 'an input changed', purchase: nth(2, 1) },
+      ],
+      [
+        'the person asks as well',
+        [saved(old)],
+        { redo: true },
+        { action: 'redo', reason: 'prompt changed: “before” → “a” (and --redo asks)', purchase: nth(2, 1) },
+      ],
+    ])('%s', (_name, purchases, facts, expected) => {
+      expect(decideA(purchases, facts)).toEqual(expected);
+    });
+
+    test('a job that is forgotten is bought anew, and a refusal that is forgotten was never a job', () => {
+      const forget = (purchases: Purchase[]) =>
+        decideOn(graph, deciding(lockOf({ a: purchases }), 'a', { forgotten: 1 }));
+      expect(forget([saved(a)])).toEqual({
+        action: 'create',
+        reason: 'what was bought for it is forgotten',
+        purchase: nth(2),
+      });
+      expect(forget([create(a, { state: 'refused' })])).toMatchObject({ reason: 'not bought yet' });
+    });
+
+    test.each([
+      [0, 'not bought yet'],
+      [1, 'not bought yet; needed if talk gives 2 or more'],
+      [4, 'not bought yet; needed if talk gives 5 or more'],
+    ])('part %i of an output that is not there yet', (index, reason) => {
+      const parts = graphOfSteps([clips('talk'), song('a', { part: { of: 'talk', index } })]);
+      expect(decideOn(parts, lockOf({}))).toEqual({ action: 'create', reason, purchase: nth(1) });
+    });
+  });
+
+  describe('that is to be bought again', () => {
+    test.each<[string, Purchase, Decision]>([
+      ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      ['running', job(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      [
+        'failed',
+        job(a, { state: 'failed', error: 'moderated' }),
+        { action: 'retry', reason: 'job a-1 failed: moderated; --redo asks', purchase: nth(2) },
+      ],
+      ['lost', job(a, { state: 'lost' }), { action: 'retry', reason: 'job a-1 lost; --redo asks', purchase: nth(2) }],
+      [
+        'refused',
+        create(a, { state: 'refused', attempt: 2, error: 'too long' }),
+        { action: 'create', reason: 'refused before: too long', purchase: nth(2) },
+      ],
+    ])('%s', (_name, purchase, expected) => {
+      expect(decideA([purchase], { redo: true })).toEqual(expected);
+    });
+
+    test.each(['intent', 'unresolved'] as const)('a create whose answer was lost (%s) is cleared up first', (state) => {
+      const purchase = create(a, { state, since: hoursAgo(1) });
+      expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
+    });
+  });
+
+  describe('whose create was never answered', () => {
+    const sentAgain: Decision = {
+      action: 'create',
+      reason: 'the answer to its create was lost; the same key is sent again, which pays once',
+      purchase: { ...nth(2, 0, 3), key: 'the key' },
+    };
+    const tooLate: Decision = {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+    };
+    const cannotAsk: Decision = {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    };
+    const held: Decision = {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost, and is not asked for (--on-unknown hold)',
+    };
+
+    test.each<[string, { since?: string }, Partial<DecisionFacts>, Decision]>([
+      ['just now', { since: hoursAgo(0) }, {}, sentAgain],
+      ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
+      ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
+      ['22.9 hours ahead, by another clock', { since: hoursAgo(-22.9) }, {}, sentAgain],
+      ['a day ahead, by another clock', { since: hoursAgo(-24) }, {}, tooLate],
+      ['nobody knows when', {}, {}, tooLate],
+      ['nobody knows whether this credential can ask', { since: hoursAgo(1) }, { replays: 'unknown' }, sentAgain],
+      ['this credential cannot ask', { since: hoursAgo(1) }, { replays: 'no' }, cannotAsk],
+      ['this credential cannot ask, and it is too late', { since: hoursAgo(99) }, { replays: 'no' }, cannotAsk],
+      ['the person wants to hold', { since: hoursAgo(1) }, { onUnknown: 'hold' }, held],
+      ['the person wants to ask', { since: hoursAgo(1) }, { onUnknown: 'ask' }, sentAgain],
+    ])('%s', (_name, since, facts, expected) => {
+      expect(decideA([create(a, { generation: 2, attempt: 3, key: 'the key', ...since })], facts)).toEqual(expected);
+    });
+
+    const unknown = 'it is not known whether the create was charged';
+    const searched: Decision = {
+      action: 'create',
+      reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+      purchase: { ...nth(2, 0, 3), key: 'the key' },
+    };
+
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, Decision]>([
+      ['there is a list to search', { fence: 'job-9' }, {}, searched],
+      ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
+      [
+        'the person wants to hold',
+        { fence: 'job-9' },
+        { onUnknown: 'hold' },
+        { action: 'unresolved', reason: unknown },
+      ],
+      ['nothing tells', {}, {}, { action: 'unresolved', reason: unknown }],
+      ['something went wrong', { error: 'cut off' }, {}, { action: 'unresolved', reason: `${unknown}: cut off` }],
+    ])('unresolved: %s', (_name, more, facts, expected) => {
+      const open = create(a, { state: 'unresolved', generation: 2, attempt: 3, key: 'the key', ...more });
+      expect(decideA([open], facts)).toEqual(expected);
+    });
+  });
+
+  describe('that is not finished', () => {
+    test.each<[string, Purchase[], Decision]>([
+      [
+        'refused: the next attempt of the same purchase',
+        [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
+        { action: 'create', reason: 'refused before', purchase: nth(2, 2, 3) },
+      ],
+      [
+        'refused, with what the service said',
+        [create(a, { state: 'refused', error: 'too long' })],
+        { action: 'create', reason: 'refused before: too long', purchase: nth(1, 1, 2) },
+      ],
+      ['running', [job(a)], { action: 'attach', reason: 'job a-1 is running' }],
+      [
+        'lost',
+        [job(a, { state: 'lost' })],
+        {
+          action: 'attach',
+          reason: 'the service did not know job a-1 any more; it is asked once again (--redo buys it again)',
+        },
+      ],
+      [
+        'failed, and nothing more is known',
+        [job(a, { state: 'failed' })],
+        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+      ],
+    ])('%s', (_name, purchases, expected) => {
+      expect(decideA(purchases)).toEqual(expected);
+    });
+
+    test('a failed job is bought again as often as `retry` allows', () => {
+      const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
+      const failures = [1, 2, 3].map((generation) => job(a, { state: 'failed', generation, error: 'no' })).reverse();
+      expect(decideOn(patient, lockOf({ a: failures.slice(1) }))).toEqual({
+        action: 'retry',
+        reason: 'job a-2 failed: no; attempt 3 of 3',
+        purchase: nth(3),
+      });
+      expect(decideOn(patient, lockOf({ a: failures }))).toEqual({
+        action: 'failed',
+        reason: 'job a-3 failed: no; all 3 attempts of `retry` were made (--redo buys it again)',
+      });
+    });
+
+    test('a job that runs under an old address is said to', () => {
+      expect(decideOn(graph, lockOf({ old: [job(a)] }))).toEqual({
+        action: 'attach',
+        reason: 'job a-1 is running (bought as old)',
+      });
+    });
+  });
+
+  describe('that is done', () => {
+    const keep: Decision = { action: 'keep', reason: 'up to date' };
+
+    test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
+      const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
+      const facts = { fileState: () => state };
+      expect(decideA([saved(a)], facts)).toEqual({ action: 'download', reason: `paid; output/a.mp3 ${said}` });
+      expect(decideOn(graph, lockOf({ old: [saved(a)] }), facts)).toEqual({
+        action: 'download',
+        reason: `paid; output/a.mp3 ${said} (bought as old)`,
+      });
+    });
+
+    test('an edited file that is missing is replaced by the bought one, and that is said', () => {
+      const edited = saved(a, { outputs: [output('output/a.mp3', { edited: true })] });
+      expect(decideA([edited], { fileState: () => 'missing' }).reason).toBe(
+        'paid; output/a.mp3 was edited by hand and is missing; the bought one is fetched',
+      );
+      expect(decideA([edited], { fileState: () => 'changed' }).reason).toBe(
+        'paid; output/a.mp3 is not the file that was saved',
+      );
+    });
+
+    test('what was not saved yet is downloaded', () => {
+      const unsaved = job(a, { state: 'done' });
+      expect(decideA([unsaved])).toEqual({ action: 'download', reason: 'paid, and not saved yet' });
+      expect(decideA([{ ...unsaved, outputs: [] }])).toMatchObject({ action: 'download' });
+      expect(decideOn(graph, lockOf({ old: [unsaved] }))).toEqual({
+        action: 'download',
+        reason: 'paid, and not saved yet (bought as old)',
+      });
+    });
+
+    test('an older purchase of this request is kept where its file is there, and fetched where it is not', () => {
+      const purchases = [saved(old, { generation: 2 }), saved(a)];
+      expect(decideA(purchases)).toEqual(keep);
+      expect(decideA(purchases, { fileState: () => 'changed' })).toEqual({
+        action: 'download',
+        reason: 'this very request was bought before; its output is fetched again',
+      });
+      expect(decideOn(graph, lockOf({ old: purchases }), { fileState: () => 'missing' })).toEqual({
+        action: 'download',
+        reason: 'paid; output/a.mp3 is missing (bought as old)',
+      });
+    });
+
+    test('what stands under an old address moves, whatever the names of its files', () => {
+      const moved = { action: 'move', reason: 'same request as old before' };
+      expect(decideOn(graph, lockOf({ old: [saved(a)] }))).toEqual(moved);
+      expect(decideOn(graph, lockOf({ old: [saved(a, { outputs: [output('x.mp3')] })] }))).toEqual(moved);
+    });
+
+    test('a step without a file is kept, or moved', () => {
+      const logo: WrittenStep = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
+      const uploads = graphOfSteps([logo]);
+      const uploaded = job(stepOf(uploads, 'logo'), { state: 'done' });
+      expect(decideOn(uploads, lockOf({ logo: [uploaded] }))).toEqual(keep);
+      expect(decideOn(uploads, lockOf({ sign: [uploaded] }))).toEqual({
+        action: 'move',
+        reason: 'same request as sign before',
+      });
+    });
+
+    describe('a list of files', () => {
+      const talks = graphOfSteps([clips('talk')]);
+      const talk = stepOf(talks, 'talk');
+      const listed = (...paths: string[]) =>
+        lockOf({ talk: [job(talk, { state: 'done', outputs: paths.map((path) => output(path)) })] });
+
+      test('is kept while it is whole', () => {
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'output/talk-2.mp4'))).toEqual(keep);
+      });
+
+      test('may be empty, and may not be known yet', () => {
+        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'its job gave nothing' });
+        expect(decideOn(talks, lockOf({ talk: [job(talk, { state: 'done' })] }))).toEqual({
+          action: 'download',
+          reason: 'paid, and not saved yet',
+        });
+      });
+
+      test('tells the file that is missing', () => {
+        const fileState = ({ path }: Output) => (path === 'output/talk-2.mp4' ? 'missing' : 'intact');
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'output/talk-2.mp4'), { fileState })).toEqual({
+          action: 'download',
+          reason: 'paid; output/talk-2.mp4 is missing',
+        });
+      });
+
+      test('tells the file that has another name', () => {
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'x/talk-2.mp4'))).toEqual({
+          action: 'move',
+          reason: 'saved under a new name; was x/talk-2.mp4',
+        });
+      });
+    });
+
+    describe('and expected to be something', () => {
+      const strict = graphOfSteps([song('a', { expect: { durationSeconds: { min: 10 } } })]);
+      const paid = lockOf({ a: [saved(a)] });
+
+      test.each<[string, MediaFacts | undefined, Decision]>([
+        ['is', { durationSeconds: 12 }, keep],
+        [
+          'is not',
+          { durationSeconds: 9 },
+          {
+            action: 'failed',
+            reason:
+              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, or buy it again with --redo',
+          },
+        ],
+        [
+          'cannot be measured',
+          undefined,
+          {
+            action: 'failed',
+            reason:
+              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, or buy it again with --redo',
+          },
+        ],
+      ])('%s', (_name, measured, expected) => {
+        expect(decideOn(strict, paid, { mediaFacts: () => measured })).toEqual(expected);
+      });
+
+      test('nobody measures', () => {
+        expect(decideOn(strict, paid)).toMatchObject({ action: 'failed' });
+      });
+    });
   });
 });
