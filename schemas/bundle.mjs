@@ -20,7 +20,6 @@ const bundled = [
   'p-queue',
   'p-timeout',
   'picocolors',
-  'source-map',
   'undici',
   'yaml',
 ];
@@ -65,7 +64,8 @@ const { metafile } = await build({
   target: 'node20.19',
   legalComments: 'none',
   plugins: [packages, addresses],
-  banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
+  // Packages in CommonJS ask for built-in modules only. Handlebars also asks for `source-map`, and does without it.
+  banner: { js: 'const require=process.getBuiltinModule;' },
   metafile: true,
   logLevel: 'warning',
 });

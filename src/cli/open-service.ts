@@ -82,18 +82,3 @@ async function upload(
     }
   }
 }
-
-/** A plan without orders asks nothing of the service. */
-export const noService: Ports['service'] = {
-  replays: () => false,
-  create: unasked,
-  newestJob: unasked,
-  walkJobs: unasked,
-  watch: unasked,
-  open: unasked,
-  upload: unasked,
-};
-
-function unasked(): never {
-  throw new Error('internal error: the plan has no work for the service');
-}

@@ -51,7 +51,7 @@ export async function planCampaign(
   const select = makeSelector(graph, lock);
   const selected = select.chosen(options);
   const redo = select.all('--redo', options.redo);
-  refusePinned(applyDecisions(graph, lock), redo);
+  if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
   const plan = assemblePlan({
     graph,
     lock,

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, openSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Json } from '../json.ts';
 import { isWork } from '../plan/actions.ts';
@@ -26,8 +26,9 @@ export function openEvents(path: string | undefined, terminal: Terminal): ((text
       'give a new file, for example events.jsonl',
     );
   }
+  let file: number;
   try {
-    writeFileSync(path, '');
+    file = openSync(path, 'w');
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(
@@ -36,7 +37,7 @@ export function openEvents(path: string | undefined, terminal: Terminal): ((text
       'give a file in a folder that exists',
     );
   }
-  return (text) => appendFileSync(path, text);
+  return (text) => appendFileSync(file, text);
 }
 
 /** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */

@@ -18,7 +18,8 @@ import type { CampaignPaths, LoadedLock } from './campaign.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { noService, openRunService } from './open-service.ts';
+import { noService } from './no-service.ts';
+import type { RunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
 import { settleLock } from './settle-lock.ts';
 import { listenForInterruption } from './signals.ts';
@@ -76,10 +77,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     emit,
   });
   const durations = new Durations(options.access === undefined ? {} : await readKeptDurations(paths.state));
-  const service =
-    options.access === undefined
-      ? undefined
-      : openRunService(options.access, { ...options, durations, folder: paths.folder });
+  const service = await openServiceIfNeeded(options, durations);
   try {
     emit({
       event: 'run-started',
@@ -160,4 +158,12 @@ function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
   const counts: { [outcome in StepOutcome]?: number } = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
+}
+
+/** What speaks HTTP is large: it is loaded when something is going to be asked. */
+async function openServiceIfNeeded(options: RunPlanOptions, durations: Durations): Promise<RunService | undefined> {
+  const { access, paths } = options;
+  if (access === undefined) return undefined;
+  const { openRunService } = await import('./open-service.ts');
+  return openRunService(access, { ...options, durations, folder: paths.folder });
 }

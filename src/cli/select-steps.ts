@@ -1,8 +1,8 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { matchSteps } from '../plan/match.ts';
+import { type Match, matchSteps } from '../plan/match.ts';
 import { parseSelection } from '../plan/parse-selection.ts';
-import { pricesFrom } from '../plan/prices.ts';
+import { type PriceOf, pricesFrom } from '../plan/prices.ts';
 import { matchSelection } from '../plan/select.ts';
 import { stateOfStep } from '../plan/step-state.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -16,14 +16,20 @@ export interface Selector {
 }
 
 export function makeSelector(graph: Graph, lock: Lock): Selector {
-  const matches = new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
-  const priceOf = pricesFrom(lock, graph.prices);
+  let matched: ReadonlyMap<string, Match> | undefined;
+  // Most selections are names, and most runs select nothing: the lock is only looked through for states and costs.
+  const matches = () => {
+    matched ??= new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
+    return matched;
+  };
+  let prices: PriceOf | undefined;
   const facts = {
     graph,
-    stateOf: (address: string) => stateOfStep(matches.get(address), matches),
+    stateOf: (address: string) => stateOfStep(matches().get(address), matches()),
     costOf: (address: string) => {
-      const match = matches.get(address);
-      return match === undefined ? undefined : priceOf(match.step.kind, match.step.request).credits;
+      const match = matches().get(address);
+      prices ??= pricesFrom(lock, graph.prices);
+      return match === undefined ? undefined : prices(match.step.kind, match.step.request).credits;
     },
   };
   const find = (option: string, text: string): Set<string> => {

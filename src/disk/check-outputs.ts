@@ -16,7 +16,7 @@ const filesAtATime = 8;
  */
 export async function checkOutputs(root: string, outputs: Iterable<Output>): Promise<Map<string, OutputState>> {
   const states = new Map<string, OutputState>();
-  const folders = new Map<string, Promise<string | undefined>>();
+  const folders = new Map<string, string | undefined>();
   const rest = outputs[Symbol.iterator]();
   const work = async () => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) {
@@ -33,15 +33,14 @@ export async function checkOutputs(root: string, outputs: Iterable<Output>): Pro
 async function checkOutput(
   root: string,
   output: Output,
-  folders: Map<string, Promise<string | undefined>>,
+  folders: Map<string, string | undefined>,
 ): Promise<OutputState> {
   if (!isOutputPath(output.path)) return 'changed';
   const names = output.path.split('/');
   const name = names.pop() ?? '';
   const key = names.join('/');
-  const folder = folders.get(key) ?? findOutputFolder(root, names);
-  folders.set(key, folder);
-  const path = await folder;
+  const path = folders.get(key) ?? findOutputFolder(root, names);
+  folders.set(key, path);
   if (path === undefined) return 'missing';
   try {
     const stats = await statPlainFile(join(path, name));

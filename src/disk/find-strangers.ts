@@ -34,7 +34,7 @@ export async function findStrangers(
 }
 
 async function listNames(root: string, parts: readonly string[]): Promise<Set<string>> {
-  const folder = await findOutputFolder(root, parts);
+  const folder = findOutputFolder(root, parts);
   if (folder === undefined) return new Set();
   try {
     return new Set(await readdir(folder));

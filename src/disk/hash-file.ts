@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openPlainFile } from './plain-file.ts';
 
@@ -14,14 +14,17 @@ export async function hashFile(path: string): Promise<{ sha256: string; bytes: n
   }
 }
 
+/** As long as it was when it was opened: what is added meanwhile does not count. */
 async function hashHandle(handle: FileHandle): Promise<{ sha256: string; bytes: number }> {
+  const { size } = fstatSync(handle.fd);
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(1 << 18);
+  const buffer = Buffer.allocUnsafe(Math.min(size, 1 << 18));
   let bytes = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
-    if (bytesRead === 0) return { sha256: hash.digest('hex'), bytes };
+  while (bytes < size) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - bytes), bytes);
+    if (bytesRead === 0) break;
     hash.update(buffer.subarray(0, bytesRead));
     bytes += bytesRead;
   }
+  return { sha256: hash.digest('hex'), bytes };
 }

@@ -20,7 +20,7 @@ export async function lookAtOutput(root: string, output: Output): Promise<SeenOu
   const names = output.path.split('/');
   const name = names.pop() ?? '';
   try {
-    const folder = await findOutputFolder(root, names);
+    const folder = findOutputFolder(root, names);
     if (folder === undefined) return { is: 'missing' };
     const path = join(folder, name);
     const seen = await hashFile(path);

@@ -25,7 +25,7 @@ export async function measureMedia(root: string, output: Output): Promise<Measur
   if (!isOutputPath(output.path)) return undefined;
   const names = output.path.split('/');
   const name = names.pop() ?? '';
-  const folder = await findOutputFolder(root, names);
+  const folder = findOutputFolder(root, names);
   if (folder === undefined) return undefined;
   const handle = await openPlainFile(join(folder, name), constants.O_RDONLY);
   if (handle === undefined) return undefined;

@@ -1,8 +1,9 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstatSync, realpathSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { isOutputPath } from '../lock/check-line.ts';
 import { OutputError } from './output-target.ts';
-import { isErrno, orAbsent } from './plain-file.ts';
+import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /** Folders that belong to tools: a file that is put there can run as a program, or change what we keep. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
@@ -25,17 +26,17 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   const names = checkOutputPath(path);
   const last = names.pop();
   if (last === undefined) throw new Error('internal error: an output path without a name');
-  let folder = await orAbsent(realpath(root));
+  let folder = realPath(root);
   if (folder === undefined) {
     await mkdir(root, { recursive: true });
-    folder = await realpath(root);
+    folder = realpathSync.native(root);
   }
   for (const name of names) {
     folder = join(folder, name);
-    let stats = await orAbsent(lstat(folder));
+    let stats = lstatOrAbsent(folder);
     if (stats === undefined) {
       await makeFolder(folder);
-      stats = await lstat(folder);
+      stats = lstatSync(folder);
     }
     if (stats.isSymbolicLink())
       throw new OutputError('path', `${folder} is a symbolic link; outputs are not saved through links`);
@@ -45,17 +46,26 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
 }
 
 /** Whether a folder is still where its name says, after it was checked: nobody put a link in its place. */
-export async function isSameFolder(folder: string): Promise<boolean> {
-  return (await orAbsent(realpath(folder))) === folder;
+export function isSameFolder(folder: string): boolean {
+  return realPath(folder) === folder;
 }
 
 /** The real folder of a file below root; undefined when it does not exist or a symbolic link leads to it. */
-export async function findOutputFolder(root: string, names: readonly string[]): Promise<string | undefined> {
+export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
   try {
-    const expected = [await realpath(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
-    return (await realpath(expected)) === expected ? expected : undefined;
+    const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
+    return isSameFolder(expected) ? expected : undefined;
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG')) return undefined;
+    throw error;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

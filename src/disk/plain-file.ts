@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { constants, fstatSync, lstatSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 
 /** A file of ours is a symbolic link, a folder or a device: it is neither read nor written. */
 export class UnsafeFileError extends Error {
@@ -16,9 +16,17 @@ export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0
 
 /** Undefined: there is no such file. Throws `UnsafeFileError` for anything but a plain file. */
 export async function statPlainFile(path: string): Promise<Stats | undefined> {
-  const stats = await orAbsent(lstat(path));
+  const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
   throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/**
+ * What the system knows about a name, links not followed; undefined when there is nothing. It does not wait its turn: asking
+ * takes a few microseconds, and thousands of outputs are asked about.
+ */
+export function lstatOrAbsent(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
 }
 
 /** Opens a plain file that exists; undefined when there is none. `flags` are those of open(2). */
@@ -26,7 +34,7 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
   if ((await statPlainFile(path)) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
   if (handle === undefined) return undefined;
-  const stats = await handle.stat();
+  const stats = fstatSync(handle.fd);
   if (stats.isFile()) return handle;
   await handle.close();
   throw new UnsafeFileError(path, nameOf(stats));

@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs';
-import { copyFile, link, lstat, open, unlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, open, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Output } from '../lock/record.ts';
 import { diskErrors } from './disk-errors.ts';
@@ -7,7 +7,7 @@ import { syncFolder } from './durable.ts';
 import { hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { OutputTarget } from './output-target.ts';
-import { isErrno, orAbsent, UnsafeFileError } from './plain-file.ts';
+import { isErrno, lstatOrAbsent, UnsafeFileError } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
 import { knownExtensions } from './sniff.ts';
@@ -45,7 +45,7 @@ export async function relocateOutput(
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
       // Another output may have taken the old name meanwhile: only the very file that was moved goes.
-      if (!(await isStill(source, found))) return;
+      if (!isStill(source, found)) return;
       await unlink(source);
       await syncFolder(dirname(source));
     });
@@ -67,14 +67,14 @@ async function findIntact(root: string, from: Output): Promise<Found | undefined
   const names = checkOutputPath(from.path);
   const extension = extname(from.path);
   if (!knownExtensions.includes(extension)) return undefined;
-  const folder = await findOutputFolder(root, names.slice(0, -1));
+  const folder = findOutputFolder(root, names.slice(0, -1));
   if (folder === undefined) return undefined;
   const stem = basename(from.path, extension);
   const asideStem = `${stem}.changed-${from.sha256.slice(0, 8)}`;
   const candidates = [stem, asideStem, ...[2, 3, 4, 5].map((number) => `${asideStem}-${number}`)];
   for (const candidate of candidates) {
     const source = join(folder, `${candidate}${extension}`);
-    const stats = await lstatOrAbsent(source);
+    const stats = lstatOrAbsent(source);
     if (stats === undefined || !(await hasBytes(source, from))) continue;
     return { source, inode: stats.ino, device: stats.dev, aside: candidate !== stem };
   }
@@ -91,13 +91,9 @@ async function hasBytes(source: string, from: Output): Promise<boolean> {
   }
 }
 
-async function isStill(source: string, { inode, device }: Found): Promise<boolean> {
-  const stats = await lstatOrAbsent(source);
+function isStill(source: string, { inode, device }: Found): boolean {
+  const stats = lstatOrAbsent(source);
   return stats !== undefined && stats.ino === inode && stats.dev === device;
-}
-
-async function lstatOrAbsent(path: string): Promise<Stats | undefined> {
-  return orAbsent(lstat(path));
 }
 
 /** The old name goes, so both may be one file for a moment. */

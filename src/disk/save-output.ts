@@ -24,8 +24,7 @@ export async function saveOutput(
     const handle = await diskErrors(temporary, () => open(temporary, flags, 0o666));
     let received: Received;
     try {
-      if (!(await isSameFolder(folder)))
-        throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+      if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
       received = await receive(handle, { incoming, maxBytes, path: base });
       await diskErrors(base, () => handle.sync());
     } finally {
