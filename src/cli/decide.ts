@@ -1,6 +1,6 @@
 import { LockChangedError, openLockFile } from '../disk/lock-file.ts';
 import type { Graph } from '../graph/graph.ts';
-import { joinRecords } from '../lock/join.ts';
+import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { writeHeader, writeLock } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
@@ -102,10 +102,7 @@ async function record(
   const { lock } = loaded;
   for (const ruling of rulings) {
     if (ruling.is !== 'recorded') continue;
-    for (const one of ruling.records) {
-      const known = lock.steps.get(one.address);
-      lock.steps.set(one.address, joinRecords(known ?? one, one));
-    }
+    for (const one of ruling.records) joinInto(lock.steps, one);
   }
   const file = await openLockFile(paths.lock, {
     header: writeHeader(lock),

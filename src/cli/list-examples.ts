@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { nearestName } from '../manifest/suggest.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { unknownName } from './unknown-name.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
 
@@ -21,15 +20,7 @@ export async function listExamples(): Promise<{ name: string; description: strin
 /** The files of an example by their path below its folder; what runs left behind is none of them. */
 export async function readExample(name: string): Promise<NewFiles> {
   const names = await exampleNames();
-  if (!names.includes(name)) {
-    const near = nearestName(name, names);
-    const guess = near === undefined ? '' : `did you mean ${near}? `;
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `there is no example ${name}`,
-      `${guess}There are ${names.join(', ')}`,
-    );
-  }
+  if (!names.includes(name)) throw unknownName('no example', name, names);
   const folder = new URL(`${name}/`, examples);
   const files: Record<string, Uint8Array> = {};
   const visit = async (path: string): Promise<void> => {

@@ -2,17 +2,11 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
+import type { SeenOutput } from '../plan/accept.ts';
 import { hashFile } from './hash-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { sniffLength, sniffMedia } from './sniff.ts';
-
-/** What lies where an output was saved. `why` follows the path. */
-export type SeenOutput =
-  | { is: 'intact' }
-  | { is: 'missing' }
-  | { is: 'edited'; output: Output }
-  | { is: 'unusable'; why: string };
 
 /** Looks at a saved file as it is now: another content is told with its own digest, size and media type. */
 export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {

@@ -1,5 +1,5 @@
 import type { LockFile } from '../disk/lock-file.ts';
-import { joinRecords, recordOf } from '../lock/join.ts';
+import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Purchase } from '../lock/record.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
@@ -77,8 +77,6 @@ export class Journal {
 
   #fold(line: LockLine): void {
     if (line.jobId !== undefined) this.#keysByJob.set(line.jobId, line.key);
-    const before = this.lock.steps.get(line.address);
-    const record = recordOf(line);
-    this.lock.steps.set(line.address, before === undefined ? record : joinRecords(before, record));
+    joinInto(this.lock.steps, recordOf(line));
   }
 }

@@ -27,6 +27,12 @@ export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   return joinParts(a.address, [a, b]);
 }
 
+/** Adds what a record knows to the steps. */
+export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): void {
+  const known = steps.get(record.address);
+  steps.set(record.address, known === undefined ? record : joinRecords(known, record));
+}
+
 /** Like `joinRecords` for each address. Of two services the smaller digest stays; who reads a file refuses two. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();

@@ -6,10 +6,12 @@ import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /** A recorded output as it is on disk now. */
-export type SeenFile =
+export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
+  /** `why` follows the path. */
   | { is: 'unusable'; why: string }
+  /** Another content, with its own digest, size and media type. */
   | { is: 'edited'; output: Output };
 
 /** The finished purchase whose output could be accepted, or why there is none. */
@@ -32,7 +34,7 @@ export function findAcceptable(match: Match): { record: StepRecord; purchase: Pu
 export function acceptOutput(
   match: Match,
   found: { record: StepRecord; purchase: Purchase },
-  seen: readonly { path: string; file: SeenFile }[],
+  seen: readonly { path: string; file: SeenOutput }[],
 ): Ruling {
   const { address } = match.step;
   const { record, purchase } = found;
@@ -71,7 +73,7 @@ export function acceptOutput(
   return { is: 'recorded', address, text: accepted.join('; '), records: [{ ...rest, purchases, ...decisions }] };
 }
 
-function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenFile }[]): Purchase {
+function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenOutput }[]): Purchase {
   if (!seen.some(({ file }) => file.is === 'edited')) return purchase;
   const outputs = (purchase.outputs ?? []).map((output, index) => {
     const file = seen[index]?.file;

@@ -1,5 +1,6 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../json.ts';
+import { foldText, groupBy, isOpenField, isSameField } from './compare-fields.ts';
 import type { Match } from './match.ts';
 
 /** A job as a list of the service shows it, as far as it can be compared. */
@@ -31,25 +32,13 @@ export function compareListed(
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (wanted !== seen) {
     const isTold = wanted.normalize('NFC') === seen.normalize('NFC');
-    if (!isTold) return fold(wanted) === fold(seen) ? 'near' : 'other';
+    if (!isTold) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
   }
-  const isDifferent = others.some((field) => !isEqual(request[field], echoes[field]));
+  const isDifferent = others.some((field) => {
+    const [asked, given] = [request[field], echoes[field]];
+    return asked !== undefined && given !== undefined && !isOpenField(asked) && !isSameField(asked, given);
+  });
   return isDifferent ? 'near' : 'exact';
-}
-
-function isEqual(wanted: Json | undefined, seen: Json | undefined): boolean {
-  if (wanted === undefined || seen === undefined || isOpen(wanted)) return true;
-  if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
-  return canonicalJson(wanted) === canonicalJson(seen);
-}
-
-/** It holds a link that only a run knows. */
-function isOpen(value: Json): boolean {
-  return value !== null && typeof value === 'object';
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
 export interface Adoption<Job extends ListedRecord> {
@@ -68,7 +57,7 @@ export function matchListed<Job extends ListedRecord>(
   jobs: readonly Job[],
   fieldsOf: (kind: string) => readonly string[],
 ): Adoption<Job> {
-  const groups = groupByRequest(matches);
+  const groups = groupBy(matches, ({ step }) => `${step.kind} ${canonicalJson(step.request)}`);
   const found = groups.map((group) => ({ group, ...findCandidates(group, jobs, fieldsOf) }));
   const wantedBy = new Map<string, number>();
   for (const { exact } of found) for (const { jobId } of exact) wantedBy.set(jobId, (wantedBy.get(jobId) ?? 0) + 1);
@@ -90,17 +79,6 @@ export function matchListed<Job extends ListedRecord>(
     if (candidates.length > 0) for (const match of group) result.open.push({ match, jobs: candidates });
   }
   return result;
-}
-
-function groupByRequest(matches: readonly Match[]): Match[][] {
-  const groups = new Map<string, Match[]>();
-  for (const match of matches) {
-    const name = `${match.step.kind} ${canonicalJson(match.step.request)}`;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [match]);
-    else group.push(match);
-  }
-  return [...groups.values()];
 }
 
 function findCandidates<Job extends ListedRecord>(

@@ -115,7 +115,8 @@ async function buyOnce(
       };
       const next = nextAfterCreate(answer, situation);
       if (answer.is === 'ambiguous' || answer.is === 'in-progress') maybeSent = true;
-      if (next.do === 'look-up' && fence !== undefined) {
+      if (next.do === 'look-up') {
+        if (fence === undefined) throw new Error('internal error: a look-up without a fence');
         because = next.error;
         emit({ event: 'create-searched', address: order.address, because });
         searching = lost.lookUp(order, { sentAt, fence, resent: resent === true });
@@ -129,7 +130,6 @@ async function buyOnce(
         else await clock.sleep(afterMs, signal);
         continue;
       }
-      if (next.do === 'look-up') throw new Error('internal error: a look-up without a fence');
       const isAgain = next.stop === 'balance' && ledger.outOfCredits(order, next.error) === 'again';
       if (next.stop !== undefined && next.stop !== 'balance') ledger.stopSpending(next.stop, next.error);
       const recoverable = canReplay(situation) || situation.searches;

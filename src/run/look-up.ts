@@ -1,5 +1,6 @@
 import type { OpenRequest } from '../graph/graph.ts';
-import { canonicalJson, type Json } from '../json.ts';
+import { canonicalJson } from '../json.ts';
+import { foldText, groupBy, isOpenField, isSameField } from '../plan/compare-fields.ts';
 import type { ListedRecord } from '../plan/match-listed.ts';
 
 /** A create that may have reached the service, without a known answer. */
@@ -43,7 +44,7 @@ export function decideLookUp<Job extends ListedRecord>(
   const all = [...new Map(walks.flatMap(({ jobs }) => jobs.map((job) => [job.jobId, job] as const))).values()];
   const calibrated = findCalibrated([...all, ...walks.flatMap(({ older }) => older)], { fields, known });
   const [telling] = fields;
-  const groups = groupByRequest(lost).map((creates) => ({
+  const groups = groupBy(lost, ({ request }) => canonicalJson(request)).map((creates) => ({
     creates,
     ...findLike(creates, strangersOf(creates, walks, known), fields, calibrated),
   }));
@@ -80,7 +81,7 @@ export function findCalibrated(
   const isSame = (field: string): boolean[] =>
     jobs.flatMap(({ jobId, echoes }) => {
       const wanted = known.get(jobId)?.[field];
-      return wanted === undefined || isOpen(wanted) ? [] : [isEqual(wanted, echoes[field])];
+      return wanted === undefined || isOpenField(wanted) ? [] : [isSameField(wanted, echoes[field])];
     });
   return new Set(
     fields.filter((field) => {
@@ -103,13 +104,15 @@ function findLike<Job extends ListedRecord>(
   for (const job of jobs) {
     const [wanted, seen] = [request[telling], job.echoes[telling]];
     if (typeof wanted !== 'string' || typeof seen !== 'string') like.near.push(job);
-    else if (isEqual(wanted, seen)) {
+    else if (isSameField(wanted, seen)) {
       const differs = others.some((field) => {
         const asked = request[field];
-        return calibrated.has(field) && asked !== undefined && !isOpen(asked) && !isEqual(asked, job.echoes[field]);
+        return (
+          calibrated.has(field) && asked !== undefined && !isOpenField(asked) && !isSameField(asked, job.echoes[field])
+        );
       });
       like[differs ? 'near' : 'exact'].push(job);
-    } else if (isAlike(fold(wanted), fold(seen))) like.near.push(job);
+    } else if (isAlike(foldText(wanted), foldText(seen))) like.near.push(job);
   }
   return like;
 }
@@ -130,30 +133,6 @@ function strangersOf<Job extends ListedRecord>(
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-function groupByRequest(lost: readonly LostCreate[]): LostCreate[][] {
-  const groups = new Map<string, LostCreate[]>();
-  for (const create of lost) {
-    const name = canonicalJson(create.request);
-    groups.set(name, [...(groups.get(name) ?? []), create]);
-  }
-  return [...groups.values()];
-}
-
-function isEqual(wanted: Json, seen: Json | undefined): boolean {
-  if (seen === undefined) return false;
-  if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
-  return canonicalJson(wanted) === canonicalJson(seen);
-}
-
 function isAlike(a: string, b: string): boolean {
   return a === b || (a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a)));
-}
-
-/** It holds a link that only a run knows. */
-function isOpen(value: Json): boolean {
-  return value !== null && typeof value === 'object';
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

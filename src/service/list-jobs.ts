@@ -1,11 +1,10 @@
 import type { Json } from '../json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readRecord } from './fields.ts';
+import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
 import { type ListedJob, readListed } from './read-listed.ts';
-import { ServiceError } from './service-error.ts';
 
-/** As many as the documented lists give at most. */
-const pageSize = 100;
+/** So many jobs of a kind are looked through, newest first, where one of them is sought. */
+export const mostLookedThrough = 1000;
 /** More than any account has: ends lists that never do. */
 const mostPages = 200;
 
@@ -19,35 +18,11 @@ export async function listJobs(
   const found = new Map<string, ListedJob>();
   for (let page = 1; page <= mostPages && found.size < limit; page += 1) {
     const body = await getPage(list, { page, limit: Math.min(pageSize, limit), get });
-    const items = readRecord(body)?.[list.items];
-    if (!Array.isArray(items)) {
-      throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
-    }
+    const items = itemsOf(list, body);
     const before = found.size;
     // New jobs push others onto the next page: the same one may come twice.
     for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
     if (!list.paged || found.size === before || !hasMore(body, page)) break;
   }
   return [...found.values()].slice(0, limit);
-}
-
-/** Not every list says how long a page may be: one that refuses ours is asked for its own. */
-export async function getPage(
-  list: NonNullable<Kind['list']>,
-  { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
-): Promise<Json> {
-  if (!list.paged) return get(list.path);
-  try {
-    return await get(`${list.path}?page=${page}&limit=${limit}`);
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.why !== 'refused' || error.status === 404) throw error;
-    return get(`${list.path}?page=${page}`);
-  }
-}
-
-/** Where the answer does not say, the next page does. */
-export function hasMore(body: Json, page: number): boolean {
-  const pagination = readRecord(readRecord(body)?.pagination);
-  if (typeof pagination?.hasNextPage === 'boolean') return pagination.hasNextPage;
-  return typeof pagination?.totalPages === 'number' ? page < pagination.totalPages : true;
 }

@@ -1,11 +1,9 @@
 import type { Json } from '../json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readRecord } from './fields.ts';
-import { getPage, hasMore } from './list-jobs.ts';
+import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
 import { type ListedJob, readListed } from './read-listed.ts';
 import { ServiceError } from './service-error.ts';
 
-const pageSize = 100;
 const mostPages = 10;
 
 /** The newest job of a kind's list; empty: it has none. Throws `ServiceError`, also where it cannot be told. */
@@ -56,10 +54,4 @@ export async function walkToFences(
       return walked(isReadable && [...ahead].every((fence) => fence === ''));
   }
   return walked(false);
-}
-
-function itemsOf(list: NonNullable<Kind['list']>, body: Json): readonly Json[] {
-  const items = readRecord(body)?.[list.items];
-  if (Array.isArray(items)) return items;
-  throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
 }

@@ -1,8 +1,8 @@
-import { lookAtOutput, type SeenOutput } from '../../disk/look-at-output.ts';
+import { lookAtOutput } from '../../disk/look-at-output.ts';
 import type { Graph } from '../../graph/graph.ts';
-import { joinRecords } from '../../lock/join.ts';
+import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
-import { acceptOutput, findAcceptable } from '../../plan/accept.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/accept.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import type { Ruling } from '../../plan/ruling.ts';
 import { chooseSteps } from '../choose-steps.ts';
@@ -52,9 +52,7 @@ async function acceptEach(
     rulings.push(ruling);
     if (ruling.is !== 'recorded') continue;
     changed.add(address);
-    for (const one of ruling.records) {
-      tried.steps.set(one.address, joinRecords(tried.steps.get(one.address) ?? one, one));
-    }
+    for (const one of ruling.records) joinInto(tried.steps, one);
   }
   return rulings;
 }

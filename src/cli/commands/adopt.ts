@@ -9,6 +9,7 @@ import { candidatesText } from '../../report/candidates-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { Library, ListedJob } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { askPerson } from '../ask-person.ts';
 import { type CampaignPaths, knownService } from '../campaign.ts';
 import { type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
@@ -21,9 +22,6 @@ import { withLibrary } from '../with-library.ts';
 export interface AdoptOptions extends DecideOptions {
   job?: string[];
 }
-
-/** So many jobs of each kind are looked through, newest first. */
-const mostLookedThrough = 1000;
 
 /** Jobs at the service that no lock knows, for the steps that ask for exactly this. */
 export async function adopt(

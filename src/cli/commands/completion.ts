@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { nearestName } from '../../manifest/suggest.ts';
-import { CommandError, exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
+import { unknownName } from '../unknown-name.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -27,15 +27,8 @@ export function completion(shell: string, program: Command, terminal: Terminal):
     case 'fish':
       terminal.out(fishScript(entries));
       return exitCodes.done;
-    default: {
-      const near = nearestName(shell, shells);
-      const guess = near === undefined ? '' : `did you mean ${near}? `;
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `there is no completion for ${shell}`,
-        `${guess}There are ${shells.join(', ')}`,
-      );
-    }
+    default:
+      throw unknownName('no completion for', shell, shells);
   }
 }
 

@@ -5,6 +5,7 @@ import { importJob } from '../../plan/import-job.ts';
 import { matchSteps } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { knownService } from '../campaign.ts';
 import { requireStep } from '../choose-steps.ts';
 import { type DecideOptions, decide } from '../decide.ts';
@@ -92,5 +93,3 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   const recordId = listed?.recordId;
   return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
 }
-
-const mostLookedThrough = 1000;

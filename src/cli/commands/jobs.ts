@@ -4,6 +4,7 @@ import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { systemClock } from '../../run/clock.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { type FoundLock, findLocks } from '../find-locks.ts';
 import { tableOptions } from '../table-options.ts';
@@ -21,8 +22,6 @@ export interface JobsOptions {
   sandbox?: boolean;
 }
 
-/** So many of each kind are looked through where only some of them are wanted. */
-const mostLookedThrough = 1000;
 const documentedStates = ['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED'];
 
 /** The jobs that the service lists, newest first, and which of them no lock of this folder knows. */

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { kinds } from '../../kinds/index.ts';
 import { exampleRow, helperDocs } from '../../manifest/helper-docs.ts';
-import { nearestName } from '../../manifest/suggest.ts';
 import { helpersJson, helpersText } from '../../report/helpers-text.ts';
 import { kindsJson, kindsText } from '../../report/kinds-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { CommandError, exitCodes } from '../exit.ts';
+import { exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
+import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
 export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics'] as const;
@@ -23,15 +23,8 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
   const topic = schemaTopics.find((known) => known === name);
   const look = { style: terminal.outStyle, width: terminal.outWidth };
   switch (topic) {
-    case undefined: {
-      const near = nearestName(name, schemaTopics);
-      const guess = near === undefined ? '' : `did you mean ${near}? `;
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `there is no schema ${name}`,
-        `${guess}There are ${schemaTopics.join(', ')}`,
-      );
-    }
+    case undefined:
+      throw unknownName('no schema', name, schemaTopics);
     case 'helpers':
       terminal.out(
         options.json ? `${safeJson(helpersJson(helperDocs, exampleRow), 2)}\n` : helpersText(helperDocs, look),

@@ -3,6 +3,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { HttpAnswer } from '../http.ts';
 import { readResult } from '../job-result.ts';
+import { pagePath, pageSize } from '../list-page.ts';
 import { ListTrust } from './list-trust.ts';
 import { gainOf, type WatchedJob } from './watched-job.ts';
 
@@ -14,7 +15,6 @@ export type Told =
   /** `ended`: over, with all that is needed. `doubtful`: to be asked about one by one. */
   | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
 
-const pageSize = 100;
 /** Two looks at the same page are never closer than this: it stands for many, and “every few seconds” is what is asked for. */
 const pageFloorMs = 2000;
 /** What is worth a look is thought about as often. */
@@ -88,7 +88,7 @@ export class ListRoom {
     if (list === undefined) return { is: 'unreadable' };
     const askedAt = this.#clock.now();
     this.#isReading = true;
-    const answer = await call(list.paged ? `${list.path}?page=${page}&limit=${pageSize}` : list.path);
+    const answer = await call(pagePath(list, { page, limit: pageSize }));
     this.#isReading = false;
     this.#readAt.set(page, askedAt);
     const items = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json)?.[list.items] : undefined;

@@ -33,8 +33,6 @@ export interface PollerOptions {
   fixedMs?: number | undefined;
   /** Of one request. */
   deadlineMs: number;
-  /** Whether lists are asked at all. */
-  lists?: boolean;
 }
 
 const mostInFlight = 64;
@@ -46,8 +44,8 @@ const longestAgeMs = 7 * 86_400_000;
  * request; where a list tells of many at once, the list is. What binds is only the rate that the service bears.
  */
 export class Poller {
-  readonly durations: Durations;
-  readonly rate: ReadRate;
+  readonly #durations: Durations;
+  readonly #rate: ReadRate;
   readonly #options: PollerOptions;
   readonly #clock: PollClock;
   readonly #waiting = new Heap<Place>();
@@ -62,8 +60,8 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.durations = options.durations ?? new Durations();
-    this.rate = new ReadRate(options.clock);
+    this.#durations = options.durations ?? new Durations();
+    this.#rate = new ReadRate(options.clock);
   }
 
   /** `fresh`: it was made just now. `urgency`: 1 for itself, more when others wait for it. */
@@ -73,7 +71,7 @@ export class Poller {
   ): Observation {
     const { kind, jobId, model } = job;
     const { fresh, urgency, signal } = options;
-    const known = this.durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
+    const known = this.#durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
     const number = (this.#numbers.get(kind.name) ?? 0) + 1;
     this.#numbers.set(kind.name, number);
     const watched: WatchedJob = {
@@ -129,8 +127,7 @@ export class Poller {
   }
 
   #roomOf(kind: Kind): ListRoom | undefined {
-    if (kind.list === undefined || this.#options.lists === false || this.#options.fixedMs !== undefined)
-      return undefined;
+    if (kind.list === undefined || this.#options.fixedMs !== undefined) return undefined;
     let room = this.#rooms.get(kind.name);
     if (room === undefined) {
       room = new ListRoom(kind, this.#clock);
@@ -164,8 +161,8 @@ export class Poller {
   #arm(): void {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt;
-    if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.rate.nextAt));
-    for (const room of this.#rooms.values()) at = Math.min(at, Math.max(room.nextCheckAt(), this.rate.nextAt));
+    if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.#rate.nextAt));
+    for (const room of this.#rooms.values()) at = Math.min(at, Math.max(room.nextCheckAt(), this.#rate.nextAt));
     if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.stop.abort();
@@ -189,7 +186,7 @@ export class Poller {
       if (due <= now + 1) this.#ready.push(place);
       else this.#waiting.push(due, place);
     }
-    while (this.#inFlight < mostInFlight && this.rate.nextAt <= now) {
+    while (this.#inFlight < mostInFlight && this.#rate.nextAt <= now) {
       if (!this.#lookAtBest(now)) break;
     }
     this.#arm();
@@ -199,7 +196,7 @@ export class Poller {
   #lookAtBest(now: number): boolean {
     const list = this.#bestList(now);
     // Where nothing binds, whoever came first; otherwise who has most to tell, and more than a list would.
-    const single = this.rate.isLimited ? this.#ready.takeBest(now, list?.gain) : this.#ready.takeFirst();
+    const single = this.#rate.isLimited ? this.#ready.takeBest(now, list?.gain) : this.#ready.takeFirst();
     if (single !== undefined) {
       void this.#lookAtJob(single);
       return true;
@@ -223,7 +220,7 @@ export class Poller {
     if (waiter === undefined) return;
     job.isAsked = true;
     const sentAt = this.#clock.now();
-    this.rate.take();
+    this.#rate.take();
     this.#inFlight += 1;
     const { http, deadlineMs } = this.#options;
     const answer = await http.call({ method: 'GET', path: waiter.path, deadlineMs, signal: waiter.signal });
@@ -234,7 +231,7 @@ export class Poller {
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer') {
       if (answer.status === 429) {
-        this.rate.complain(parseRetryAfter(answer.headers['retry-after']), this.#clock.random());
+        this.#rate.complain(parseRetryAfter(answer.headers['retry-after']), this.#clock.random());
       }
       const data = answer.status === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
       if (data !== undefined && (data.id === undefined || data.id === job.jobId)) this.#learn(job, data, sentAt);
@@ -275,12 +272,12 @@ export class Poller {
   }
 
   async #lookAtList(room: ListRoom, page: number): Promise<void> {
-    this.rate.take();
+    this.#rate.take();
     this.#inFlight += 1;
     const { http, deadlineMs } = this.#options;
     const told = await room.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
     this.#inFlight -= 1;
-    if (told.is === 'throttled') this.rate.complain(told.afterMs, this.#clock.random());
+    if (told.is === 'throttled') this.#rate.complain(told.afterMs, this.#clock.random());
     if (told.is === 'read') {
       for (const { job, data } of told.ended) {
         const age = this.#clock.now() - job.startedAt;

@@ -1,0 +1,42 @@
+import type { Json } from '../json.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { readRecord } from './fields.ts';
+import { ServiceError } from './service-error.ts';
+
+type List = NonNullable<Kind['list']>;
+
+/** As many as the documented lists give at most. */
+export const pageSize = 100;
+
+/** Below the base URL. A list without pages is asked for as a whole. */
+export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
+  return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
+}
+
+/** Not every list says how long a page may be: one that refuses ours is asked for its own. */
+export async function getPage(
+  list: List,
+  { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
+): Promise<Json> {
+  if (!list.paged) return get(list.path);
+  try {
+    return await get(pagePath(list, { page, limit }));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.why !== 'refused' || error.status === 404) throw error;
+    return get(`${list.path}?page=${page}`);
+  }
+}
+
+/** Where the answer does not say, the next page does. */
+export function hasMore(body: Json, page: number): boolean {
+  const pagination = readRecord(readRecord(body)?.pagination);
+  if (typeof pagination?.hasNextPage === 'boolean') return pagination.hasNextPage;
+  return typeof pagination?.totalPages === 'number' ? page < pagination.totalPages : true;
+}
+
+/** The records of a page. Throws `ServiceError` when there is no list in it. */
+export function itemsOf(list: List, body: Json): readonly Json[] {
+  const items = readRecord(body)?.[list.items];
+  if (Array.isArray(items)) return items;
+  throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
+}
