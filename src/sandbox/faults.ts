@@ -60,6 +60,10 @@ export class FaultScript {
     for (const fault of faults) this.faults.push({ fault, seen: 0 });
   }
 
+  clear(): void {
+    this.faults.length = 0;
+  }
+
   /** Counts the request, and gives what happens to it: the first fault that is due. */
   next(on: Fault['on'], about: { readonly kind: string; readonly text: string }): FaultAction | undefined {
     let due: FaultAction | undefined;

@@ -56,6 +56,8 @@ export interface Sandbox {
   /** Credits left to the user of the API key. */
   balance(): number;
   addFaults(faults: Fault[]): void;
+  /** From now on nothing goes wrong any more. */
+  clearFaults(): void;
   /** Ends the listeners and the renderer, and frees `dataDir` for another sandbox. Requests get 503 from then on. */
   close(): Promise<void>;
 }
@@ -128,6 +130,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     requests: () => requests.map((request) => ({ ...request })),
     balance: () => books.balance(mainUser),
     addFaults: (more) => faults.add(more),
+    clearFaults: () => faults.clear(),
     close,
   };
 }

@@ -14,7 +14,7 @@ export interface Place {
   env: Record<string, string>;
   apply(args?: string[], env?: Record<string, string>): Promise<CommandResult>;
   /** Started, not awaited. */
-  start(args: string[]): RunningCommand;
+  start(args: string[], env?: Record<string, string>): RunningCommand;
 }
 
 export interface RunningCommand {
@@ -46,8 +46,12 @@ export async function makePlace(
         cwd: folder,
         env: { ...service.env, ...more },
       }),
-    start(args) {
-      const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    start(args, more = {}) {
+      const child = spawn(process.execPath, [bin, ...args], {
+        cwd: folder,
+        env: { ...env, ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       onTestFinished(() => {
         child.kill('SIGKILL');
       });

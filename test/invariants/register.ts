@@ -24,6 +24,7 @@ const lockFile = 'test/disk/lock-file.test.ts';
 const outputs = 'test/disk/outputs.test.ts';
 const join = 'test/lock/join.test.ts';
 const guard = 'test/disk/guard.test.ts';
+const oneRun = 'test/conduct/one-run.test.ts';
 
 /** What must hold, and where it is shown. `test/controls` shows that each of these tests is able to fail. */
 export const invariants: readonly Invariant[] = [
@@ -158,6 +159,11 @@ export const invariants: readonly Invariant[] = [
       { file: guard, title: 'keeps its guard while it is stopped' },
       { file: guard, title: 'is not judged from another pid namespace (root)' },
       { file: resume, title: 'two runs at once: the second waits its time and names the first' },
+      { file: oneRun, title: 'I13 a run that is suspended keeps its lock' },
+      { file: oneRun, title: 'I13 a run whose event loop is blocked keeps its lock' },
+      { file: oneRun, title: 'I13 the way to the folder makes no difference' },
+      { file: oneRun, title: 'I13 nor does the clock' },
+      { file: oneRun, title: 'I13 a run whose guard was removed by hand buys nothing more' },
     ],
   },
   {

@@ -10,6 +10,7 @@ export interface ServiceHere {
   requests(): SandboxRequest[];
   balance(): number;
   addFaults(faults: Fault[]): void;
+  clearFaults(): void;
   close(): Promise<void>;
 }
 
@@ -40,6 +41,7 @@ export async function serviceHere(
     requests: () => sandbox.requests(),
     balance: () => sandbox.balance(),
     addFaults: (faults) => sandbox.addFaults(faults),
+    clearFaults: () => sandbox.clearFaults(),
     close: () => sandbox.close(),
   };
 }
