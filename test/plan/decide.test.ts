@@ -5,7 +5,7 @@ import { type Decision, type DecisionFacts, decide } from '../../src/plan/decide
 import type { MediaFacts } from '../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
-import { before, clips, create, deciding, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
+import { clips, create, deciding, earlier, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -244,7 +244,7 @@ describe('what is done with one step', () => {
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
   const nth = (generation: number, repeat = generation, attempt = 1) => ({ generation, repeat, attempt });
   const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
-  const old = before(a);
+  const old = earlier(a);
 
   describe('that has no purchase of its own', () => {
     test.each<[string, Purchase[], Partial<DecisionFacts>, Decision]>([
@@ -264,7 +264,7 @@ describe('what is done with one step', () => {
       [
         'a refusal of a third request is newer than what was bought',
         [
-          create(before(a, { ...a.request, prompt: 'refused' }), { state: 'refused', generation: 2 }),
+          create(earlier(a, { ...a.request, prompt: 'refused' }), { state: 'refused', generation: 2 }),
           job(old, { state: 'failed' }),
         ],
         {},
@@ -295,6 +295,9 @@ describe('what is done with one step', () => {
         purchase: nth(2),
       });
       expect(forget([create(a, { state: 'refused' })])).toMatchObject({ reason: 'not bought yet' });
+      expect(forget([create(a, { state: 'refused', attempt: 2 }), saved(a)])).toMatchObject({
+        reason: 'what was bought for it is forgotten',
+      });
     });
 
     test.each([

@@ -62,7 +62,7 @@ export function saved(step: Step, more: Partial<Purchase> = {}): Purchase {
 }
 
 /** The same request, as it was before the manifest changed. */
-export function before(step: Step, request: Step['request'] = { ...step.request, prompt: 'before' }): Step {
+export function earlier(step: Step, request: Step['request'] = { ...step.request, prompt: 'before' }): Step {
   return { ...step, fingerprint: `1:before ${JSON.stringify(request)}`, request, paidRequest: request };
 }
 
