@@ -161,7 +161,7 @@ describe('what a plan row says', () => {
       },
     ],
   ])('%s', (_name, lock, facts, expected) => {
-    expect(withoutOrder(lastRow(graph, lock, facts))).toEqual(expected);
+    expect(withoutOrder(lastRow(graph, lock, facts))).toStrictEqual(expected);
   });
 
   test('only what spends is said not to have been checked', () => {
@@ -185,7 +185,7 @@ describe('what a plan row says', () => {
 
   test('the plan has the name and the pace of the campaign', () => {
     const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
-    expect(plan).toEqual({
+    expect(plan).toStrictEqual({
       mediabatch: 'plan',
       version: 1,
       campaign: 'test',
@@ -305,7 +305,7 @@ describe('what the credits do not reach for', () => {
         credits: 0,
       },
     ]);
-    expect(plan.totals).toEqual({
+    expect(plan.totals).toStrictEqual({
       toSpend: 0,
       unknownPrices: 0,
       alreadyPaid: 4,
@@ -367,7 +367,7 @@ describe('a budget over all runs', () => {
       { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 },
     ],
   ])('%s', (_name, lock, totals) => {
-    expect(planOf(steps, lock).totals).toEqual({ unknownPrices: 0, discarded: 0, budget: 10, ...totals });
+    expect(planOf(steps, lock).totals).toStrictEqual({ unknownPrices: 0, discarded: 0, budget: 10, ...totals });
   });
 
   test('leaves nothing while something may have been charged that has no known price', () => {
@@ -403,7 +403,7 @@ describe('totals', () => {
       { credits: null, mayRetry: null },
       { credits: null },
     ]);
-    expect(plan.totals).toEqual({
+    expect(plan.totals).toStrictEqual({
       toSpend: 12,
       unknownPrices: 2,
       alreadyPaid: 11,

@@ -3,6 +3,7 @@ import type { OpenRequest } from '../../src/graph/graph.ts';
 import { describeDifference } from '../../src/plan/difference.ts';
 
 const short = 'x'.repeat(32);
+const phrase = (word: string) => `the ${word}${'x'.repeat(25)}`;
 const intro = 'A quiet harbour at dawn, seen from the hill behind it, with';
 
 describe('what changed between two requests', () => {
@@ -31,7 +32,7 @@ describe('what changed between two requests', () => {
 
 describe('a text that changed', () => {
   test.each([
-    ['is shown whole up to 32 characters', short, `y${short.slice(1)}`, short, `y${short.slice(1)}`],
+    ['is shown whole up to 32 characters', phrase('red'), phrase('sea'), phrase('red'), phrase('sea')],
     ['is cut after 32 characters where it differs at once', `a${short}`, 'b', `a${short.slice(1)}…`, 'b'],
     ['is cut where only the new one is long', 'b', `a${short}`, 'b', `a${short.slice(1)}…`],
     [

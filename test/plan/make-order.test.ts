@@ -57,12 +57,12 @@ const files = [output('output/a-x.mp3')];
 
 describe('the order of a step', () => {
   test('that was never bought', () => {
-    expect(orderOf(graph, empty)).toEqual(first);
+    expect(orderOf(graph, empty)).toStrictEqual(first);
   });
 
   test('that is bought once more', () => {
     const paid = [job(a, { state: 'failed', generation: 2 }), saved(a)];
-    expect(orderOf(graph, lockOf({ 'a@x': paid }), { redo: new Set(['a@x']) })).toEqual({
+    expect(orderOf(graph, lockOf({ 'a@x': paid }), { redo: new Set(['a@x']) })).toStrictEqual({
       ...first,
       action: 'redo',
       generation: 3,
@@ -73,12 +73,12 @@ describe('the order of a step', () => {
 
   test('that was refused', () => {
     const refused = create(a, { state: 'refused', attempt: 2 });
-    expect(orderOf(graph, lockOf({ 'a@x': [refused] }))).toEqual({ ...first, attempt: 3, key: keyOf(1, 3) });
+    expect(orderOf(graph, lockOf({ 'a@x': [refused] }))).toStrictEqual({ ...first, attempt: 3, key: keyOf(1, 3) });
   });
 
   test('whose create was never answered', () => {
     const open = create(a, { generation: 2, attempt: 2, since: new Date(now).toISOString(), credits: 4 });
-    expect(orderOf(graph, lockOf({ 'a@x': [open, job(a, { state: 'failed' })] }))).toEqual({
+    expect(orderOf(graph, lockOf({ 'a@x': [open, job(a, { state: 'failed' })] }))).toStrictEqual({
       ...first,
       generation: 2,
       attempt: 2,
@@ -88,7 +88,7 @@ describe('the order of a step', () => {
   });
 
   test('whose job is running', () => {
-    expect(orderOf(graph, lockOf({ 'a@x': [job(a, { generation: 2, attempt: 3 })] }))).toEqual({
+    expect(orderOf(graph, lockOf({ 'a@x': [job(a, { generation: 2, attempt: 3 })] }))).toStrictEqual({
       ...first,
       action: 'attach',
       generation: 2,
@@ -105,7 +105,7 @@ describe('the order of a step', () => {
   });
 
   test('whose file is missing', () => {
-    expect(orderOf(graph, lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' })).toEqual({
+    expect(orderOf(graph, lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' })).toStrictEqual({
       ...first,
       action: 'download',
       key: 'key of a@x 1.1',
@@ -117,7 +117,7 @@ describe('the order of a step', () => {
   });
 
   test('that was bought under another name', () => {
-    expect(orderOf(graph, lockOf({ old: [saved(a)] }))).toEqual({
+    expect(orderOf(graph, lockOf({ old: [saved(a)] }))).toStrictEqual({
       ...first,
       action: 'move',
       key: 'key of a@x 1.1',
@@ -136,7 +136,7 @@ describe('the order of a step', () => {
       song('b', { request: same, needs: ['logo'] }),
       song('a@x', { request: same, needs: ['logo'] }),
     ]);
-    expect(orderOf(twins, empty)).toEqual({
+    expect(orderOf(twins, empty)).toStrictEqual({
       ...first,
       action: 'download',
       fingerprint: stepOf(twins, 'b').fingerprint,
@@ -147,14 +147,14 @@ describe('the order of a step', () => {
       sharesJobOf: 'b',
     });
     const needed = graphOfSteps([song('b', { request: same }), song('a@x', { request: same, needs: ['b'] })]);
-    expect(orderOf(needed, empty).needs).toEqual(['b']);
+    expect(orderOf(needed, empty).needs).toStrictEqual(['b']);
   });
 
   test('says what the manifest says about it', () => {
     const more: Partial<WrittenStep> = { timeoutMs: 900, expect: { bytes: { min: 1 } }, needs: ['logo'] };
     const told = graphOfSteps([song('logo'), song('a@x', more)]);
     const taken = { ...told, steps: told.steps.map((step) => ({ ...step, take: 2 })) };
-    expect(orderOf(taken, empty)).toEqual({
+    expect(orderOf(taken, empty)).toStrictEqual({
       ...first,
       take: 2,
       timeoutMs: 900,
@@ -179,7 +179,7 @@ describe('the order of a step', () => {
     const { fingerprint } = stepOf(parts, 'talk');
     const plan = planOf(parts, empty);
     const [one, two] = [0, 1].map((index) => ({ of: 'talk', fingerprint, index }));
-    expect(plan.rows.map(({ order }) => [order?.parts, order?.optional])).toEqual([
+    expect(plan.rows.map(({ order }) => [order?.parts, order?.optional])).toStrictEqual([
       [undefined, undefined],
       [[one], undefined],
       [[two], undefined],
@@ -197,7 +197,7 @@ describe('what an order may replace', () => {
         saved(earlier(a), { outputs: [output('b.mp3'), output('z.mp3')] }),
       ],
     });
-    expect(orderOf(graph, lock, { redo: new Set(['a@x']) }).replaces).toEqual(['sha of b.mp3', 'sha of z.mp3']);
+    expect(orderOf(graph, lock, { redo: new Set(['a@x']) }).replaces).toStrictEqual(['sha of b.mp3', 'sha of z.mp3']);
   });
 });
 
@@ -233,6 +233,6 @@ describe('what may follow in the same run, by `retry`', () => {
     ['of a move', lockOf({ old: [saved(a)] }), {}, 'move', undefined],
   ])('%s', (_name, lock, facts, action, retries) => {
     const order = orderOf(patient, lock, facts);
-    expect([order.action, order.retries]).toEqual([action, retries]);
+    expect([order.action, order.retries]).toStrictEqual([action, retries]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseSelection } from '../../src/plan/parse-selection.ts';
-import { matchSelection } from '../../src/plan/select.ts';
+import { matchSelection, type SelectionFacts } from '../../src/plan/select.ts';
 import type { StepState } from '../../src/plan/step-state.ts';
 import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
 
@@ -20,9 +20,10 @@ const graph = graphOfSteps(written, {
     big: 'selector:launch,kind:image',
     round: 'selector:trip',
     trip: 'selector:round',
+    broken: 'song cost:many',
   },
 });
-for (const step of graph.steps) if (step.task === 'hero' || step.task === 'song') step.tags = ['launch'];
+for (const step of graph.steps) if (step.task === 'hero' || step.task === 'song') step.tags = ['launch', 'print'];
 const states: Record<string, StepState> = { 'hero@A1': 'done', 'hero@A2': 'failed' };
 const costs: Record<string, number> = { logo: 0, 'hero@A1': 6, 'hero@A2': 6, 'hero@B1': 9, song: 4 };
 const facts = {
@@ -31,10 +32,10 @@ const facts = {
   costOf: (address: string) => costs[address] ?? null,
 };
 
-function select(text: string): string[] | string {
+function select(text: string, given: SelectionFacts = facts): string[] | string {
   const selection = parseSelection(text);
   if ('problem' in selection) return selection.problem;
-  const found = matchSelection(selection, facts);
+  const found = matchSelection(selection, given);
   return found instanceof Set ? [...found].sort() : found.problem;
 }
 
@@ -46,6 +47,19 @@ describe('what a selection names', () => {
     ['*@A1', ['hero@A1', 'teaser@A1']],
     ['h*o', ['hero@A1', 'hero@A2', 'hero@B1']],
     ['her', []],
+    ['ero', []],
+    ['her*o', ['hero@A1', 'hero@A2', 'hero@B1']],
+    ['her*ro', []],
+    ['h*z', []],
+    ['x*o', []],
+    ['*h*o', ['hero@A1', 'hero@A2', 'hero@B1']],
+    ['h*r*o', ['hero@A1', 'hero@A2', 'hero@B1']],
+    ['h*x*o', []],
+    ['h*o*o', []],
+    ['h*ero*o', []],
+    ['h*r*e*o', []],
+    ['*o*', ['hero@A1', 'hero@A2', 'hero@B1', 'logo', 'song']],
+    ['*', ['hero@A1', 'hero@A2', 'hero@B1', 'logo', 'song', 'teaser@A1']],
     ['+teaser', ['hero@A1', 'logo', 'teaser@A1']],
     ['logo+', ['hero@A1', 'logo', 'teaser@A1']],
     ['+hero@A1+', ['hero@A1', 'logo', 'teaser@A1']],
@@ -53,10 +67,21 @@ describe('what a selection names', () => {
     ['kind:image,hero@A*', ['hero@A1', 'hero@A2']],
     ['kind:music kind:video', ['song', 'teaser@A1']],
     ['tag:launch,kind:music', ['song']],
+    ['tag:print,kind:music', ['song']],
+    ['tag:pr*,kind:music', ['song']],
+    ['tag:none', []],
+    ['kind:*i*o', ['teaser@A1']],
+    ['kind:image,kind:video', []],
+    ['logo song+', ['logo', 'song']],
+    ['hero@A1+', ['hero@A1', 'teaser@A1']],
+    ['+hero@A1', ['hero@A1', 'logo']],
     ['state:failed', ['hero@A2']],
     ['state:not-bought,kind:image', ['hero@B1']],
     ['cost:>5', ['hero@A1', 'hero@A2', 'hero@B1']],
+    ['cost:>6', ['hero@B1']],
     ['cost:>=9', ['hero@B1']],
+    ['cost:=4', ['song']],
+    ['cost:<99,kind:video', []],
     ['cost:<4', ['logo']],
     ['cost:<=4', ['logo', 'song']],
     ['cost:6,state:failed', ['hero@A2']],
@@ -77,10 +102,25 @@ describe('what a selection names', () => {
     ['colour:red', '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
     ['state:ready', expect.stringContaining('`ready` is no state; states: done, running')],
     ['cost:many', expect.stringContaining('cost:>50')],
-    ['selector:none', 'there is no selector `none`; there are launch, big, round, trip'],
+    ['selector:none', 'there is no selector `none`; there are launch, big, round, trip, broken'],
+    ['selector:constructor', 'there is no selector `constructor`; there are launch, big, round, trip, broken'],
+    [
+      'logo,selector:broken',
+      'in the selector `broken`: write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one',
+    ],
     ['selector:round', 'selectors use each other in a circle: round → trip → round'],
   ])('%j is told what is wrong with it', (text, problem) => {
     expect(select(text)).toEqual(problem);
+  });
+
+  test('a manifest without selectors is told apart from one that has others', () => {
+    expect(select('selector:none', { ...facts, graph: { ...graph, selectors: {} } })).toBe(
+      'there is no selector `none`; the manifest has no `selectors`',
+    );
+  });
+
+  test('a step whose next purchase nobody can price has an unknown cost', () => {
+    expect(select('cost:? logo', { ...facts, costOf: () => undefined })).toHaveLength(graph.steps.length);
   });
 
   test('any text is either read or told', () => {
