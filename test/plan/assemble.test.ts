@@ -226,6 +226,16 @@ describe('a step that is about one part of an output', () => {
     });
   });
 
+  test('is not needed either where it would share a job', () => {
+    const same = { prompt: 'same' };
+    const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
+    const twins = graphOfSteps([clips('talk'), ...stills]);
+    expect(told(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
+      ['x', 'keep', 'not needed: talk gave 1'],
+      ['y', 'keep', 'not needed: talk gave 1'],
+    ]);
+  });
+
   test('stays what it is once it is bought', () => {
     const still = stepOf(parts, 'still@2');
     const plan = planOf(
