@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../src/lock/record.ts';
-import { acceptOutput, findAcceptable, type SeenFile } from '../../src/plan/accept.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../src/plan/accept.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
 import { graphOfSteps } from '../rig/steps.ts';
 import { create, deciding, earlier, job, lockOf, matchOf, output, saved, song, stepOf } from './facts.ts';
@@ -11,7 +11,7 @@ const was = earlier(a);
 const two = { outputs: [output('x/1.mp3'), output('x/2.mp3')] };
 const edited: Output = { ...output('x/2.mp3'), sha256: 'by hand', edited: true };
 
-function accept(lock: Lock, ...files: SeenFile[]): Ruling {
+function accept(lock: Lock, ...files: SeenOutput[]): Ruling {
   const match = matchOf(graph, lock, 'a');
   const found = findAcceptable(match);
   if ('is' in found) return found;
@@ -111,7 +111,7 @@ describe('an output is not accepted', () => {
     hint: 'accept is for files edited by hand, and for steps that a plan wants to redo',
   };
 
-  test.each<[string, Lock, SeenFile[], object]>([
+  test.each<[string, Lock, SeenOutput[], object]>([
     ['where nothing has changed', lockOf({ a: [saved(a)] }), [{ is: 'intact' }], upToDate],
     [
       'where a pin and an acceptance hold it already',
