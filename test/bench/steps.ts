@@ -9,15 +9,6 @@ export function independent(count: number, durationMs: (index: number) => number
   return Array.from({ length: count }, (_, index) => ({ needs: [], durationMs: durationMs(index) }));
 }
 
-/** Log-normal, the same ones for the same seed. */
-export function logNormal(options: { medianMs: number; sigma: number; seed: number }): () => number {
-  const random = seeded(options.seed);
-  return () => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    return Math.round(options.medianMs * Math.exp(options.sigma * normal));
-  };
-}
-
 export const thirds = ['a', 'b', 'c'] as const;
 
 /**
@@ -52,15 +43,4 @@ export function idealMs(steps: BenchStep[], concurrency: number): number {
     endsAt.push(endAt);
   }
   return Math.max(0, ...endsAt.slice(-concurrency), ...slots);
-}
-
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,4 +1,5 @@
-import { idealMs, independent, layered, logNormal } from './steps.ts';
+import { logNormal, seeded } from '../rig/random.ts';
+import { idealMs, independent, layered } from './steps.ts';
 import type { Trial } from './trial.ts';
 
 export interface Workload {
@@ -11,9 +12,9 @@ export interface Workload {
 export function listWorkloads(options: { long: boolean; repetitions?: number }): Workload[] {
   const times = (usual: number) => options.repetitions ?? usual;
   const none = (count: number) => independent(count, () => 0);
-  const various = independent(200, logNormal({ medianMs: 3000, sigma: 0.5, seed: 7 }));
+  const various = independent(200, logNormal(3000, 0.5, seeded(7)));
   const layers = layered(10, 50, 500);
-  const videos = independent(1000, logNormal({ medianMs: 30_000, sigma: 0.4, seed: 11 }));
+  const videos = independent(1000, logNormal(30_000, 0.4, seeded(11)));
   const all = ['limit', 'naive', 'mediabatch'] as const;
   const grown = (count: number, name: string, repetitions: number): Trial => ({
     name: `W6 ${name}`,

@@ -2,8 +2,7 @@ import { CommanderError } from 'commander';
 import { onTestFinished } from 'vitest';
 import { CommandError } from '../../src/cli/exit.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
-import { makeStyle } from '../../src/report/style.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
 
 export interface Said {
   code: number;
@@ -16,39 +15,25 @@ export interface Said {
  * meet no signals.
  */
 export async function runInProcess(args: string[], env: Record<string, string>, folder: string): Promise<Said> {
-  const said: Said = { code: 0, out: '', err: '' };
-  const style = makeStyle(false);
-  const terminal: Terminal = {
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-    style,
-    outStyle: style,
-    width: 100,
-    outWidth: 100,
-    screen: false,
-    interactive: false,
-  };
-  const exit = (code: number) => {
-    said.code = code;
+  const { terminal, said: texts } = bufferTerminal();
+  let code = 0;
+  const exit = (given: number) => {
+    code = given;
   };
   enter(env, folder);
   try {
     await makeProgram({ terminal, exit }).parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommandError) {
-      said.code = error.exitCode;
-      said.err += `${error.message}\n${error.hint ?? ''}\n`;
+      code = error.exitCode;
+      texts.err += `${error.message}\n${error.hint ?? ''}\n`;
     } else if (error instanceof CommanderError) {
-      said.code = 64;
+      code = 64;
     } else {
       throw error;
     }
   }
-  return said;
+  return { code, ...texts };
 }
 
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'];

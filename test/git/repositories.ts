@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type CommandResult, command, temporaryFolder } from '../rig/command.ts';
+import { gitEnvironment } from '../rig/git-environment.ts';
 import { type Booking, finalFiles, paidTwice, purchasesIn, readLockFile } from '../rig/oracle.ts';
 import { type ServiceHere, serviceHere } from '../rig/service-here.ts';
 
@@ -61,19 +62,6 @@ export async function makeTeam(options: { union?: boolean; speed?: number; now?:
   first.git(['push', '--quiet', '-u', 'origin', 'main']);
   return { service, shared, first, clone };
 }
-
-/** No configuration of this machine. */
-const gitEnvironment = {
-  PATH: process.env.PATH ?? '',
-  HOME: '/nonexistent',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_CONFIG_SYSTEM: '/dev/null',
-  GIT_AUTHOR_NAME: 'a',
-  GIT_AUTHOR_EMAIL: 'a@example.com',
-  GIT_COMMITTER_NAME: 'a',
-  GIT_COMMITTER_EMAIL: 'a@example.com',
-  GIT_EDITOR: 'true',
-};
 
 function openRepository(folder: string, service: ServiceHere): Repository {
   const git: Repository['git'] = (words, options) => {

@@ -7,6 +7,7 @@ import { joinLocks, recordOf } from '../../src/lock/join.ts';
 import { readLock } from '../../src/lock/read.ts';
 import type { Lock, PurchaseState } from '../../src/lock/record.ts';
 import { emptyLock, writeLock } from '../../src/lock/write.ts';
+import { gitEnvironment } from '../rig/git-environment.ts';
 import { jobIds } from './records.ts';
 
 const name = 'campaign.lock.jsonl';
@@ -19,19 +20,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** No configuration of this machine. A merge with conflicts ends with 1. */
+/** A merge with conflicts ends with 1. */
 function git(...parameters: string[]): void {
-  const env = {
-    PATH: process.env.PATH ?? '',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_SYSTEM: '/dev/null',
-    GIT_AUTHOR_NAME: 'a',
-    GIT_AUTHOR_EMAIL: 'a@example.com',
-    GIT_COMMITTER_NAME: 'a',
-    GIT_COMMITTER_EMAIL: 'a@example.com',
-  };
   try {
-    execFileSync('git', parameters, { cwd: folder, env, stdio: 'pipe' });
+    execFileSync('git', parameters, { cwd: folder, env: gitEnvironment, stdio: 'pipe' });
   } catch (error) {
     if (parameters[0] !== 'merge' && parameters[0] !== 'rebase') throw error;
   }

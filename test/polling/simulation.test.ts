@@ -4,25 +4,9 @@ import { Distribution } from '../../src/service/polling/distribution.ts';
 import { Durations, KnownDurations } from '../../src/service/polling/durations.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
 import { watchJob } from '../../src/service/watch.ts';
+import { idealMs, independent } from '../bench/steps.ts';
+import { logNormal, seeded } from '../rig/random.ts';
 import { VirtualClock } from '../rig/virtual-clock.ts';
-
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function logNormal(medianMs: number, sigma: number, random: () => number): () => number {
-  return () => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    return Math.round(medianMs * Math.exp(sigma * normal));
-  };
-}
 
 interface Job {
   id: string;
@@ -135,16 +119,11 @@ async function simulate(
   const lags = service.jobs.map(({ seenAt = Number.NaN, doneAt }) => seenAt - doneAt);
   const meanLagMs = lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
   const perJob = service.reads / durationsMs.length;
-  return { meanLagMs, perJob, durations, times: (clock.now() - startedAt) / idealMs(durationsMs, options.concurrency) };
-}
-
-function idealMs(durationsMs: readonly number[], concurrency: number): number {
-  const slots = Array.from({ length: concurrency }, () => 0);
-  for (const durationMs of durationsMs) {
-    const free = slots.indexOf(Math.min(...slots));
-    slots[free] = (slots[free] ?? 0) + durationMs;
-  }
-  return Math.max(...slots);
+  const ideal = idealMs(
+    independent(durationsMs.length, (index) => durationsMs[index] ?? 0),
+    options.concurrency,
+  );
+  return { meanLagMs, perJob, durations, times: (clock.now() - startedAt) / ideal };
 }
 
 const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
