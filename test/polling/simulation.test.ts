@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
 import { Distribution } from '../../src/service/polling/distribution.ts';
@@ -104,6 +105,7 @@ async function simulate(
     redact: (text: string) => text,
   };
   const { signal } = new AbortController();
+  setMaxListeners(0, signal);
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < durationsMs.length; index = next++) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { drive } from '../../src/engine/drive.ts';
 import { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { ListLookUp } from '../../src/engine/lost-creates.ts';
@@ -107,6 +108,8 @@ export class TestCampaign {
   async run(options: RunOptions = {}): Promise<RunResult> {
     const plan = this.plan(options);
     const controller = new AbortController();
+    // As a run does: every step listens.
+    setMaxListeners(0, controller.signal);
     const events: RunFact[] = [];
     const emit = (fact: RunFact) => {
       events.push(fact);
