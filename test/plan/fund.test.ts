@@ -78,6 +78,28 @@ describe('what fits into the credits', () => {
       ['b'],
     ],
     [
+      'as much of a chain as there is credit for',
+      8,
+      [
+        { address: 'a', credits: 4 },
+        { address: 'b', credits: 4, needs: ['a'] },
+        { address: 'c', credits: 4, needs: ['b'] },
+      ],
+      ['c'],
+    ],
+    [
+      'a second chain on a need that is paid, before the beginning of a third',
+      7,
+      [
+        { address: 'base', credits: 3 },
+        { address: 'x', credits: 2, needs: ['base'] },
+        { address: 'z1', credits: 2 },
+        { address: 'y', credits: 2, needs: ['base'] },
+        { address: 'z2', credits: 2, needs: ['z1'] },
+      ],
+      ['z1', 'z2'],
+    ],
+    [
       'nothing whose need does not fit',
       4,
       [
@@ -181,6 +203,7 @@ describe('what fits into the credits', () => {
         { address: 'sent', credits: 4, again: true },
         { address: 'too much', credits: 3, again: true },
         { address: 'a', credits: 1 },
+        { address: 'free', credits: 0 },
       ],
       ['too much', 'a'],
     ],
