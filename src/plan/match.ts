@@ -37,11 +37,11 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
 /**
  * The purchase of this request that counts: the newest one that is bought, running or open; within one generation and
  * attempt the one that got furthest (`purchases` is sorted that way). A refusal that is newer than an open create means
- * that a person has decided about that create. Only failures: the newest of them.
+ * that a person has decided about that create. Only failures and refusals: the newest of them.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
-  let refused: Purchase | undefined;
+  let isDecided = false;
   for (const purchase of same) {
     switch (purchase.state) {
       case 'done':
@@ -49,9 +49,9 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
         return purchase;
       case 'intent':
       case 'unresolved':
-        return refused ?? purchase;
+        return isDecided ? same[0] : purchase;
       case 'refused':
-        refused ??= purchase;
+        isDecided = true;
         break;
       case 'failed':
       case 'lost':
@@ -60,7 +60,7 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
         purchase.state satisfies never;
     }
   }
-  return refused ?? same[0];
+  return same[0];
 }
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {

@@ -60,6 +60,24 @@ tasks:
   });
 });
 
+describe('a job that failed', () => {
+  const refusal = { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400: no' } } as const;
+
+  test.each([
+    ['and so it does where its first create was refused', [[], []]],
+    ['also when that create was of an earlier purchase', [[], ['pic@p1']]],
+  ])('stays failed until somebody asks for another: %s', async (_name, redos) => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.trouble = (create) => (create === 1 ? refusal : undefined);
+    campaign.service.endOf = () => ({ is: 'failed', error: 'boom' });
+    for (const redo of redos) await campaign.run({ redo });
+    expectPaidOnce(campaign, 1);
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'failed', credits: 0 });
+    await campaign.run();
+    expectPaidOnce(campaign, 1);
+  });
+});
+
 describe('lost answers', () => {
   test('a create whose answer is lost after it was booked is sent again with the same key and bytes', async () => {
     const campaign = new TestCampaign(images(3));
