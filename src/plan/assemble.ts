@@ -169,13 +169,20 @@ function blockDependents(rows: PlanRow[], matches: Match[], everyRow: PlanRow[])
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
   );
-  for (const row of rows) {
-    if (!isSpending(row.action) && !sharing.has(row.address)) continue;
-    const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
-      const need = byAddress.get(address);
-      return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
-    });
-    if (inTheWay[0] !== undefined) block(row, 'step', inTheWay[0]);
+  const waiting = new Set(rows.filter(({ address, action }) => isSpending(action) || sharing.has(address)));
+  // What a step needs stands before it, but for the step whose job it shares: that one may stand behind it.
+  for (let found = true; found; ) {
+    found = false;
+    for (const row of waiting) {
+      const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
+        const need = byAddress.get(address);
+        return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
+      });
+      if (inTheWay[0] === undefined) continue;
+      block(row, 'step', inTheWay[0]);
+      waiting.delete(row);
+      found = true;
+    }
   }
 }
 

@@ -479,6 +479,21 @@ describe('a step that needs one that is not going to be done', () => {
     ]);
   });
 
+  test('is blocked, too, where it stands before the step whose job it shares', () => {
+    const same = { model: 'song-7.5', prompt: 'same' };
+    const twins = graphOfSteps([
+      song('twin', { request: same }),
+      song('a'),
+      song('b', { request: same, needs: ['a'] }),
+    ]);
+    const refused = create(stepOf(twins, 'b'), { state: 'refused' });
+    expect(told(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
+      ['twin', 'blocked', 'needs b, which is blocked'],
+      ['a', 'unresolved', expect.any(String)],
+      ['b', 'blocked', 'needs a, which is unresolved'],
+    ]);
+  });
+
   test.each<[string, Lock, Partial<PlanFacts>]>([
     ['create', empty, {}],
     ['redo', lockOf({ a: [saved(earlier(a))] }), {}],
