@@ -61,7 +61,7 @@ export function acceptOutput(
   const decisions = acceptance === undefined ? {} : { decisions: { accepted: [acceptance] } };
   if (acceptance !== undefined) accepted.push(describeInput(match, purchase));
   if (accepted.length === 0) {
-    if (match.step.decided?.accepted === true) return { is: 'unchanged', address, text: 'is accepted already' };
+    if (wantedBy(match.step) !== purchase.fingerprint) return { is: 'unchanged', address, text: 'is accepted already' };
     return refuse(
       address,
       'is up to date: there is nothing to accept',
@@ -85,11 +85,16 @@ function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenOutput 
 /** Undefined where the purchase is of the very request that the manifest asks for, or counts for it already. */
 function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Purchase): Acceptance | undefined {
   if (step.decided?.accepted === true) return undefined;
-  const wanted = step.decided?.wanted?.fingerprint ?? step.fingerprint;
+  const wanted = wantedBy(step);
   if (wanted === fingerprint) return undefined;
   const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
   if (before?.fingerprint === fingerprint) return undefined;
   return { wanted, fingerprint, revision: (before?.revision ?? 0) + 1 };
+}
+
+/** What the manifest asks for, whatever the step is held to. */
+function wantedBy({ decided, fingerprint }: Match['step']): string {
+  return decided?.wanted?.fingerprint ?? fingerprint;
 }
 
 function describeInput({ step, record }: Match, { request }: Purchase): string {

@@ -24,7 +24,7 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
   for (const row of spending.values()) {
     if (!row.order?.sentBefore) continue;
     fund([row]);
-    if (!funded.has(row.address)) left = Math.max(0, left - (row.credits ?? left));
+    if (!funded.has(row.address)) left = 0;
   }
   for (const row of ends(spending, needsOf)) fund(chainOf(row, spending, funded, needsOf));
   for (const row of spending.values()) {

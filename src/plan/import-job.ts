@@ -26,11 +26,7 @@ export function importJob(
   const own = match.record;
   const open = findOpenPurchase(own);
   if (own !== undefined && open !== undefined && open.fingerprint === step.fingerprint) {
-    const finding = {
-      is: 'job' as const,
-      jobId: job.jobId,
-      ...(job.credits !== undefined && { credits: job.credits }),
-    };
+    const finding = { is: 'job' as const, ...job };
     return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { campaign, finding }))] };
   }
   return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };

@@ -6,7 +6,7 @@ import { nextPurchase } from './repeat.ts';
 /** What a person has found out about a create whose answer was lost. */
 export type Finding =
   /** It was charged, and this is its job. */
-  | { is: 'job'; jobId: string; credits?: number }
+  | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   /** It never reached the service: nothing was charged. */
   | { is: 'not-spent' }
   /** Nobody knows, and it is to be bought (perhaps once more). */
@@ -37,6 +37,7 @@ export function resolvePurchase(
         state: 'running',
         jobId: finding.jobId,
         ...(finding.credits !== undefined && { credits: finding.credits }),
+        ...(finding.recordId !== undefined && { recordId: finding.recordId }),
       };
     case 'not-spent':
       return { ...same, generation, attempt, key, state: 'refused', error: 'decided: it was not charged' };

@@ -30,17 +30,11 @@ export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<str
 
 export function stateOfPurchase({ state }: Purchase): StepState {
   switch (state) {
-    case 'done':
-    case 'running':
-    case 'failed':
-    case 'lost':
-    case 'unresolved':
-      return state;
     case 'intent':
       return 'unresolved';
     case 'refused':
       return 'not-bought';
     default:
-      return state satisfies never;
+      return state;
   }
 }

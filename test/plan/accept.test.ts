@@ -120,7 +120,7 @@ describe('an output is not accepted', () => {
         pin: { fingerprint: was.fingerprint, revision: 1 },
       }),
       [],
-      upToDate,
+      { is: 'unchanged', text: 'is accepted already' },
     ],
     [
       'twice',

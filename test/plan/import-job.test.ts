@@ -57,6 +57,7 @@ describe('a job that was paid for elsewhere', () => {
   test.each([
     [{}, unknown],
     [{ credits: 3 }, '3 credits'],
+    [{ credits: 3, recordId: 'rec-1' }, '3 credits'],
   ])('is the answer to a create that was never answered (%j)', (charge, said) => {
     const open = create(a, { generation: 2, attempt: 3, since: '2030-01-01T00:00:00.000Z' });
     const lock = lockOf({ a: [open, job(earlier(a), { state: 'failed' })] });
