@@ -55,7 +55,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
       }
       return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
     case 'refused':
-      return afterRefusal(answer, maybeSent);
+      return afterRefusal(answer, situation);
     case 'in-progress':
     case 'ambiguous':
       if (canReplay(situation) && !enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
@@ -71,19 +71,25 @@ export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 
 }
 
 /**
- * A refusal settles this request. It also settles an earlier one of the same key only when it judges the bytes
- * themselves (400): an account that is refused or empty now may have been charged before.
+ * A refusal settles this request, and not an earlier one of the same key whose answer was lost: what is refused today (an
+ * empty account, a link in it that has expired, another rule) may have been accepted and charged before. Only where a list
+ * has shown that nothing came of that one, bytes that are refused (400) are settled with it.
  */
-function afterRefusal(answer: Extract<CreateAnswer, { is: 'refused' }>, maybeSent: boolean): Next {
-  const error = answer.message;
+function afterRefusal(
+  answer: Extract<CreateAnswer, { is: 'refused' }>,
+  { maybeSent, searches }: Pick<CreateSituation, 'maybeSent' | 'searches'>,
+): Next {
+  const isOpen = maybeSent && !(searches && answer.why === 'invalid');
+  const does = isOpen ? 'give-up' : 'refuse';
+  const error = isOpen ? `${answer.message}; an earlier answer was lost, so it may have been charged` : answer.message;
   switch (answer.why) {
     case 'invalid':
-      return { do: 'refuse', error };
+      return { do: does, error };
     case 'credits':
-      return { do: maybeSent ? 'give-up' : 'refuse', error, stop: 'balance' };
+      return { do: does, error, stop: 'balance' };
     case 'auth':
     case 'user':
-      return { do: maybeSent ? 'give-up' : 'refuse', error, stop: 'auth' };
+      return { do: does, error, stop: 'auth' };
     default:
       return answer.why satisfies never;
   }

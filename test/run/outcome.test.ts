@@ -80,12 +80,12 @@ const table: Record<string, Record<string, string>> = {
   },
   invalid: {
     fresh: 'refuse',
-    replayed: 'refuse',
+    replayed: 'give-up',
     jwt: 'refuse',
     listed: 'refuse',
     resent: 'refuse',
-    old: 'refuse',
-    tired: 'refuse',
+    old: 'give-up',
+    tired: 'give-up',
     tiredFresh: 'refuse',
   },
   auth: {
