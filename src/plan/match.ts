@@ -18,8 +18,8 @@ export interface Match {
 }
 
 /**
- * Finds each step's purchase: by address, then by a purchase with the same fingerprint that no step of the manifest
- * claims at its own address. So a renamed task, a changed key or two exchanged names cost nothing. Steps with equal
+ * Finds each step's purchase: by address, then (also where that was refused, or came to nothing) by a purchase with the
+ * same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two exchanged names cost nothing. Steps with equal
  * fingerprints are one job: the first of them (one that is bought, if any) owns it. What people have decided counts: steps
  * are those of `applyDecisions`, and forgotten purchases are not looked at.
  */
@@ -69,20 +69,44 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
   for (const address of [...lock.steps.keys()].sort()) {
     const record = lock.steps.get(address);
     for (const purchase of record === undefined ? [] : countedPurchases(record)) {
-      if (claimed.get(address) === purchase.fingerprint || purchase.state === 'refused') continue;
+      if (claimed.get(address) === purchase.fingerprint) continue;
       const addresses = free.get(purchase.fingerprint) ?? [];
       if (!addresses.includes(address)) free.set(purchase.fingerprint, [...addresses, address]);
     }
   }
   for (const match of matches) {
-    if (match.purchase !== undefined) continue;
-    const from = free.get(match.step.fingerprint)?.shift();
-    const record = from === undefined ? undefined : lock.steps.get(from);
-    const purchase = record && purchaseOf(record, match.step.fingerprint);
-    if (from === undefined || record === undefined || purchase === undefined) continue;
-    match.purchase = purchase;
-    match.movedFrom = from;
+    const { fingerprint } = match.step;
+    const addresses = free.get(fingerprint);
+    if (addresses === undefined) continue;
+    for (const from of addresses) {
+      const record = lock.steps.get(from);
+      const purchase = record && purchaseOf(record, fingerprint);
+      if (record === undefined || purchase === undefined || !isBetter(purchase, match.purchase)) continue;
+      match.purchase = purchase;
+      match.movedFrom = from;
+    }
+    const record = match.movedFrom === undefined ? undefined : lock.steps.get(match.movedFrom);
+    if (record === undefined) continue;
+    addresses.splice(addresses.indexOf(record.address), 1);
     match.record = takeAlong(match, record);
+  }
+}
+
+/**
+ * What failed gives nothing: what is bought elsewhere is taken instead. Nothing was paid for what was refused, but it
+ * counts the attempts: its key must not be used again.
+ */
+function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
+  switch (own?.state) {
+    case undefined:
+      return true;
+    case 'refused':
+      return state !== 'refused';
+    case 'failed':
+    case 'lost':
+      return state === 'done' || state === 'running';
+    default:
+      return false;
   }
 }
 
@@ -95,18 +119,22 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
   return joinParts(step.address, parts);
 }
 
+/** 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. */
+function progress({ purchase }: Match): 0 | 1 | 2 {
+  if (purchase === undefined) return 0;
+  return purchase.state === 'refused' ? 1 : 2;
+}
+
 function shareJobs(matches: Match[]): void {
   const owners = new Map<string, Match>();
   for (const match of matches) {
     const owner = owners.get(match.step.fingerprint);
-    if (owner === undefined || (owner.purchase === undefined && match.purchase !== undefined)) {
-      owners.set(match.step.fingerprint, match);
-    }
+    if (owner === undefined || progress(match) > progress(owner)) owners.set(match.step.fingerprint, match);
   }
   for (const match of matches) {
     const owner = owners.get(match.step.fingerprint);
-    if (owner !== undefined && owner !== match && match.purchase === undefined) {
-      match.sharesJobOf = owner.step.address;
-    }
+    if (owner === undefined || owner === match || progress(match) === 2) continue;
+    match.sharesJobOf = owner.step.address;
+    delete match.purchase;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../src/graph/graph.ts';
-import type { Lock, Purchase } from '../../src/lock/record.ts';
+import type { Lock, Purchase, PurchaseState } from '../../src/lock/record.ts';
 import { matchSteps, purchaseOf } from '../../src/plan/match.ts';
 import { graphOfSteps } from '../rig/steps.ts';
 import { create, deciding, earlier, job, lockOf, saved, song, stepOf } from './facts.ts';
@@ -95,13 +95,38 @@ describe('a step without a purchase of its own', () => {
     expect(found(graph, lock)).toEqual([{ is: 'a', record: ['b'], purchase: 'b', movedFrom: 'b' }]);
   });
 
-  test('does not take what another step stands on, nor what was refused or forgotten', () => {
+  test('takes what was refused, so that its key is not used again, but rather what was not', () => {
+    const refused = create(a, { state: 'refused' });
+    const taken = { is: 'a', record: [refused.key], purchase: refused.key, movedFrom: 'old' };
+    expect(found(graph, lockOf({ old: [refused] }))).toEqual([taken]);
+    expect(found(graph, lockOf({ old: [refused], older: [job(a)] }))[0]).toMatchObject({ movedFrom: 'older' });
+  });
+
+  test.each<[PurchaseState, PurchaseState, string]>([
+    ['refused', 'done', 'old'],
+    ['refused', 'running', 'old'],
+    ['refused', 'intent', 'old'],
+    ['refused', 'failed', 'old'],
+    ['failed', 'done', 'old'],
+    ['lost', 'running', 'old'],
+    ['failed', 'intent', 'a'],
+    ['failed', 'lost', 'a'],
+    ['running', 'done', 'a'],
+    ['intent', 'done', 'a'],
+  ])('where its own is %s and there is one that is %s, it stands on that of %s', (own, other, which) => {
+    const of = (state: PurchaseState) =>
+      state === 'refused' || state === 'intent' ? create(a, { state }) : job(a, { state });
+    const [match] = matchSteps(graph, lockOf({ a: [of(own)], old: [of(other)] }));
+    expect(match?.movedFrom ?? 'a').toBe(which);
+    expect(match?.purchase?.state).toBe(which === 'a' ? own : other);
+  });
+
+  test('does not take what another step stands on, nor what was forgotten', () => {
     const twins = graphOfSteps([song('a'), song('b', { request: { prompt: 'a' } })]);
     expect(found(twins, lockOf({ b: [saved(a)] }))).toEqual([
       { is: 'a', sharesJobOf: 'b' },
       { is: 'b', record: ['a-1'], purchase: 'a-1' },
     ]);
-    expect(found(graph, lockOf({ old: [create(a, { state: 'refused' })] }))).toEqual([{ is: 'a' }]);
     expect(found(graph, deciding(lockOf({ old: [saved(a)] }), 'old', { forgotten: 1 }))).toEqual([{ is: 'a' }]);
   });
 
