@@ -34,6 +34,36 @@ export const controls: readonly Control[] = [
   },
   {
     invariant: 'I1',
+    off: 'a refusal does not settle an earlier create of the same key whose answer was lost',
+    file: outcome,
+    find: "const isOpen = maybeSent && !(searches && answer.why === 'invalid');",
+    replace: "const isOpen = maybeSent && !(searches || answer.why === 'invalid');",
+    seenBy: { file: 'test/run/outcome.test.ts', title: 'invalid / replayed: give-up' },
+  },
+  {
+    invariant: 'I1',
+    off: 'what was refused under an old name keeps its key from being used again',
+    file: 'src/plan/match.ts',
+    find: '      if (claimed.get(address) === purchase.fingerprint) continue;\n',
+    replace: "      if (claimed.get(address) === purchase.fingerprint || purchase.state === 'refused') continue;\n",
+    seenBy: {
+      file: 'test/plan/match.test.ts',
+      title: 'takes what was refused, so that its key is not used again, but rather what was not',
+    },
+  },
+  {
+    invariant: 'I1',
+    off: 'a job that failed stays failed, whatever was refused before it',
+    file: 'src/plan/match.ts',
+    find: '  return same[0];\n',
+    replace: "  return same.find(({ state }) => state === 'refused') ?? same[0];\n",
+    seenBy: {
+      file: engine,
+      title: 'stays failed until somebody asks for another: also when that create was of an earlier purchase',
+    },
+  },
+  {
+    invariant: 'I1',
     off: 'a job that runs is attached to',
     file: 'src/plan/decide.ts',
     find: "    case 'running':\n",

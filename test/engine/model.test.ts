@@ -15,6 +15,9 @@ type Act =
   | { do: 'run' }
   | { do: 'die'; line: number; written: boolean }
   | { do: 'lose'; from: number; count: number; booked: boolean }
+  | { do: 'refuse'; from: number; count: number; why: 'invalid' | 'credits' }
+  /** A job comes to nothing. Nobody asks for another one: there must not be one. */
+  | { do: 'fail'; nth: number }
   | { do: 'wait'; hours: number }
   | { do: 'credential'; replays: boolean }
   | { do: 'edit'; steps: number; task: string }
@@ -32,6 +35,16 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       booked: fc.boolean(),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('refuse' as const),
+      from: fc.nat(3),
+      count: fc.integer({ min: 1, max: 3 }),
+      why: fc.constantFrom('invalid', 'credits'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), nth: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 22, 24, 30) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('credential' as const), replays: fc.boolean() }) },
   {
@@ -61,6 +74,25 @@ async function perform(campaign: TestCampaign, act: Act): Promise<void> {
           : undefined;
       await campaign.run({ concurrency: 2 });
       campaign.service.trouble = () => undefined;
+      break;
+    }
+    case 'refuse': {
+      const first = campaign.service.creates.length + act.from;
+      const status = act.why === 'credits' ? 402 : 400;
+      campaign.service.trouble = (create) =>
+        create > first && create <= first + act.count
+          ? { answer: { is: 'refused', status, why: act.why, message: 'no' } }
+          : undefined;
+      await campaign.run({ concurrency: 2 });
+      campaign.service.trouble = () => undefined;
+      break;
+    }
+    case 'fail': {
+      const { endOf } = campaign.service;
+      const failing = campaign.service.ledger.length + act.nth;
+      campaign.service.endOf = (job) =>
+        campaign.service.ledger[failing]?.body === job.body ? { is: 'failed', error: 'boom' } : endOf(job);
+      await campaign.run({ concurrency: 2 });
       break;
     }
     case 'wait':
@@ -162,13 +194,16 @@ describe('whatever happens, in whatever order', () => {
   test(
     'two clones with one account, merged now and then, buy each request once and keep each id',
     async () => {
-      /** What one of the two does, or what git does to both. Within a day: later the service replays no key. */
+      /**
+       * What one of the two does, or what git does to both. Within a day: later the service replays no key. Nothing is
+       * refused: after a refusal another key is used, and only a merge tells the other one of it.
+       */
       const turn = fc.oneof(
         {
           weight: 6,
           arbitrary: fc.tuple(
             fc.nat(1),
-            acts.filter(({ do: what }) => what !== 'credential'),
+            acts.filter(({ do: what }) => !['credential', 'refuse'].includes(what)),
           ),
         },
         { weight: 3, arbitrary: fc.constant('merge' as const) },
