@@ -192,6 +192,37 @@ describe('whatever happens, in whatever order', () => {
   );
 
   test(
+    'what no key can ask for again is looked up, and paid for at most once',
+    async () => {
+      const spoken = graphOfSteps(
+        [1, 2, 3, 4].map((number) => ({
+          address: `say@${number}`,
+          kind: 'voiceover',
+          request: { text: `It costs ${number}`, voice_id: 'Aria' },
+        })),
+      );
+      const calm = fc.array(
+        acts.filter((act) => act.do !== 'edit'),
+        { minLength: 1, maxLength: 12 },
+      );
+      await fc.assert(
+        fc.asyncProperty(calm, async (history) => {
+          const campaign = new TestCampaign(spoken);
+          campaign.service.jobMs = 3000;
+          for (const act of [...history, { do: 'run' } as const]) {
+            await perform(campaign, act);
+            const bodies = campaign.service.ledger.map(({ body }) => body);
+            expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
+            expectRecorded(campaign.service.ledger, campaign.file.text);
+          }
+        }),
+        { numRuns: runs(200), endOnFailure: true },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
     'two clones with one account, merged now and then, buy each request once and keep each id',
     async () => {
       /**
