@@ -65,15 +65,20 @@ export function keyRows(
   for (const row of list) {
     const key = renderKey(task, row, from);
     if (key === undefined) continue;
-    const trail = trailOf(task, { row, cell: {}, take: undefined });
-    const related = row === undefined ? {} : { related: [{ message: row.label, place: row.place() }] };
     const wrong = checkKey(key);
     if (wrong !== undefined) {
       const hint =
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
           : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
-      diagnostics.push({ code: 'MB1401', severity: 'error', message: wrong, hint, place: keyPlace, trail, ...related });
+      diagnostics.push({
+        code: 'MB1401',
+        severity: 'error',
+        message: wrong,
+        hint,
+        place: keyPlace,
+        ...whereIs(task, row),
+      });
       continue;
     }
     if (!seen.has(key)) {
@@ -92,10 +97,16 @@ export function keyRows(
         ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
         { message: 'the key', place: keyPlace },
       ],
-      trail,
+      trail: whereIs(task, row).trail,
     });
   }
   return keyed;
+}
+
+/** What a mistake in a key says of the row that it comes from. Only made where there is one: there are many rows. */
+function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
+  const trail = trailOf(task, { row, cell: {}, take: undefined });
+  return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
 }
 
 function renderKey(
@@ -121,15 +132,13 @@ function renderKey(
   const rowLabel = row === undefined ? {} : { rowLabel: row.label };
   const { value, faults } = renderTemplate(template, { names, ...rowLabel });
   const site = { text: task.key, path: taskPath(task.id, 'key'), places: from.manifest.places };
-  const trail = trailOf(task, { row, cell: {}, take: undefined });
-  const related = row === undefined ? {} : { related: [{ message: row.label, place: row.place() }] };
-  for (const fault of faults) from.diagnostics.push({ ...placeFault(fault, site), trail, ...related });
+  for (const fault of faults) from.diagnostics.push({ ...placeFault(fault, site), ...whereIs(task, row) });
   if (value === undefined || value === unknownValue) return undefined;
   if (isScalar(value)) return String(value);
   const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
   const hint = 'a key is a text or a number';
   const place = from.manifest.places.value(site.path);
-  from.diagnostics.push({ code: 'MB1401', severity: 'error', message, hint, place, trail, ...related });
+  from.diagnostics.push({ code: 'MB1401', severity: 'error', message, hint, place, ...whereIs(task, row) });
   return undefined;
 }
 
