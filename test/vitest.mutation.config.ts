@@ -12,6 +12,8 @@ export default defineConfig({
     include: [
       ...rooms,
       'test/graph/fingerprint.test.ts',
+      'test/recovery/look-up.test.ts',
+      'test/recovery/lost-create.test.ts',
       'test/report/plan-text.test.ts',
       'test/report/status*.test.ts',
     ],
