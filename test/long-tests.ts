@@ -11,6 +11,7 @@ export const longTests = [
   'test/cli/removals.test.ts',
   'test/recovery/command.test.ts',
   'test/conduct/ends.test.ts',
+  'test/conduct/one-run.test.ts',
   'test/conduct/signals.test.ts',
   'test/conduct/terminal.test.ts',
 ];
