@@ -73,11 +73,12 @@ async function* withProgress(
 ): AsyncGenerator<Uint8Array> {
   let sentBytes = 0;
   for await (const piece of pieces) {
+    // The answer may be here before anybody asks for what comes after the last piece.
+    body.isWhole = sentBytes + piece.length === file.bytes;
     yield piece;
     sentBytes += piece.length;
     storage.onProgress?.(sentBytes, file.bytes);
   }
-  body.isWhole = true;
 }
 
 function checkAnswer(
