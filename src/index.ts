@@ -6,6 +6,7 @@
 export type { Diagnostic, DiagnosticCode, Place, Position } from './diagnostic.ts';
 export { codes } from './diagnostic.ts';
 export { createKeptBodies, type KeptBodies } from './disk/kept-bodies.ts';
+export type { KeptDurations } from './disk/kept-durations.ts';
 export { type LockFile, openLockFile, readLockBytes } from './disk/lock-file.ts';
 export { createOutputs } from './disk/outputs.ts';
 export { type DriveOptions, type DriveResult, drive } from './engine/drive.ts';
@@ -28,5 +29,5 @@ export type { Begin, Clock, Ledger, Outputs, Ports, Service, StepResult } from '
 export { runStep, type Slot } from './run/step.ts';
 export type { StepEnd } from './run/step-end.ts';
 export type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd } from './service/answer.ts';
-export { Durations, type KeptDurations } from './service/polling/durations.ts';
+export { Durations } from './service/polling/durations.ts';
 export { createService, type ServiceClient, type ServiceOptions } from './service/service.ts';

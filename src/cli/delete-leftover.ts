@@ -1,17 +1,15 @@
 import { lstat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { syncFolder } from '../disk/durable.ts';
 import { hashFile } from '../disk/hash-file.ts';
-import { findOutputFolder } from '../disk/output-path.ts';
+import { findOutputFile } from '../disk/output-path.ts';
 import { isErrno, orAbsent, UnsafeFileError } from '../disk/plain-file.ts';
 import type { LeftoverFile } from './find-leftovers.ts';
 
 /** Deletes a leftover that is still what was found. False: it is gone, or somebody has changed it since. */
 export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
-  const names = file.path.split('/');
-  const folder = await findOutputFolder(root, names.slice(0, -1));
-  if (folder === undefined) return false;
-  const target = join(folder, names.at(-1) ?? '');
+  const target = findOutputFile(root, file.path);
+  if (target === undefined) return false;
   try {
     const before = await orAbsent(lstat(target));
     if (before === undefined || !before.isFile() || before.size !== file.bytes) return false;
@@ -22,7 +20,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
     const after = await orAbsent(lstat(target));
     if (after === undefined || after.ino !== before.ino || after.dev !== before.dev) return false;
     await unlink(target);
-    await syncFolder(folder);
+    await syncFolder(dirname(target));
     return true;
   } catch (error) {
     if (error instanceof UnsafeFileError || isErrno(error, 'ENOENT', 'ENOTDIR')) return false;

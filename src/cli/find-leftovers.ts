@@ -1,9 +1,9 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashFile } from '../disk/hash-file.ts';
-import { checkOutputPath, findOutputFolder } from '../disk/output-path.ts';
+import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/output-path.ts';
 import { OutputError } from '../disk/output-target.ts';
-import { isErrno, orAbsent, statPlainFile, UnsafeFileError } from '../disk/plain-file.ts';
+import { isErrno, orAbsent, UnsafeFileError } from '../disk/plain-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
@@ -107,12 +107,9 @@ async function lookAt(
   digests: ReadonlySet<string>,
 ): Promise<{ bytes: number } | 'absent' | string> {
   try {
-    const names = checkOutputPath(path);
-    const folder = await findOutputFolder(root, names.slice(0, -1));
-    if (folder === undefined) return 'absent';
-    const target = join(folder, names.at(-1) ?? '');
-    if ((await statPlainFile(target)) === undefined) return 'absent';
-    const digest = await hashFile(target);
+    checkOutputPath(path);
+    const target = findOutputFile(root, path);
+    const digest = target === undefined ? undefined : await hashFile(target);
     if (digest === undefined) return 'absent';
     return digests.has(digest.sha256) ? { bytes: digest.bytes } : 'it was changed after it was saved';
   } catch (error) {
@@ -133,7 +130,7 @@ async function findPartials(
   const folders = new Set(paths.map((path) => path.split('/').slice(0, -1).join('/')));
   const found: LeftoverFile[] = [];
   for (const name of folders) {
-    const folder = await findOutputFolder(root, name === '' ? [] : name.split('/'));
+    const folder = findOutputFolder(root, name === '' ? [] : name.split('/'));
     for (const entry of folder === undefined ? [] : await listFolder(folder)) {
       if (folder === undefined || !partialName.test(entry)) continue;
       const stats = await orAbsent(lstat(join(folder, entry)));

@@ -39,11 +39,12 @@ async function checkOutput(
   const names = output.path.split('/');
   const name = names.pop() ?? '';
   const key = names.join('/');
-  const path = folders.get(key) ?? findOutputFolder(root, names);
-  folders.set(key, path);
+  // Looked for once, also where there is none.
+  if (!folders.has(key)) folders.set(key, findOutputFolder(root, names));
+  const path = folders.get(key);
   if (path === undefined) return 'missing';
   try {
-    const stats = await statPlainFile(join(path, name));
+    const stats = statPlainFile(join(path, name));
     if (stats === undefined) return 'missing';
     if (stats.size !== output.bytes) return 'changed';
     return (await hashFile(join(path, name)))?.sha256 === output.sha256 ? 'intact' : 'changed';

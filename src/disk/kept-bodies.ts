@@ -24,14 +24,14 @@ const longestBody = 10 * 1024 * 1024;
 export function createKeptBodies(folder: string): KeptBodies {
   const bodies = join(folder, 'bodies');
   const pathOf = (key: string) => join(bodies, `${key.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
-  const areReal = async () => (await isRealFolder(folder)) && (await isRealFolder(bodies));
+  const areReal = () => isRealFolder(folder) && isRealFolder(bodies);
   return {
     async keep(key, body) {
       await prepareStateFolder(folder, 'bodies');
       await replaceFile(pathOf(key), body);
     },
     async read(key) {
-      if (!(await areReal())) return undefined;
+      if (!areReal()) return undefined;
       // Anything but “never kept” must not end in other bytes under the same key.
       const handle = await openPlainFile(pathOf(key), constants.O_RDONLY);
       if (handle === undefined) return undefined;
@@ -44,7 +44,7 @@ export function createKeptBodies(folder: string): KeptBodies {
       }
     },
     async drop(key) {
-      if (await areReal()) await rm(pathOf(key), { force: true });
+      if (areReal()) await rm(pathOf(key), { force: true });
     },
   };
 }

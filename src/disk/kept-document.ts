@@ -20,7 +20,7 @@ const unreadable = ['EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR'];
 /** Undefined when there is none, or none that can be trusted to be what was kept. */
 export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
   try {
-    if (!(await isRealFolder(state)) || !(await isRealFolder(join(state, 'service')))) return undefined;
+    if (!isRealFolder(state) || !isRealFolder(join(state, 'service'))) return undefined;
     const handle = await openPlainFile(pathOf(state, service), constants.O_RDONLY);
     if (handle === undefined) return undefined;
     try {

@@ -6,9 +6,9 @@ import { openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
 import { prepareStateFolder } from './state-folder.ts';
 
-/** How long jobs took, in ms, by what was made. */
-interface KeptDurations {
-  [name: string]: number[];
+/** How long finished jobs took, in ms, the newest last, by kind and model. What is kept between runs. */
+export interface KeptDurations {
+  [kindAndModel: string]: number[];
 }
 
 const fileName = 'durations.json';

@@ -1,24 +1,19 @@
 import { constants } from 'node:fs';
-import { join } from 'node:path';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
 import type { SeenOutput } from '../plan/accept.ts';
 import { hashFile } from './hash-file.ts';
-import { findOutputFolder } from './output-path.ts';
+import { findOutputFile } from './output-path.ts';
 import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
 import { sniffLength, sniffMedia } from './sniff.ts';
 
 /** Looks at a saved file as it is now: another content is told with its own digest, size and media type. */
 export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {
   if (!isOutputPath(output.path)) return { is: 'unusable', why: 'is not a plain path' };
-  const names = output.path.split('/');
-  const name = names.pop() ?? '';
   try {
-    const folder = findOutputFolder(root, names);
-    if (folder === undefined) return { is: 'missing' };
-    const path = join(folder, name);
-    const seen = await hashFile(path);
-    if (seen === undefined) return { is: 'missing' };
+    const path = findOutputFile(root, output.path);
+    const seen = path === undefined ? undefined : await hashFile(path);
+    if (path === undefined || seen === undefined) return { is: 'missing' };
     if (seen.sha256 === output.sha256 && seen.bytes === output.bytes) return { is: 'intact' };
     const media = await sniff(path);
     if (media === undefined) return { is: 'unusable', why: 'is no image, sound or video that is known' };

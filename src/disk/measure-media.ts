@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
-import { findOutputFolder } from './output-path.ts';
+import { findOutputFile } from './output-path.ts';
 import { openPlainFile } from './plain-file.ts';
 
 /** Pixels and seconds, as far as the file says. */
@@ -23,11 +22,9 @@ interface Track {
 /** What a saved file is like, read from its own bytes; undefined when it is not there or says nothing. */
 export async function measureMedia(root: string, output: Output): Promise<MeasuredMedia | undefined> {
   if (!isOutputPath(output.path)) return undefined;
-  const names = output.path.split('/');
-  const name = names.pop() ?? '';
-  const folder = findOutputFolder(root, names);
-  if (folder === undefined) return undefined;
-  const handle = await openPlainFile(join(folder, name), constants.O_RDONLY);
+  const path = findOutputFile(root, output.path);
+  if (path === undefined) return undefined;
+  const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
     return readTracks(await readFacts(handle));

@@ -61,6 +61,14 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
+/** The absolute path of an output, if its folder is there and no link leads to it. `path`: one that `isOutputPath` takes. */
+export function findOutputFile(root: string, path: string): string | undefined {
+  const names = path.split('/');
+  const name = names.pop() ?? '';
+  const folder = findOutputFolder(root, names);
+  return folder === undefined ? undefined : join(folder, name);
+}
+
 function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);

@@ -15,7 +15,7 @@ export class UnsafeFileError extends Error {
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Undefined: there is no such file. Throws `UnsafeFileError` for anything but a plain file. */
-export async function statPlainFile(path: string): Promise<Stats | undefined> {
+export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
   throw new UnsafeFileError(path, nameOf(stats));
@@ -31,7 +31,7 @@ export function lstatOrAbsent(path: string): Stats | undefined {
 
 /** Opens a plain file that exists; undefined when there is none. `flags` are those of open(2). */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
-  if ((await statPlainFile(path)) === undefined) return undefined;
+  if (statPlainFile(path) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
   if (handle === undefined) return undefined;
   const stats = fstatSync(handle.fd);

@@ -11,7 +11,7 @@ import { noFollow, statPlainFile } from './plain-file.ts';
  */
 export async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const old = await statPlainFile(path);
+  const old = statPlainFile(path);
   const folder = dirname(path);
   const temporary = join(folder, temporaryName('tmp'));
   try {

@@ -1,22 +1,22 @@
-import { lstat, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, orAbsent, UnsafeFileError } from './plain-file.ts';
+import { isErrno, lstatOrAbsent, UnsafeFileError } from './plain-file.ts';
 
 /**
  * Makes a folder for what is never committed, `name` below it included. It may have come with a branch of somebody else:
  * nothing is made behind a link (`UnsafeFileError`).
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
-  await isRealFolder(state);
+  isRealFolder(state);
   const folder = join(state, name);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await isRealFolder(folder);
+  isRealFolder(folder);
   await ignoreItself(state);
 }
 
 /** False when there is none. Throws `UnsafeFileError` for a link or a file in its place. */
-export async function isRealFolder(path: string): Promise<boolean> {
-  const stats = await orAbsent(lstat(path));
+export function isRealFolder(path: string): boolean {
+  const stats = lstatOrAbsent(path);
   if (stats === undefined) return false;
   if (!stats.isDirectory())
     throw new UnsafeFileError(path, stats.isSymbolicLink() ? 'a symbolic link' : 'not a folder');

@@ -1,9 +1,5 @@
+import type { KeptDurations } from '../../disk/kept-durations.ts';
 import { type Distribution, estimate, type Mass, priorOf, smooth } from './distribution.ts';
-
-/** How long finished jobs took, in ms, the newest last, by kind and model. What is kept between runs. */
-export interface KeptDurations {
-  [kindAndModel: string]: number[];
-}
 
 const mostProbes = 2;
 const mostSamples = 300;
