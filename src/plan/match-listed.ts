@@ -30,10 +30,7 @@ export function compareListed(
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
-  if (wanted !== seen) {
-    const isTold = wanted.normalize('NFC') === seen.normalize('NFC');
-    if (!isTold) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
-  }
+  if (!isSameField(wanted, seen)) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
   const isDifferent = others.some((field) => {
     const [asked, given] = [request[field], echoes[field]];
     return asked !== undefined && given !== undefined && !isOpenField(asked) && !isSameField(asked, given);

@@ -19,9 +19,9 @@ export interface Match {
 
 /**
  * Finds each step's purchase: by address, then (also where that was refused, or came to nothing) by a purchase with the
- * same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two exchanged names cost nothing. Steps with equal
- * fingerprints are one job: the first of them (one that is bought, if any) owns it. What people have decided counts: steps
- * are those of `applyDecisions`, and forgotten purchases are not looked at.
+ * same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two
+ * exchanged names cost nothing. Steps with equal fingerprints are one job: the first of them (one that is bought, if any)
+ * owns it. What people have decided counts: steps are those of `applyDecisions`, and forgotten purchases are not looked at.
  */
 export function matchSteps(graph: Graph, lock: Lock): Match[] {
   const matches = applyDecisions(graph, lock).steps.map((step): Match => {
@@ -65,30 +65,29 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {
   const claimed = new Map(matches.map((match) => [match.step.address, match.purchase?.fingerprint]));
-  const free = new Map<string, string[]>();
-  for (const address of [...lock.steps.keys()].sort()) {
-    const record = lock.steps.get(address);
-    for (const purchase of record === undefined ? [] : countedPurchases(record)) {
-      if (claimed.get(address) === purchase.fingerprint) continue;
-      const addresses = free.get(purchase.fingerprint) ?? [];
-      if (!addresses.includes(address)) free.set(purchase.fingerprint, [...addresses, address]);
+  const free = new Map<string, StepRecord[]>();
+  for (const record of [...lock.steps.values()].sort((a, b) => (a.address < b.address ? -1 : 1))) {
+    for (const { fingerprint } of countedPurchases(record)) {
+      if (claimed.get(record.address) === fingerprint) continue;
+      const records = free.get(fingerprint);
+      if (records === undefined) free.set(fingerprint, [record]);
+      else if (records.at(-1) !== record) records.push(record);
     }
   }
   for (const match of matches) {
     const { fingerprint } = match.step;
-    const addresses = free.get(fingerprint);
-    if (addresses === undefined) continue;
-    for (const from of addresses) {
-      const record = lock.steps.get(from);
-      const purchase = record && purchaseOf(record, fingerprint);
-      if (record === undefined || purchase === undefined || !isBetter(purchase, match.purchase)) continue;
+    const records = free.get(fingerprint) ?? [];
+    let taken: StepRecord | undefined;
+    for (const record of records) {
+      const purchase = purchaseOf(record, fingerprint);
+      if (purchase === undefined || !isBetter(purchase, match.purchase)) continue;
       match.purchase = purchase;
-      match.movedFrom = from;
+      taken = record;
     }
-    const record = match.movedFrom === undefined ? undefined : lock.steps.get(match.movedFrom);
-    if (record === undefined) continue;
-    addresses.splice(addresses.indexOf(record.address), 1);
-    match.record = takeAlong(match, record);
+    if (taken === undefined) continue;
+    records.splice(records.indexOf(taken), 1);
+    match.movedFrom = taken.address;
+    match.record = takeAlong(match, taken);
   }
 }
 

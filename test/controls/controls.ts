@@ -44,8 +44,9 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'what was refused under an old name keeps its key from being used again',
     file: 'src/plan/match.ts',
-    find: '      if (claimed.get(address) === purchase.fingerprint) continue;\n',
-    replace: "      if (claimed.get(address) === purchase.fingerprint || purchase.state === 'refused') continue;\n",
+    find: '    for (const { fingerprint } of countedPurchases(record)) {\n',
+    replace:
+      "    for (const { fingerprint } of countedPurchases(record).filter(({ state }) => state !== 'refused')) {\n",
     seenBy: {
       file: 'test/plan/match.test.ts',
       title: 'takes what was refused, so that its key is not used again, but rather what was not',

@@ -123,9 +123,7 @@ describe('whatever happens, in whatever order', () => {
           campaign.service.jobMs = 3000;
           for (const act of [...history, { do: 'run' } as const]) {
             await perform(campaign, act);
-            const bodies = campaign.service.ledger.map(({ body }) => body);
-            expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
-            expectRecorded(campaign.service.ledger, campaign.file.text);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
           }
           const known = JSON.stringify([...campaign.file.read().steps.values()]);
           const lost = campaign.service.ledger.filter(({ jobId }) => !known.includes(`"${jobId}"`));
@@ -179,9 +177,7 @@ describe('whatever happens, in whatever order', () => {
             body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
           for (const act of [...history, { do: 'run' } as const]) {
             await perform(campaign, act);
-            const bodies = campaign.service.ledger.map(({ body }) => body);
-            expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
-            expectRecorded(campaign.service.ledger, campaign.file.text);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
           }
           expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
         }),
@@ -211,9 +207,7 @@ describe('whatever happens, in whatever order', () => {
           campaign.service.jobMs = 3000;
           for (const act of [...history, { do: 'run' } as const]) {
             await perform(campaign, act);
-            const bodies = campaign.service.ledger.map(({ body }) => body);
-            expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
-            expectRecorded(campaign.service.ledger, campaign.file.text);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
           }
         }),
         { numRuns: runs(200), endOnFailure: true },
@@ -249,10 +243,7 @@ describe('whatever happens, in whatever order', () => {
             if (next === 'merge') mergeByUnion(clones);
             else
               await perform(clones[next[0] === 0 ? 0 : 1], next[1].do === 'wait' ? { do: 'wait', hours: 1 } : next[1]);
-            const { ledger } = one.service;
-            const bodies = ledger.map(({ body }) => body);
-            expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
-            expectRecorded(ledger, one.file.text + other.file.text);
+            expectPaidOnce(one.service.ledger, one.file.text + other.file.text);
           }
           const known = JSON.stringify([...one.file.read().steps.values()]);
           for (const { jobId, key } of one.service.ledger) {
@@ -270,8 +261,10 @@ describe('whatever happens, in whatever order', () => {
   );
 });
 
-/** By its id or, where that never came, by the key under which it can be asked for. */
-function expectRecorded(ledger: readonly { key: string; jobId: string }[], text: string): void {
+/** Each request once, and on record: by its id or, where that never came, by the key under which it can be asked for. */
+function expectPaidOnce(ledger: readonly { key: string; jobId: string; body: string }[], text: string): void {
+  const bodies = ledger.map(({ body }) => body);
+  expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
   const lost = ledger.filter(({ key, jobId }) => !text.includes(`"${key}"`) && !text.includes(`"${jobId}"`));
   expect(lost, text).toEqual([]);
 }
