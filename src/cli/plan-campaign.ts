@@ -12,6 +12,7 @@ import { wantedPath } from '../plan/save-names.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { CampaignPaths } from './campaign.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { keepHeapSmall } from './keep-heap-small.ts';
 import { makeSelector } from './select-steps.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -37,6 +38,7 @@ export async function planCampaign(
   paths: CampaignPaths,
   options: PlanOptions,
 ): Promise<Plan> {
+  keepHeapSmall(graph.steps.length);
   const recorded = outputsToCheck(graph, lock);
   const states = await checkOutputs(
     paths.outputs,

@@ -64,8 +64,8 @@ export function makeRecorder(
   if (hasWork) {
     reporters.push(
       terminal.screen
-        ? createScreen({ stream: process.stderr, style, now })
-        : createLines(terminal.err, { style, now, every: everyMs }),
+        ? createScreen({ stream: process.stderr, style, now, view })
+        : createLines(terminal.err, { style, now, view, every: everyMs }),
     );
   }
   return {

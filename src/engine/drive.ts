@@ -6,6 +6,7 @@ import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { holdPosts } from './hold-posts.ts';
 import { countNeeds, invertNeeds, measureHeights, priorityOf } from './order-of-work.ts';
+import { ReadyOrders } from './ready-orders.ts';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
@@ -26,8 +27,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
 
   const ends: DriveResult = new Map();
-  // Nothing starts before everything that can has been queued: the order is that of priority from the first slot on.
-  const jobs = new PQueue({ concurrency: options.concurrency, autoStart: false });
+  const jobs = new PQueue({ concurrency: options.concurrency });
   const downloads = new PQueue({ concurrency: options.downloads });
   const stepPorts: Ports = {
     ...ports,
@@ -41,35 +41,50 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const dependents = invertNeeds(orders);
   const heights = measureHeights(orders, dependents);
   const failure: { error?: unknown } = {};
-  const running: Promise<void>[] = [];
+  const ready = new ReadyOrders((order) => priorityOf(order, heights));
+  // Nothing starts before everything that can is ready: the order is that of priority from the first slot on.
+  let isOpen = false;
+  let unfinished = 0;
+  let onFinished = () => {};
+
+  const fillSlots = () => {
+    while (isOpen && jobs.pending + jobs.size < options.concurrency) {
+      const order = ready.take();
+      if (order === undefined) return;
+      void jobs.add(() => holdSlot(order));
+    }
+  };
+  jobs.on('next', fillSlots);
+
+  /** Resolves when the slot is free; the step may go on after it. */
+  const holdSlot = (order: StepOrder) =>
+    new Promise<void>((free) => {
+      // Others wait for its output, or for its slot.
+      const unblocks = (dependents.get(order.address) ?? []).length > 0 ? 1 : 0;
+      const urgency = () => 1 + unblocks + (ready.size > 0 ? 1 : 0);
+      runStep(order, stepPorts, { free, urgency })
+        .then(
+          (end) => settle(order, end),
+          (error: unknown) => {
+            failure.error ??= error;
+            ports.ledger.stopSpending('error', error instanceof Error ? error.message : String(error));
+            settle(order, { outcome: 'left', credits: null, error: String(error) });
+          },
+        )
+        .catch((error: unknown) => {
+          failure.error ??= error;
+        })
+        .finally(() => {
+          free();
+          unfinished -= 1;
+          if (unfinished === 0) onFinished();
+        });
+    });
 
   const start = (order: StepOrder) => {
-    // Others wait for its output, or for its slot.
-    const unblocks = (dependents.get(order.address) ?? []).length > 0 ? 1 : 0;
-    const urgency = () => 1 + unblocks + (jobs.size > 0 ? 1 : 0);
-    const work = new Promise<void>((finished) => {
-      const slot = () =>
-        new Promise<void>((free) => {
-          runStep(order, stepPorts, { free, urgency })
-            .then(
-              (end) => settle(order, end),
-              (error: unknown) => {
-                failure.error ??= error;
-                ports.ledger.stopSpending('error', error instanceof Error ? error.message : String(error));
-                settle(order, { outcome: 'left', credits: null, error: String(error) });
-              },
-            )
-            .catch((error: unknown) => {
-              failure.error ??= error;
-            })
-            .finally(() => {
-              free();
-              finished();
-            });
-        });
-      void jobs.add(slot, { priority: priorityOf(order, heights) });
-    });
-    running.push(work);
+    unfinished += 1;
+    ready.add(order);
+    fillSlots();
   };
 
   const posts = holdPosts(orders, start);
@@ -106,10 +121,15 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
     settle(order, { outcome: own, credits: 0 });
   };
 
-  for (const order of orders.values()) if (waiting.get(order.address) === 0) posts.ready(order);
+  for (const order of orders.values()) if (!waiting.has(order.address)) posts.ready(order);
   posts.release();
-  jobs.start();
-  for (let done = 0; done < running.length; done += 1) await running[done];
+  isOpen = true;
+  fillSlots();
+  if (unfinished > 0) {
+    await new Promise<void>((resolve) => {
+      onFinished = resolve;
+    });
+  }
   if (failure.error !== undefined) throw failure.error;
   return ends;
 }

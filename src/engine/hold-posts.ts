@@ -42,6 +42,7 @@ export function holdPosts(
 /** Steps that are no posts and do not wait for one, directly or indirectly. */
 function findStepsBeforePosts(orders: ReadonlyMap<string, StepOrder>): Set<string> {
   const before = new Set<string>();
+  if (![...orders.values()].some(isPost)) return before;
   const after = new Set<string>();
   // Orders stand in topological order: what a step needs has been looked at before.
   for (const order of orders.values()) {

@@ -6,8 +6,14 @@ function needsInRun(order: StepOrder, orders: ReadonlyMap<string, StepOrder>): s
   return order.needs.filter((address) => orders.has(address));
 }
 
+/** How many steps of this run each one waits for; those that wait for none are not named. */
 export function countNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, number> {
-  return new Map([...orders].map(([address, order]) => [address, needsInRun(order, orders).length]));
+  const counts = new Map<string, number>();
+  for (const [address, order] of orders) {
+    const count = needsInRun(order, orders).length;
+    if (count > 0) counts.set(address, count);
+  }
+  return counts;
 }
 
 export function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, string[]> {
@@ -22,7 +28,7 @@ export function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string,
   return dependents;
 }
 
-/** For each step the length of the longest chain that waits for it: longer chains start first. */
+/** For each step that others wait for the length of the longest chain of them: longer chains start first. */
 export function measureHeights(
   orders: ReadonlyMap<string, StepOrder>,
   dependents: ReadonlyMap<string, string[]>,
@@ -30,11 +36,13 @@ export function measureHeights(
   const heights = new Map<string, number>();
   // Orders stand in topological order, so from the back every dependent is known before what it waits for.
   for (const address of [...orders.keys()].reverse()) {
-    const above = (dependents.get(address) ?? []).map((dependent) => heights.get(dependent) ?? 0);
-    heights.set(
-      address,
-      above.reduce((most, height) => Math.max(most, height + 1), 0),
-    );
+    const above = dependents.get(address)?.map((dependent) => heights.get(dependent) ?? 0);
+    if (above !== undefined) {
+      heights.set(
+        address,
+        above.reduce((most, height) => Math.max(most, height + 1), 0),
+      );
+    }
   }
   return heights;
 }

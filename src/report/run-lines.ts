@@ -11,6 +11,8 @@ export interface LinesOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
+  /** The fold of the run, when somebody else keeps it: every event is in it before `on` is called with that event. */
+  view?: RunView;
   /**
    * Calls `call` every so many ms until the returned function is called. With it a heartbeat comes also while no event
    * does; without it only events (a poll, a repeated create) bring one.
@@ -25,7 +27,7 @@ const heartbeatMs = 30_000;
  * starts with an address or with our own words, and holds no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
-  const view = createRunView();
+  const view = options.view ?? createRunView();
   let startedAt = options.now();
   let lastLineAt = startedAt;
   let stopTicking = () => {};
@@ -41,7 +43,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 
   return {
     on(event) {
-      foldEvent(view, event);
+      if (options.view === undefined) foldEvent(view, event);
       if (event.event === 'run-started') {
         startedAt = options.now();
         stopTicking();

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
 import { Agent } from 'undici';
 import type { Json } from '../json.ts';
 import type { Redact } from './secrets.ts';
@@ -46,7 +47,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
     async call(call) {
       const agent = call.freshConnection ? creating : reading;
       const mark = sent.mark();
-      const signals = [AbortSignal.timeout(call.deadlineMs), ...(call.signal ? [call.signal] : [])];
+      const deadline = new Deadline(call.deadlineMs, call.signal);
       try {
         const answer = await agent.request({
           origin: base.origin,
@@ -62,7 +63,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
           },
           ...(call.body !== undefined && { body: call.body }),
           reset: call.freshConnection === true,
-          signal: AbortSignal.any(signals),
+          signal: deadline,
         });
         const text = await answer.body.text();
         return {
@@ -72,10 +73,12 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
           json: parseJson(text),
         };
       } catch (error) {
-        const late = signals[0]?.aborted === true;
-        const message = late ? `no answer within ${Math.round(call.deadlineMs / 1000)} s` : describeError(error);
+        const message = deadline.isOver
+          ? `no answer within ${Math.round(call.deadlineMs / 1000)} s`
+          : describeError(error);
         return { is: 'broken', sent: sent.has(mark), message: options.redact(message) };
       } finally {
+        deadline.clear();
         sent.forget(mark);
       }
     },
@@ -84,6 +87,41 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       await Promise.all([reading.destroy(), creating.destroy()]);
     },
   };
+}
+
+/**
+ * Aborts a request when its time is up, or when its caller gives up. undici takes an emitter as well as an `AbortSignal`;
+ * `AbortSignal.timeout` would keep its timer, and itself, until the time is up, however soon the answer came.
+ */
+class Deadline extends EventEmitter {
+  /** Read by undici. */
+  aborted = false;
+  /** Whether it was the time that ended it. */
+  isOver = false;
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #giveUp = () => this.#abort();
+
+  constructor(ms: number, caller: AbortSignal | undefined) {
+    super();
+    this.#caller = caller;
+    this.#timer = setTimeout(() => {
+      this.isOver = !this.aborted;
+      this.#abort();
+    }, ms);
+    if (caller?.aborted) this.aborted = true;
+    else caller?.addEventListener('abort', this.#giveUp, { once: true });
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#giveUp);
+  }
+
+  #abort(): void {
+    this.aborted = true;
+    this.emit('abort');
+  }
 }
 
 /**

@@ -1,0 +1,36 @@
+import type { StepOrder } from '../plan/plan.ts';
+import { Heap } from '../service/polling/heap.ts';
+
+/** More orders than a campaign can have, so that no number of places makes up for a priority. */
+const places = 2 ** 30;
+
+/**
+ * Orders that wait for a slot: the highest priority first, and among equals who came first. They wait as they are; a queue
+ * of functions would keep a closure and its promises for each of them.
+ */
+export class ReadyOrders {
+  readonly #heap = new Heap<StepOrder>();
+  readonly #priorityOf: (order: StepOrder) => number;
+  #added = 0;
+  #size = 0;
+
+  constructor(priorityOf: (order: StepOrder) => number) {
+    this.#priorityOf = priorityOf;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(order: StepOrder): void {
+    this.#heap.push(this.#added - this.#priorityOf(order) * places, order);
+    this.#added += 1;
+    this.#size += 1;
+  }
+
+  take(): StepOrder | undefined {
+    const order = this.#heap.pop();
+    if (order !== undefined) this.#size -= 1;
+    return order;
+  }
+}
