@@ -42,7 +42,12 @@ describe('each guard stands in one place', () => {
 
   test('an address is judged by one function, wherever a link of somebody else is followed', () => {
     expect(filesWith(/export async function guardUrl/)).toEqual(['service/address-guard.ts']);
-    expect(filesWith(/from 'undici'/)).toEqual(['service/download.ts', 'service/http.ts', 'service/put-file.ts']);
+    expect(filesWith(/from 'undici'/)).toEqual([
+      'service/download.ts',
+      'service/exchange.ts',
+      'service/http.ts',
+      'service/put-file.ts',
+    ]);
     expect(filesWith(/guardUrl\(/)).toEqual(['service/address-guard.ts', 'service/download.ts', 'service/put-file.ts']);
   });
 
