@@ -1,10 +1,16 @@
-import { createHash } from 'node:crypto';
-import { constants, fstatSync } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { openPlainFile } from './plain-file.ts';
+import { openPlainFile, openSeenFile } from './plain-file.ts';
+
+export interface Digest {
+  /** SHA-256, hex. */
+  sha256: string;
+  bytes: number;
+}
 
 /** SHA-256 (hex) and size of a plain file; undefined when there is none. Throws `UnsafeFileError` for anything else. */
-export async function hashFile(path: string): Promise<{ sha256: string; bytes: number } | undefined> {
+export async function hashFile(path: string): Promise<Digest | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
@@ -15,7 +21,7 @@ export async function hashFile(path: string): Promise<{ sha256: string; bytes: n
 }
 
 /** As long as it was when it was opened: what is added meanwhile does not count. */
-async function hashHandle(handle: FileHandle): Promise<{ sha256: string; bytes: number }> {
+async function hashHandle(handle: FileHandle): Promise<Digest> {
   const { size } = fstatSync(handle.fd);
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(Math.min(size, 1 << 18));
@@ -27,4 +33,26 @@ async function hashHandle(handle: FileHandle): Promise<{ sha256: string; bytes: 
     bytes += bytesRead;
   }
   return { sha256: hash.digest('hex'), bytes };
+}
+
+/**
+ * The same at once, and only for a file that `statPlainFile` has just seen and that fits into `buffer`: to read one that is
+ * in memory takes a tenth of the time in which a thread is asked to.
+ */
+export function hashSmallFile(path: string, buffer: Buffer): Digest | 'large' | undefined {
+  const file = openSeenFile(path);
+  if (file === undefined) return undefined;
+  const { fd, size } = file;
+  try {
+    if (size > buffer.length) return 'large';
+    let bytes = 0;
+    while (bytes < size) {
+      const bytesRead = readSync(fd, buffer, bytes, size - bytes, bytes);
+      if (bytesRead === 0) break;
+      bytes += bytesRead;
+    }
+    return { sha256: hash('sha256', buffer.subarray(0, bytes)), bytes };
+  } finally {
+    closeSync(fd);
+  }
 }

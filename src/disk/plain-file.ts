@@ -1,4 +1,4 @@
-import { constants, fstatSync, lstatSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** A file of ours is a symbolic link, a folder or a device: it is neither read nor written. */
@@ -37,6 +37,21 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
   const stats = fstatSync(handle.fd);
   if (stats.isFile()) return handle;
   await handle.close();
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/** Opens a file for reading that `statPlainFile` has just seen; undefined when it is gone meanwhile. It does not wait its turn, either. */
+export function openSeenFile(path: string): { fd: number; size: number } | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | noFollow);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const stats = fstatSync(fd);
+  if (stats.isFile()) return { fd, size: stats.size };
+  closeSync(fd);
   throw new UnsafeFileError(path, nameOf(stats));
 }
 

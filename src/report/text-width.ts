@@ -4,11 +4,14 @@ const wide =
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
 const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const plain = /^[\x20-\x7e]*$/;
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when a text first needs it: what it knows about writing takes 10 ms to load, and most texts are ASCII. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** What a reader sees as single characters. */
 export function splitGraphemes(text: string): string[] {
-  return plain.test(text) ? [...text] : Array.from(graphemes.segment(text), ({ segment }) => segment);
+  if (plain.test(text)) return [...text];
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
 /** Columns that a text without control characters takes on a terminal. */

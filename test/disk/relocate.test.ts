@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkOutputs, createOutputs, findStrangers } from '../../src/disk/outputs.ts';
+import { createOutputs, findStrangers } from '../../src/disk/outputs.ts';
 import { makeFolder } from './folder.ts';
 import { jpeg, png } from './media.ts';
 import { failure, filesIn, recorded, sha256, target } from './targets.ts';
@@ -67,56 +67,6 @@ describe('relocating', () => {
     const { outputs, from } = withFile();
     expect(await failure(outputs.relocate(target(), { ...from, path: '../a.png' }))).toMatchObject({ why: 'path' });
     expect(await failure(outputs.relocate(target({ save: '../x' }), from))).toMatchObject({ why: 'path' });
-  });
-});
-
-describe('checking', () => {
-  it('tells intact files from missing and changed ones', async () => {
-    const root = makeFolder();
-    mkdirSync(join(root, 'd'));
-    writeFileSync(join(root, 'd', 'good.png'), png);
-    writeFileSync(join(root, 'd', 'other-size.png'), png.subarray(1));
-    writeFileSync(join(root, 'd', 'same-size.png'), Buffer.alloc(png.length));
-    mkdirSync(join(root, 'd', 'folder.png'));
-    symlinkSync('good.png', join(root, 'd', 'link.png'));
-    symlinkSync('d', join(root, 'linked'));
-    const expected = {
-      'd/good.png': 'intact',
-      'd/other-size.png': 'changed',
-      'd/same-size.png': 'changed',
-      'd/folder.png': 'changed',
-      'd/link.png': 'changed',
-      'd/none.png': 'missing',
-      'nowhere/x.png': 'missing',
-      'linked/good.png': 'missing',
-      'd/good.png/x.png': 'missing',
-      '../x.png': 'changed',
-      __proto__: 'missing',
-    };
-    const outputs = Object.keys(expected).map((path) => recorded(path, png));
-    const states = await checkOutputs(root, outputs);
-    expect(Object.fromEntries(states)).toEqual(expected);
-    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 1))).toEqual(
-      new Map([['d/good.png', 'missing']]),
-    );
-  });
-
-  it('looks at many files', async () => {
-    const root = makeFolder();
-    const names = Array.from({ length: 300 }, (_, index) => `${index}.png`);
-    for (const name of names) writeFileSync(join(root, name), png);
-    const states = await checkOutputs(
-      root,
-      names.map((name) => recorded(name, png)),
-    );
-    expect([...states.values()].filter((state) => state === 'intact')).toHaveLength(300);
-  });
-
-  it('calls a path intact only when all records of it say the same', async () => {
-    const root = makeFolder();
-    writeFileSync(join(root, 'a.png'), png);
-    const states = await checkOutputs(root, [recorded('a.png', png), recorded('a.png', jpeg)]);
-    expect(states.get('a.png')).toBe('changed');
   });
 });
 
