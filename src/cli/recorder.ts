@@ -5,7 +5,6 @@ import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createLines } from '../report/run-lines.ts';
 import { createEventLines, type RunReporter } from '../report/run-reporter.ts';
-import { createScreen } from '../report/run-screen.ts';
 import { createRunView, foldEvent } from '../report/run-view.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import { summaryText } from '../report/summary-text.ts';
@@ -41,7 +40,7 @@ export function openEvents(path: string | undefined, terminal: Terminal): ((text
 }
 
 /** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
-export function makeRecorder(
+export async function makeRecorder(
   plan: Plan,
   options: {
     terminal: Terminal;
@@ -51,7 +50,7 @@ export function makeRecorder(
     /** The plan as JSON, when the result is wanted as one document on stdout. */
     json: Json | undefined;
   },
-): RunReporter {
+): Promise<RunReporter> {
   const { terminal, json, events, clock, paths } = options;
   const { style } = terminal;
   const now = () => clock.now();
@@ -61,12 +60,11 @@ export function makeRecorder(
   let reporters: RunReporter[] = [];
   if (events !== undefined) reporters.push(createEventLines(events));
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
-  if (hasWork) {
-    reporters.push(
-      terminal.screen
-        ? createScreen({ stream: process.stderr, style, now, view })
-        : createLines(terminal.err, { style, now, view, every: everyMs }),
-    );
+  if (hasWork && terminal.screen) {
+    const { createScreen } = await import('../report/run-screen.ts');
+    reporters.push(createScreen({ stream: process.stderr, style, now, view }));
+  } else if (hasWork) {
+    reporters.push(createLines(terminal.err, { style, now, view, every: everyMs }));
   }
   return {
     on(event) {

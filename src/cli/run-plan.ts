@@ -55,7 +55,7 @@ export interface RunPlanOptions {
 export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<ExitCode> {
   const { loaded, paths, clock, graph } = options;
   const startedAt = clock.now();
-  const recorder = makeRecorder(plan, options);
+  const recorder = await makeRecorder(plan, options);
   const emit = (fact: RunFact) => recorder.on({ at: new Date(clock.now()).toISOString(), ...fact });
   const interruption = listenForInterruption((name) => {
     emit({ event: 'spending-stopped', because: 'signal', detail: name });

@@ -7,7 +7,6 @@ import { readServiceDocument, type ServiceDocument } from '../kinds/service-docu
 import { loadSchemaCompiler } from '../manifest/json-schema.ts';
 import { safeText } from '../report/safe-text.ts';
 import { systemClock } from '../run/clock.ts';
-import { createLibrary, ServiceError } from '../service/library.ts';
 import type { CampaignPaths } from './campaign.ts';
 import type { Access } from './environment.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,6 +48,8 @@ export async function fetchFacts(
   service: string | undefined,
   { access, terminal }: { access: Access; terminal: Terminal },
 ): Promise<ServiceFacts> {
+  // What speaks HTTP is large.
+  const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   try {
     const document = await library.document();

@@ -1,9 +1,7 @@
-import Handlebars from 'handlebars';
+import { parse } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
 import { reduceTemplate } from './reduce-template.ts';
 import { maxTemplateBytes, type ParsedTemplate } from './template.ts';
 import { explainSyntax } from './template-syntax.ts';
-
-const parser = Handlebars.create();
 
 /**
  * Parses a text as Handlebars and keeps only what is allowed: paths, the closed list of helpers, `if`, `unless`, `each`
@@ -17,7 +15,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   }
   let program: hbs.AST.Program;
   try {
-    program = parser.parse(text);
+    program = parse(text);
   } catch {
     return { faults: [explainSyntax(text, parses)], paths: [] };
   }
@@ -26,7 +24,7 @@ export function parseTemplate(text: string): ParsedTemplate {
 
 function parses(text: string): boolean {
   try {
-    parser.parse(text);
+    parse(text);
     return true;
   } catch {
     return false;
