@@ -6,15 +6,40 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
  * Digests and request bodies are made from it, so equal values always give equal bytes.
  */
 export function canonicalJson(value: Json): string {
+  return isInOrder(value) ? JSON.stringify(value) : writeInOrder(value);
+}
+
+/** Whether the keys of a value stand in the order in which they are written: most of what is read was written so. */
+function isInOrder(value: Json | undefined): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'object': {
+      if (value === null) return true;
+      if (Array.isArray(value)) return value.every(isInOrder);
+      let before: string | undefined;
+      for (const key of Object.keys(value)) {
+        if ((before !== undefined && before > key) || !isInOrder(value[key])) return false;
+        before = key;
+      }
+      return true;
+    }
+    default:
+      return Number.isFinite(value);
+  }
+}
+
+function writeInOrder(value: Json): string {
   if (value === null || typeof value !== 'object') {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`internal error: ${value} is not JSON`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(writeInOrder).join(',')}]`;
   const parts: string[] = [];
   for (const key of Object.keys(value).sort()) {
     const item = value[key];
-    if (item !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(item)}`);
+    if (item !== undefined) parts.push(`${JSON.stringify(key)}:${writeInOrder(item)}`);
   }
   return `{${parts.join(',')}}`;
 }

@@ -4,9 +4,10 @@ import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { applyDecisions } from '../plan/apply-decisions.ts';
-import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
+import { assemblePlan, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
+import { matchSteps } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
 import { safeText } from '../report/safe-text.ts';
@@ -39,7 +40,8 @@ export async function planCampaign(
   options: PlanOptions,
 ): Promise<Plan> {
   keepHeapSmall(graph.steps.length);
-  const recorded = outputsToCheck(graph, lock);
+  const matches = matchSteps(graph, lock);
+  const recorded = outputsOf(matches);
   const states = await checkOutputs(
     paths.outputs,
     recorded.map(({ output }) => output),
@@ -64,6 +66,7 @@ export async function planCampaign(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     redo,
+    matches,
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });

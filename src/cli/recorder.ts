@@ -68,7 +68,7 @@ export async function makeRecorder(
   }
   return {
     on(event) {
-      foldEvent(view, event);
+      if (hasWork) foldEvent(view, event);
       last = event;
       for (const reporter of reporters) {
         try {

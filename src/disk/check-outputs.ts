@@ -103,7 +103,8 @@ class RecordedFiles {
     const full = join(folder, path.slice(end + 1));
     const stats = statPlainFile(full);
     if (stats === undefined) return 'missing';
-    return stats.size === bytes ? { path: full, stats } : 'changed';
+    if (stats.size !== bytes) return 'changed';
+    return { path: full, stats };
   }
 }
 

@@ -236,8 +236,9 @@ function assemble(
   const steps: Step[] = from.made.map(uploadStep);
   for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
   for (const task of from.order) {
+    const place = manifest.places.key(taskPath(task.id));
     for (const rendered of from.rendered.get(task.id) ?? []) {
-      const step = finishStep(rendered, { manifest, fingerprintOf });
+      const step = finishStep(rendered, { fingerprintOf, place });
       fingerprints.set(step.address, step.fingerprint);
       steps.push(step);
     }

@@ -33,15 +33,15 @@ export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   const model = modelIn(kind, request);
   if (model !== undefined) faults.push(...checkModel(kind, model, request));
   faults.push(...checkChoices(kind, request));
-  const meant = meantFields(kind, request);
-  const required = Object.entries(kind.fields).filter(([name, field]) => field.required === true && !meant.has(name));
-  const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
-  for (const [name, field] of required) {
-    if (isBlank(request[name]))
+  const isMissing = (name: string) => isBlank(request[name]) && !meantFields(kind, request).has(name);
+  for (const name in kind.fields) {
+    const field = kind.fields[name];
+    if (field?.required === true && isMissing(name))
       faults.push(missing(name, request, `every ${kind.name} request needs it: ${lowerFirst(field.description)}`));
   }
+  const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
   for (const name of ofModel) {
-    if (!isBlank(request[name]) || meant.has(name)) continue;
+    if (!isMissing(name)) continue;
     const free = Object.entries(kind.model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
     const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
     faults.push(missing(name, request, `the model ${model?.name} needs it${other}`));
@@ -108,9 +108,9 @@ function checkField(kind: Kind, of: { name: string; field: Field; value: Json })
   const { name, field, value } = of;
   if (value === unknownValue) return [];
   const wrong = (message: string, hint: string): RequestFault[] => [{ code: 'MB1503', message, hint, at: [name] }];
-  const fixed =
+  const isFixed = () =>
     name === kind.model?.field || field.values !== undefined || isLimited(kind, name) || field.type === 'file';
-  if (isOpen(value) && fixed) {
+  if (isOpen(value) && isFixed()) {
     return wrong(
       `\`${name}\` comes from another step`,
       kind.free === true || field.priced === false

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../json.ts';
 import type { OpenRequest } from './graph.ts';
 
@@ -10,7 +10,7 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   const covered: Json = { kind: step.kind, request: step.paidRequest };
   // The first take is the request itself: asking for more of them later must not buy it again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;
-  return `1:${createHash('sha256').update(canonicalJson(covered)).digest('hex')}`;
+  return `1:${hash('sha256', canonicalJson(covered))}`;
 }
 
 /** A request with every `$ref` replaced. The shape stays the same. */

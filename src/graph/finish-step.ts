@@ -1,5 +1,4 @@
 import type { Place } from '../diagnostic.ts';
-import { type Manifest, taskPath } from '../manifest/manifest.ts';
 import { findReferences, fingerprintStep, replaceReferences } from './fingerprint.ts';
 import type { FileFact, OpenRequest, Step } from './graph.ts';
 import type { RenderedStep } from './render-step.ts';
@@ -15,13 +14,15 @@ export interface MadeUpload {
 /** A step with its fingerprint. `fingerprintOf` knows every step before it. */
 export function finishStep(
   rendered: RenderedStep,
-  from: { manifest: Manifest; fingerprintOf: (address: string) => string },
+  from: { fingerprintOf: (address: string) => string /** Of its task. */; place: Place },
 ): Step {
   const { draft, save, file, unchecked } = rendered;
   const { task, take, part } = draft;
   const kind = task.kind ?? '';
   const request: OpenRequest = { ...rendered.request };
-  const paidRequest = withDigest(replaceReferences(request, from.fingerprintOf), file);
+  const references = findReferences(request);
+  const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
+  const paidRequest = withDigest(referred, file);
   const taken = take === undefined ? {} : { take };
   return {
     address: draft.address,
@@ -33,9 +34,7 @@ export function finishStep(
     request,
     paidRequest,
     fingerprint: fingerprintStep({ kind, paidRequest, ...taken }),
-    needs: [
-      ...new Set([...findReferences(request), ...rendered.needs, ...(part === undefined ? [] : [part.of])]),
-    ].sort(),
+    needs: [...new Set([...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])])].sort(),
     save,
     ...(file !== undefined && { file }),
     ...(part !== undefined && { part: { ...part, fingerprint: from.fingerprintOf(part.of) } }),
@@ -45,7 +44,7 @@ export function finishStep(
     ...(task.pin === true && { pin: true as const }),
     ...(unchecked === true && { unchecked }),
     tags: task.tags,
-    place: from.manifest.places.key(taskPath(task.id)),
+    place: from.place,
     trail: draft.trail,
   };
 }

@@ -3,7 +3,7 @@ import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { renderTemplate } from '../manifest/render-template.ts';
 import type { Row, Rows } from '../manifest/rows.ts';
 import { isTemplate } from '../manifest/template.ts';
-import { describeValue, isMap, isScalar, type JsonMap, shorten, unknownValue } from '../manifest/values.ts';
+import { describeValue, emptyMap, isMap, isScalar, type JsonMap, shorten, unknownValue } from '../manifest/values.ts';
 import { forbiddenIn, maxKeyLength } from './address.ts';
 import type { Cell } from './expand-matrix.ts';
 import { placeFault, type TemplateCache, textId } from './templates.ts';
@@ -124,11 +124,9 @@ function renderKey(
   if (!isTemplate(task.key)) return task.key;
   const template = from.templates.get(task.key);
   if (template === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return undefined;
-  const names = Object.assign(
-    Object.create(null) as JsonMap,
-    { vars: from.vars },
-    row === undefined ? {} : { row: row.value },
-  );
+  const names = emptyMap();
+  names.vars = from.vars;
+  if (row !== undefined) names.row = row.value;
   const rowLabel = row === undefined ? {} : { rowLabel: row.label };
   const { value, faults } = renderTemplate(template, { names, ...rowLabel });
   const site = { text: task.key, path: taskPath(task.id, 'key'), places: from.manifest.places };
@@ -144,7 +142,7 @@ function renderKey(
 
 function checkKey(key: string): string | undefined {
   if (key === '') return 'the key is empty';
-  const length = [...key].length;
+  const length = key.length > maxKeyLength ? [...key].length : key.length;
   if (length > maxKeyLength) return `the key has ${length} characters; at most ${maxKeyLength} are allowed`;
   const odd = forbiddenIn(key);
   return odd === undefined ? undefined : `the key \`${shorten(key)}\` has ${nameCharacter(odd)} in it`;

@@ -56,25 +56,26 @@ function checkPurchase(fields: Fields): Purchase {
   const jobId = fields.jobId === undefined ? undefined : checkId(fields, 'jobId');
   const state = checkState(fields, jobId !== undefined);
   const { outputs, request } = fields;
-  return {
+  const purchase: Purchase = {
     fingerprint: checkDigest(fields, 'fingerprint'),
     generation: count(fields, 'generation', 1),
     attempt: count(fields, 'attempt', 1),
     state,
     key: text(fields, 'key', { max: 128, pattern: /^[ -~]+$/, form: 'printable ASCII' }),
-    ...(fields.since !== undefined && { since: checkTime(fields) }),
-    ...(fields.fence !== undefined && jobId === undefined && { fence: checkFence(fields) }),
-    ...(fields.resent === true && jobId === undefined && { resent: true as const }),
-    ...(jobId !== undefined && { jobId }),
-    ...(fields.credits !== undefined && { credits: checkCredits(fields) }),
-    ...(fields.error !== undefined && { error: text(fields, 'error', { max: 4096 }) }),
-    ...(outputs !== undefined && { outputs: checkOutputs(outputs) }),
-    ...(fields.recordId !== undefined && jobId !== undefined && { recordId: checkId(fields, 'recordId') }),
-    ...(fields.url !== undefined && jobId !== undefined && { url: checkUrl(fields) }),
-    ...(fields.revision !== undefined && { revision: count(fields, 'revision', 0) }),
-    ...(fields.take !== undefined && { take: count(fields, 'take', 1) }),
-    ...(request !== undefined && { request: checkRequest(request) }),
   };
+  if (fields.since !== undefined) purchase.since = checkTime(fields);
+  if (fields.fence !== undefined && jobId === undefined) purchase.fence = checkFence(fields);
+  if (fields.resent === true && jobId === undefined) purchase.resent = true;
+  if (jobId !== undefined) purchase.jobId = jobId;
+  if (fields.credits !== undefined) purchase.credits = checkCredits(fields);
+  if (fields.error !== undefined) purchase.error = text(fields, 'error', { max: 4096 });
+  if (outputs !== undefined) purchase.outputs = checkOutputs(outputs);
+  if (fields.recordId !== undefined && jobId !== undefined) purchase.recordId = checkId(fields, 'recordId');
+  if (fields.url !== undefined && jobId !== undefined) purchase.url = checkUrl(fields);
+  if (fields.revision !== undefined) purchase.revision = count(fields, 'revision', 0);
+  if (fields.take !== undefined) purchase.take = count(fields, 'take', 1);
+  if (request !== undefined) purchase.request = checkRequest(request);
+  return purchase;
 }
 
 function checkState(fields: Fields, hasJob: boolean): PurchaseState {

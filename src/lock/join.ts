@@ -71,6 +71,10 @@ export function lineOf(record: StepRecord): LockLine {
 
 /** Joins any number of parts in one pass, so that a long journal of one step stays cheap. */
 export function joinParts(address: string, parts: readonly Part[]): StepRecord {
+  const [part, ...otherParts] = parts;
+  const [purchase, ...others] = part?.purchases ?? [];
+  const isOne = otherParts.length === 0 && others.length === 0;
+  if (part !== undefined && purchase !== undefined && isOne) return normalRecord(address, part, purchase);
   const facts = new Map<string, Purchase>();
   const shared = new Map<string, Shared>();
   for (const part of parts) {
@@ -93,6 +97,13 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   purchases.sort(compareNewestFirst);
   const decisions = joinDecisions(parts.map((part) => part.decisions));
   return { address, kind: kindOf(parts), purchases, ...(decisions !== undefined && { decisions }) };
+}
+
+/** Nearly every line of a lock: one purchase, told once. */
+function normalRecord(address: string, { kind, decisions: decided }: Part, purchase: Purchase): StepRecord {
+  const purchases = [normalPurchase(purchase, joinShared(undefined, purchase))];
+  const decisions = decided === undefined ? undefined : joinDecisions([decided]);
+  return decisions === undefined ? { address, kind, purchases } : { address, kind, purchases, decisions };
 }
 
 /** What all facts about one (generation, attempt, fingerprint) have in common, whoever of them brought it. */
@@ -156,39 +167,28 @@ function joinFences(a: Purchase, b: Purchase, since: string | undefined): string
  * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
  */
 function normalPurchase(purchase: Purchase, common: Shared): Purchase {
-  const { state, since, fence, resent, jobId, error } = purchase;
+  const { fingerprint, generation, attempt, state, since, fence, resent, jobId, error } = purchase;
   const open = isOpenCreate(purchase) || state === 'running';
-  return {
-    fingerprint: purchase.fingerprint,
-    generation: purchase.generation,
-    attempt: purchase.attempt,
-    state,
-    key: common.key,
-    ...(open && since !== undefined && { since }),
-    ...(open && jobId === undefined && fence !== undefined && { fence }),
-    ...(open && jobId === undefined && resent && { resent }),
-    ...(jobId !== undefined && { jobId, ...whatTheJobGave(purchase) }),
-    ...(state !== 'done' && error !== undefined && { error }),
-    ...(common.take !== undefined && { take: common.take }),
-    ...(common.request !== undefined && { request: common.request }),
-  };
+  const normal: Purchase = { fingerprint, generation, attempt, state, key: common.key };
+  if (open && since !== undefined) normal.since = since;
+  if (open && jobId === undefined && fence !== undefined) normal.fence = fence;
+  if (open && jobId === undefined && resent) normal.resent = resent;
+  if (jobId !== undefined) addWhatTheJobGave(normal, purchase, jobId);
+  if (state !== 'done' && error !== undefined) normal.error = error;
+  if (common.take !== undefined) normal.take = common.take;
+  if (common.request !== undefined) normal.request = common.request;
+  return normal;
 }
 
 /** Only a job is charged for and gives files. */
-function whatTheJobGave({
-  credits,
-  outputs,
-  revision,
-  recordId,
-  url,
-}: Purchase): Pick<Purchase, 'credits' | 'outputs' | 'revision' | 'recordId' | 'url'> {
-  return {
-    ...(credits !== undefined && { credits }),
-    ...(outputs !== undefined && { outputs }),
-    ...(recordId !== undefined && { recordId }),
-    ...(url !== undefined && { url }),
-    ...(revision !== undefined && revision > 0 && { revision }),
-  };
+function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string): void {
+  const { credits, outputs, revision, recordId, url } = purchase;
+  normal.jobId = jobId;
+  if (credits !== undefined) normal.credits = credits;
+  if (outputs !== undefined) normal.outputs = outputs;
+  if (recordId !== undefined) normal.recordId = recordId;
+  if (url !== undefined) normal.url = url;
+  if (revision !== undefined && revision > 0) normal.revision = revision;
 }
 
 function withoutExplanation(purchase: Purchase): Purchase {

@@ -4,7 +4,7 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { applyDecisions } from './apply-decisions.ts';
-import { type Decision, decide, type FileState } from './decide.ts';
+import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { findUnfunded } from './fund.ts';
@@ -37,6 +37,8 @@ export interface PlanFacts {
   selected?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
+  /** What `matchSteps` says of this graph and lock, where that is known; without a redo it is the same here. */
+  matches?: readonly Match[];
 }
 
 /** A file whose state a plan needs to know. `measure`: what it is like, too. */
@@ -47,10 +49,17 @@ export interface OutputToCheck {
 
 /** One question for the disk before `assemblePlan`. */
 export function outputsToCheck(graph: Graph, lock: Lock): OutputToCheck[] {
-  return matchSteps(graph, lock).flatMap(({ purchase, step }) => {
+  return outputsOf(matchSteps(graph, lock));
+}
+
+export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
+  const outputs: OutputToCheck[] = [];
+  for (const { purchase, step } of matches) {
+    if (purchase?.state !== 'done') continue;
     const measure = step.expect !== undefined && needsMeasuring(step.expect);
-    return purchase?.state === 'done' ? (purchase.outputs ?? []).map((output) => ({ output, measure })) : [];
-  });
+    for (const output of purchase.outputs ?? []) outputs.push({ output, measure });
+  }
+  return outputs;
 }
 
 /** For every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
@@ -58,11 +67,12 @@ export function assemblePlan(given: PlanFacts): Plan {
   const { lock } = given;
   const graph = applyDecisions(given.graph, lock, given.redo);
   const facts = { ...given, graph };
-  const matches = matchSteps(graph, lock);
+  const matches = (given.redo.size === 0 ? given.matches : undefined) ?? matchSteps(graph, lock);
   const priceOf = pricesFrom(lock, graph.prices);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const everyRow = matches.map((match) => makeRow(match, { facts, priceOf, conditions, count }));
+  const decisionFacts = { once: { ...facts, redo: false }, again: { ...facts, redo: true } };
+  const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
@@ -79,39 +89,44 @@ function makeRow(
   match: Match,
   context: {
     facts: PlanFacts;
+    /** For steps that are bought once, and for those that are to be bought again. */
+    decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     priceOf: PriceOf;
     conditions: ReadonlyMap<string, readonly PartCondition[]>;
     count: CountParts;
   },
 ): PlanRow {
-  const { facts, priceOf, conditions, count } = context;
+  const { facts, decisionFacts, conditions, count } = context;
   const { step, purchase } = match;
   const missing = findMissingPart(conditions.get(step.address), count);
   const isUnneeded = missing !== undefined && purchase === undefined;
-  const price = priceOf(step.kind, step.request);
+  const priceOf = () => context.priceOf(step.kind, step.request);
   const isPinned = step.decided?.pinned !== undefined;
-  const decision: Decision = isUnneeded
+  const plain: Decision = isUnneeded
     ? { action: 'keep', reason: `not needed: ${missing.condition.of} gave ${missing.parts}` }
-    : tellDecided(match, decide(match, { ...facts, redo: facts.redo.has(step.address) && !isPinned }), price);
+    : decide(match, facts.redo.has(step.address) && !isPinned ? decisionFacts.again : decisionFacts.once);
+  const decision = step.decided === undefined || isUnneeded ? plain : tellDecided(match, plain, priceOf());
   const spends = isSpending(decision.action);
+  // Most of a finished campaign is kept, whatever it would cost.
+  const price = isCarriedOut(decision.action) ? priceOf() : undefined;
   const row: PlanRow = {
     address: step.address,
     task: step.task,
     kind: step.kind,
     action: decision.action,
     reason: decision.reason,
-    credits: spends ? price.credits : 0,
+    credits: spends && price !== undefined ? price.credits : 0,
   };
   if (isUnneeded) row.unneeded = true;
   if (isPinned) row.pinned = true;
-  if (isPinned && step.decided?.wanted !== undefined) row.wouldCost = price.credits;
+  if (isPinned && step.decided?.wanted !== undefined) row.wouldCost = priceOf().credits;
   if (step.decided?.accepted === true) row.accepted = true;
   if (decision.action === 'redo') row.discards = discardedCredits(match.record);
   if (!spends && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   const output = purchase?.outputs?.[0];
   if (output !== undefined && !spends) row.output = output.path;
   if (spends && step.unchecked === true) row.unchecked = true;
-  if (!isCarriedOut(decision.action)) return row;
+  if (!isCarriedOut(decision.action) || price === undefined) return row;
   row.order = makeOrder(match, decision, { campaign: facts.graph.name, price, action: decision.action, conditions });
   const { retries } = row.order;
   if (retries !== undefined) row.mayRetry = costOfRetries(retries, price);
@@ -119,13 +134,20 @@ function makeRow(
 }
 
 /** How many parts the output of a step has, by the files that were saved of it. */
-function partCounter(matches: Match[]): CountParts {
-  const done = new Map<string, number>();
-  for (const { step, purchase } of matches) {
-    if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
-    done.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
-  }
-  return (address, fingerprint) => done.get(`${address} ${fingerprint}`);
+function partCounter(matches: readonly Match[]): CountParts {
+  let done: Map<string, number> | undefined;
+  const countAll = () => {
+    const counts = new Map<string, number>();
+    for (const { step, purchase } of matches) {
+      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
+      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
+    }
+    return counts;
+  };
+  return (address, fingerprint) => {
+    done ??= countAll();
+    return done.get(`${address} ${fingerprint}`);
+  };
 }
 
 /** A file that some step of this plan moves to its own name is nobody's to replace, whoever once saved it. */
@@ -163,13 +185,14 @@ function blockUnfunded(rows: PlanRow[], cap: number): void {
 }
 
 /** A step that would have to be bought waits in vain for one that is not going to be done. */
-function blockDependents(rows: PlanRow[], matches: Match[], everyRow: PlanRow[]): void {
-  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
-  const inRun = new Set(rows.map(({ address }) => address));
+function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
   );
   const waiting = new Set(rows.filter(({ address, action }) => isSpending(action) || sharing.has(address)));
+  if (waiting.size === 0) return;
+  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
+  const inRun = new Set(rows.map(({ address }) => address));
   // What a step needs stands before it, but for the step whose job it shares: that one may stand behind it.
   for (let found = true; found; ) {
     found = false;

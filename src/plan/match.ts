@@ -64,11 +64,17 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
 }
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {
-  const claimed = new Map(matches.map((match) => [match.step.address, match.purchase?.fingerprint]));
+  const claimed = new Map<string, string>();
+  for (const { step, purchase } of matches) if (purchase !== undefined) claimed.set(step.address, purchase.fingerprint);
+  const isFree = (address: string, fingerprint: string) => claimed.get(address) !== fingerprint;
+  const holders = [...lock.steps.values()].filter((record) =>
+    countedPurchases(record).some(({ fingerprint }) => isFree(record.address, fingerprint)),
+  );
+  if (holders.length === 0) return;
   const free = new Map<string, StepRecord[]>();
-  for (const record of [...lock.steps.values()].sort((a, b) => (a.address < b.address ? -1 : 1))) {
+  for (const record of holders.sort((a, b) => (a.address < b.address ? -1 : 1))) {
     for (const { fingerprint } of countedPurchases(record)) {
-      if (claimed.get(record.address) === fingerprint) continue;
+      if (!isFree(record.address, fingerprint)) continue;
       const records = free.get(fingerprint);
       if (records === undefined) free.set(fingerprint, [record]);
       else if (records.at(-1) !== record) records.push(record);

@@ -5,14 +5,16 @@ import type { Match } from './match.ts';
 import type { PlanRow } from './plan.ts';
 
 /** Records of addresses that the manifest no longer has – but not those whose purchases stand, or will stand, at another. */
-export function orphanRows(matches: Match[], lock: Lock): PlanRow[] {
+export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
+  const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
+  if (left.length === 0) return [];
   const held = purchasesHeldBy(addresses, lock);
   const rows: PlanRow[] = [];
-  for (const address of [...lock.steps.keys()].sort()) {
+  for (const address of left.sort()) {
     const record = lock.steps.get(address);
-    if (record === undefined || addresses.has(address) || movedAway.has(address) || isHeld(record, held)) continue;
+    if (record === undefined || isHeld(record, held)) continue;
     const [face] = countedPurchases(record);
     if (face === undefined) continue;
     rows.push({

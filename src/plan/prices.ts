@@ -15,6 +15,22 @@ export type WrittenPrices = { readonly [priceClass: string]: number };
  * counts: a reservation must be an upper bound.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
+  // Looked for when the first price is asked: where nothing is left to buy, nobody asks.
+  let charged: ReadonlyMap<string, number> | undefined;
+  const said = readWritten(written);
+  return (kindName, request) => {
+    const kind = kinds[kindName];
+    if (kind === undefined) return { class: kindName, credits: null };
+    charged ??= chargesByClass(lock);
+    const name = priceClass(kind, request);
+    const known = [charged.get(name), documentedCredits(kind, request), said(name)];
+    const credits = known.filter((one) => one !== undefined);
+    return { class: name, credits: credits.length === 0 ? null : Math.max(...credits) };
+  };
+}
+
+/** The most that was charged for a request of each price class. */
+function chargesByClass(lock: Lock): Map<string, number> {
   const charged = new Map<string, number>();
   for (const record of lock.steps.values()) {
     const kind = kinds[record.kind];
@@ -26,15 +42,7 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
       charged.set(name, Math.max(charged.get(name) ?? 0, credits));
     }
   }
-  const said = readWritten(written);
-  return (kindName, request) => {
-    const kind = kinds[kindName];
-    if (kind === undefined) return { class: kindName, credits: null };
-    const name = priceClass(kind, request);
-    const known = [charged.get(name), documentedCredits(kind, request), said(name)];
-    const credits = known.filter((one) => one !== undefined);
-    return { class: name, credits: credits.length === 0 ? null : Math.max(...credits) };
-  };
+  return charged;
 }
 
 /** Of several entries that fit, the most specific one: `image/alpha-2/resolution=4k` goes before `image`. */
