@@ -20,9 +20,9 @@ export function checkSaves(saves: readonly Save[], manifest: Manifest): Diagnost
   for (const save of saves.flatMap(everyFile)) {
     const folded = foldPath(save.path);
     const parents = parentsOf(folded);
-    const own = [folded, ...parents].map((path) => inputs.get(path)).find((what) => what !== undefined);
+    const own = inputs.get(folded) ?? firstOf(parents, inputs);
     const same = files.get(folded);
-    const blocked = same ?? parents.map((parent) => files.get(parent)).find((one) => one !== undefined);
+    const blocked = same ?? firstOf(parents, files);
     const blocking = blocked ?? folders.get(folded);
     if (own !== undefined || folded.endsWith('.lock.jsonl')) {
       diagnostics.push(describeOwnFile(save, { what: own ?? 'a lock', manifest }));
@@ -100,7 +100,17 @@ function inputFiles(manifest: Manifest): Map<string, string> {
   return inputs;
 }
 
+/** The folders that a path leads through, the outermost first. */
 function parentsOf(path: string): string[] {
-  const segments = path.split('/');
-  return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
+  const parents: string[] = [];
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) parents.push(path.slice(0, at));
+  return parents;
+}
+
+function firstOf<Value>(names: readonly string[], known: ReadonlyMap<string, Value>): Value | undefined {
+  for (const name of names) {
+    const value = known.get(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

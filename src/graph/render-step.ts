@@ -163,10 +163,11 @@ class StepRendering {
     }
     const written = task.save === undefined ? defaultSave(this.#draft) : this.#render(task.save, path);
     if (written === unknownValue) return '';
-    const place = task.save === undefined ? places.key(taskPath(task.id)) : places.value(path);
+    const place = () => (task.save === undefined ? places.key(taskPath(task.id)) : places.value(path));
     if (!isScalar(written)) {
       const message = 'the output path is not a text';
-      this.#report({ code: 'MB1602', severity: 'error', message, hint: 'write a path, as in images/{{key}}', place });
+      const hint = 'write a path, as in images/{{key}}';
+      this.#report({ code: 'MB1602', severity: 'error', message, hint, place: place() });
       return '';
     }
     const plain = String(written).normalize('NFC');
@@ -174,13 +175,13 @@ class StepRendering {
     if (extension !== undefined) {
       const message = `the output path ends in ${extension}, and the extension is added by itself`;
       const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
-      this.#report({ code: 'MB1602', severity: 'warning', message, hint, place });
+      this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
     }
     const full = take === undefined || savesByTake(task, this.#steps.templates) ? plain : `${plain}-${take}`;
     const problem = checkSavePath(full);
     if (problem === undefined) return full;
     const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
-    this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place });
+    this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place: place() });
     return '';
   }
 
