@@ -1,5 +1,6 @@
 import { LockChangedError, openLockFile } from '../disk/lock-file.ts';
 import type { Graph } from '../graph/graph.ts';
+import { outlineOf } from '../graph/outline.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { writeHeader, writeLock } from '../lock/write.ts';
@@ -110,7 +111,7 @@ async function record(
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
   try {
-    await file.replace(writeLock(withoutMovedAway(lock, graph)));
+    await file.replace(writeLock(withoutMovedAway(lock, outlineOf(graph))));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
     throw new CommandError(

@@ -6,8 +6,8 @@ import { createOutputs } from '../disk/outputs.ts';
 import { drive } from '../engine/drive.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
-import type { Graph } from '../graph/graph.ts';
 import { isLoopbackHost } from '../graph/inward-address.ts';
+import type { GraphOutline } from '../graph/outline.ts';
 import type { Json } from '../json.ts';
 import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -26,7 +26,7 @@ import { listenForInterruption } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RunPlanOptions {
-  graph: Graph;
+  outline: GraphOutline;
   loaded: LoadedLock;
   paths: CampaignPaths;
   guard: Guard;
@@ -53,7 +53,7 @@ export interface RunPlanOptions {
 
 /** Carries the plan out in this process: ports, reporters and signals are put together here, and taken apart again. */
 export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<ExitCode> {
-  const { loaded, paths, clock, graph } = options;
+  const { loaded, paths, clock, outline } = options;
   const startedAt = clock.now();
   const recorder = await makeRecorder(plan, options);
   const emit = (fact: RunFact) => recorder.on({ at: new Date(clock.now()).toISOString(), ...fact });
@@ -86,7 +86,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       steps: plan.rows.length,
       concurrency: plan.concurrency,
       totals: plan.totals,
-      tasks: graph.tasks.map(({ id, kind, steps }) => ({ id, kind, steps })),
+      tasks: outline.tasks,
     });
     const lost = new ListLookUp({
       lock: () => ledger.lock,
@@ -106,7 +106,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       signal: interruption.signal,
     };
     const work = drive(plan, ports, { concurrency: plan.concurrency, downloads: 16 });
-    const settle = () => settleLock(file, { ledger, graph, loaded, emit });
+    const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
     const guarded = work.catch(async (error: unknown) => {
       await settle().catch(() => {});

@@ -1,6 +1,6 @@
 import { LockChangedError, type LockFile, openLockFile, readLockBytes } from '../disk/lock-file.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
-import type { Graph } from '../graph/graph.ts';
+import type { GraphOutline } from '../graph/outline.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
 import { writeHeader, writeLock } from '../lock/write.ts';
@@ -11,16 +11,16 @@ import type { LoadedLock } from './campaign.ts';
 /** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
   file: LockFile,
-  context: { ledger: LocalLedger; graph: Graph; loaded: LoadedLock; emit(fact: RunFact): void },
+  context: { ledger: LocalLedger; outline: GraphOutline; loaded: LoadedLock; emit(fact: RunFact): void },
 ): Promise<void> {
-  const { ledger, graph, loaded, emit } = context;
+  const { ledger, outline, loaded, emit } = context;
   if (!ledger.recorded && !loaded.needsRewrite) return;
-  const own = withoutMovedAway(ledger.lock, graph);
+  const own = withoutMovedAway(ledger.lock, outline);
   try {
     await file.replace(writeLock(own));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
-    await joinWithChanged(file.path, { ledger, graph });
+    await joinWithChanged(file.path, { ledger, outline });
     emit({
       event: 'noticed',
       message: 'the lock was changed by another program during the run; both versions were joined',
@@ -29,14 +29,17 @@ export async function settleLock(
 }
 
 /** Somebody (git, an editor) wrote the lock meanwhile: what is there and what this run knows are joined, nothing is dropped. */
-async function joinWithChanged(path: string, { ledger, graph }: { ledger: LocalLedger; graph: Graph }): Promise<void> {
+async function joinWithChanged(
+  path: string,
+  { ledger, outline }: { ledger: LocalLedger; outline: GraphOutline },
+): Promise<void> {
   const bytes = await readLockBytes(path);
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
   const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
   const file = await openLockFile(path, { header: writeHeader(joined), read: bytes ?? null });
   try {
-    await file.replace(writeLock(withoutMovedAway(joined, graph)));
+    await file.replace(writeLock(withoutMovedAway(joined, outline)));
   } finally {
     await file.close();
   }

@@ -1,4 +1,4 @@
-import type { Graph } from '../graph/graph.ts';
+import type { GraphOutline } from '../graph/outline.ts';
 import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, StepRecord } from '../lock/record.ts';
 import type { Match } from './match.ts';
@@ -44,8 +44,7 @@ function reasonOf(record: StepRecord): string {
  * every purchase is also on record at one that it has. Nothing that was paid for is ever left out, and what was decided
  * about it goes along.
  */
-export function withoutMovedAway(lock: Lock, graph: Graph): Lock {
-  const addresses = new Set(graph.steps.map(({ address }) => address));
+export function withoutMovedAway(lock: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const held = purchasesHeldBy(addresses, lock);
   const steps = new Map(lock.steps);
   for (const [address, record] of lock.steps) {

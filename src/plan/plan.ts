@@ -53,7 +53,7 @@ export interface StepOrder {
   save: string;
   /** Steps that must be done first. */
   needs: string[];
-  price: Price;
+  price: Readonly<Price>;
   /** Its create was sent before and never answered: the same key is sent again. */
   sentBefore?: true;
   /** The job is known: nothing is created. */

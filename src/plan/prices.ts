@@ -5,7 +5,7 @@ import type { Lock } from '../lock/record.ts';
 import type { Price } from './plan.ts';
 
 /** What a request costs, as far as anybody knows. */
-export type PriceOf = (kind: string, request: OpenRequest) => Price;
+export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /** Credits by price class, or by the beginning of one. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
@@ -18,14 +18,21 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
   // Looked for when the first price is asked: where nothing is left to buy, nobody asks.
   let charged: ReadonlyMap<string, number> | undefined;
   const said = readWritten(written);
+  // Thousands of steps of one class have one price: in the plan, and in memory.
+  const prices = new Map<string, Readonly<Price>>();
   return (kindName, request) => {
     const kind = kinds[kindName];
     if (kind === undefined) return { class: kindName, credits: null };
     charged ??= chargesByClass(lock);
     const name = priceClass(kind, request);
     const known = [charged.get(name), documentedCredits(kind, request), said(name)];
-    const credits = known.filter((one) => one !== undefined);
-    return { class: name, credits: credits.length === 0 ? null : Math.max(...credits) };
+    const numbers = known.filter((one) => one !== undefined);
+    const credits = numbers.length === 0 ? null : Math.max(...numbers);
+    const before = prices.get(name);
+    if (before !== undefined && before.credits === credits) return before;
+    const price = { class: name, credits };
+    prices.set(name, price);
+    return price;
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
+import { outlineOf } from '../graph/outline.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output } from '../lock/record.ts';
@@ -144,7 +145,7 @@ function isSaved(outputs: Output[], present: PresentFiles): boolean {
 /** Not those whose purchases a rename has brought, or will bring, to another address. */
 function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  return [...withoutMovedAway(lock, graph).steps]
+  return [...withoutMovedAway(lock, outlineOf(graph)).steps]
     .filter(([address, record]) => !known.has(address) && countedPurchases(record).length > 0)
     .map(([address]) => address)
     .sort();

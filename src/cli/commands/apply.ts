@@ -1,16 +1,17 @@
 import { join } from 'node:path';
+import { outlineOf } from '../../graph/outline.ts';
 import { isSpending, isWork } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planText } from '../../report/plan-text.ts';
 import { systemClock } from '../../run/clock.ts';
 import { askToSpend } from '../ask.ts';
-import { campaignPaths, knownService, requireLock } from '../campaign.ts';
+import { type CampaignPaths, campaignPaths, knownService, requireLock } from '../campaign.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
-import { readEnvironment, requireAccess } from '../environment.ts';
+import { type Environment, readEnvironment, requireAccess } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { holdGuard } from '../hold-guard.ts';
-import { planCampaign } from '../plan-campaign.ts';
+import { type PlanOptions, planCampaign } from '../plan-campaign.ts';
 import { openEvents } from '../recorder.ts';
 import { runPlan } from '../run-plan.ts';
 import { tellCredential } from '../tell-credential.ts';
@@ -41,25 +42,14 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   const paths = campaignPaths(file, options);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
   const service = knownService(sandbox, environment);
-  const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts } = await requireCheckedGraph(file, checked);
-  const events = openEvents(options.events, terminal);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  const replays = replaysOf(sandbox, environment);
+  const prepared = await prepare(file, options, { paths, terminal, environment, service, replays });
+  const { made, outline, loaded, facts, events, guard } = prepared;
   try {
-    const loaded = await requireLock(paths, service, terminal);
-    const made = await planCampaign(graph, loaded.lock, paths, {
-      terminal,
-      redo: options.redo ?? [],
-      ...selectionOf(options),
-      replays: replaysOf(sandbox, environment),
-      onUnknown: options.onUnknown,
-      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-    });
     if (!options.json && options.events !== '-') {
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
-    tellCredential(made, replaysOf(sandbox, environment), terminal);
+    tellCredential(made, replays, terminal);
     const needsService = made.rows.some(isWork);
     const agreed = needsService ? await agreeToSpend(made, options, terminal) : 'yes';
     if (agreed !== 'yes') {
@@ -71,7 +61,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
     try {
       return await runPlan(made, {
-        graph,
+        outline,
         loaded,
         paths,
         guard,
@@ -94,6 +84,43 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     }
   } finally {
     await guard.release();
+  }
+}
+
+/**
+ * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
+ */
+async function prepare(
+  file: string,
+  options: ApplyOptions,
+  context: {
+    paths: CampaignPaths;
+    terminal: Terminal;
+    environment: Environment;
+    service: string | undefined;
+    replays: PlanOptions['replays'];
+  },
+) {
+  const { paths, terminal, environment, service, replays } = context;
+  const checked = { options, paths, terminal, service, environment, isRun: true };
+  const { graph, facts } = await requireCheckedGraph(file, checked);
+  const events = openEvents(options.events, terminal);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const loaded = await requireLock(paths, service, terminal);
+    const made = await planCampaign(graph, loaded.lock, paths, {
+      terminal,
+      redo: options.redo ?? [],
+      ...selectionOf(options),
+      replays,
+      onUnknown: options.onUnknown,
+      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    });
+    return { made, outline: outlineOf(graph), loaded, facts, events, guard };
+  } catch (error) {
+    await guard.release();
+    throw error;
   }
 }
 
