@@ -5,7 +5,7 @@ import type { Ports } from '../run/ports.ts';
 import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { holdPosts } from './hold-posts.ts';
-import { countNeeds, invertNeeds, measureHeights, priorityOf } from './order-of-work.ts';
+import { countNeeds, invertNeeds, measureHeights, priorityOf, urgencyOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
 
 export interface DriveOptions {
@@ -59,9 +59,8 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   /** Resolves when the slot is free; the step may go on after it. */
   const holdSlot = (order: StepOrder) =>
     new Promise<void>((free) => {
-      // Others wait for its output, or for its slot.
-      const unblocks = (dependents.get(order.address) ?? []).length > 0 ? 1 : 0;
-      const urgency = () => 1 + unblocks + (ready.size > 0 ? 1 : 0);
+      const { length: ownDependents } = dependents.get(order.address) ?? [];
+      const urgency = () => urgencyOf({ dependents: ownDependents, waiting: ready.size, running: jobs.pending });
       runStep(order, stepPorts, { free, urgency })
         .then(
           (end) => settle(order, end),

@@ -111,13 +111,6 @@ export function estimate(ended: readonly Mass[], running: readonly number[]): Di
   return new Distribution(masses);
 }
 
-/** What is assumed before a job was seen: log-normal, with a long tail, as little as half a job. */
-export function priorOf(typicalMs: number): Mass[] {
-  const spread = 0.6;
-  const scores = [-1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8, 2.6, 3.5];
-  return scores.map((score) => ({ ms: typicalMs * Math.exp(spread * score), weight: 0.5 / scores.length }));
-}
-
 /**
  * What has been seen, spread a little: between two jobs there would have been others. In logarithms, with Silverman's
  * bandwidth; jobs that all take the same time stay what they are.

@@ -1,13 +1,15 @@
 import type { KeptDurations } from '../../disk/kept-durations.ts';
-import { type Distribution, estimate, type Mass, priorOf, smooth } from './distribution.ts';
+import { type Distribution, estimate, smooth } from './distribution.ts';
+import { fitLogNormal, massesOf } from './log-normal.ts';
 
-const mostProbes = 2;
+/** What is fitted to what was seen counts as much as so many jobs. */
+const fittedJobs = 6;
 const mostSamples = 300;
 const mostKept = 100;
-/** A look is worth a fortieth of what a job takes, which comes to about four looks per job; never more than a second. */
-const looksWorth = 1 / 40;
+/** A look is worth a part of what a job takes, which comes to about four looks per job where others wait for its slot. */
+const looksWorth = 1 / 14;
 const leastWorthMs = 10;
-const mostWorthMs = 1000;
+const mostWorthMs = 1500;
 /** Two looks at one job are never closer than this, where nothing shows that jobs are faster. */
 const floorMs = 2000;
 const leastFloorMs = 20;
@@ -16,15 +18,15 @@ const leastFloorMs = 20;
 export class KnownDurations {
   /** In ms, the newest last. */
   readonly samples: number[];
-  readonly #prior: Mass[];
+  readonly #typicalMs: number;
   #distribution: Distribution;
   #learned = 0;
   #seen = 0;
-  #probes = 0;
+  #isProbed = false;
 
   constructor(typicalMs: number, samples: readonly number[] = []) {
     this.samples = [...samples];
-    this.#prior = priorOf(typicalMs);
+    this.#typicalMs = typicalMs;
     this.#distribution = this.#estimate([]);
   }
 
@@ -43,10 +45,10 @@ export class KnownDurations {
     return Math.min(floorMs, Math.max(leastFloorMs, this.#distribution.quantile(0.5) / 10));
   }
 
-  /** Whether one more job is to be looked at often, so that the others need not be. */
+  /** Whether this job is to be the first that is looked at often, so that the others need not be. */
   wantsProbe(): boolean {
-    if (this.samples.length >= 2 || this.#probes >= mostProbes) return false;
-    this.#probes += 1;
+    if (this.samples.length >= 2 || this.#isProbed) return false;
+    this.#isProbed = true;
     return true;
   }
 
@@ -74,7 +76,8 @@ export class KnownDurations {
   }
 
   #estimate(running: readonly number[]): Distribution {
-    return estimate([...this.#prior, ...smooth(this.samples)], running);
+    const fit = fitLogNormal(this.#typicalMs, { ended: this.samples, running });
+    return estimate([...massesOf(fit, fittedJobs), ...smooth(this.samples)], running);
   }
 }
 

@@ -36,6 +36,8 @@ export interface PollerOptions {
 }
 
 const mostInFlight = 64;
+/** With so many jobs left, all of them are thought about whenever one ends. */
+const mostHurried = 8;
 /** A job that is said to be older is not believed. */
 const longestAgeMs = 7 * 86_400_000;
 
@@ -81,7 +83,9 @@ export class Poller {
       urgency,
       number,
       fresh,
+      luck: this.#clock.random(),
       isProbe: fresh && known.wantsProbe(),
+      probedAge: -1,
       startedAt: this.#clock.now(),
       lastAge: undefined,
       listAge: undefined,
@@ -122,6 +126,8 @@ export class Poller {
         this.#rooms.get(kind.name)?.jobs.delete(watched);
         watched.turn += 1;
         if (this.#jobs.size === 0) this.#rest();
+        // More hangs on those that are left, and a list no longer tells of the last one.
+        else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
   }
@@ -138,8 +144,7 @@ export class Poller {
 
   #dueAt(job: WatchedJob): number {
     const listed = this.#rooms.get(job.kind.name)?.tells(job) ?? false;
-    const jitter = 0.9 + this.#clock.random() / 5;
-    return dueAt(job, { fixedMs: this.#options.fixedMs, listed, jitter });
+    return dueAt(job, { fixedMs: this.#options.fixedMs, listed });
   }
 
   #enqueue(job: WatchedJob, at: number, isSet = false): void {
@@ -253,10 +258,25 @@ export class Poller {
     job.lastAge = age;
     job.askedAge = age;
     job.missing = 0;
-    if (data.status !== 'COMPLETED') return;
+    if (data.status !== 'COMPLETED') return this.#passOn(job, age);
     const took = tookMs(data, age, before);
     this.#rooms.get(job.kind.name)?.audit(job, took);
     this.#addSample(job, took);
+  }
+
+  /** The next probe is another job: that this one is not over is known now, and another may be. */
+  #passOn(job: WatchedJob, age: number): void {
+    if (!job.isProbe || job.known.samples.length > 0) return;
+    let next: WatchedJob | undefined;
+    for (const other of this.#jobs) {
+      const isNew = other.fresh && other.lastAge === undefined && other.known === job.known && isWaiting(other);
+      if (isNew && (next === undefined || other.startedAt < next.startedAt)) next = other;
+    }
+    if (next === undefined) return;
+    job.isProbe = false;
+    next.isProbe = true;
+    next.probedAge = age;
+    this.#enqueue(next, this.#dueAt(next));
   }
 
   #addSample({ known }: WatchedJob, ms: number): void {
@@ -264,10 +284,15 @@ export class Poller {
     if (!known.isStale) return;
     const others = [...this.#jobs].filter((job) => job.known === known);
     known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
-    // What moved to later finds out when its time comes.
-    for (const job of others) {
+    this.#bringForward(others);
+  }
+
+  /** What moved to later finds out when its time comes. */
+  #bringForward(jobs: Iterable<WatchedJob>): void {
+    for (const job of jobs) {
+      if (!isWaiting(job)) continue;
       const due = this.#dueAt(job);
-      if (isWaiting(job) && due < job.queuedAt) this.#enqueue(job, due);
+      if (due < job.queuedAt) this.#enqueue(job, due);
     }
   }
 

@@ -13,8 +13,12 @@ export interface WatchedJob {
   /** Which of its kind it is in this run: later ones stand before it in lists. */
   readonly number: number;
   readonly fresh: boolean;
-  /** Is looked at often, to find out how long such jobs take at all. */
-  readonly isProbe: boolean;
+  /** Its own number in [0, 1): jobs that are alike are not all looked at together. */
+  readonly luck: number;
+  /** Is next in the looks that find out how long such jobs take at all. */
+  isProbe: boolean;
+  /** The age at which another job was the last to be probed; -1: none was. */
+  probedAge: number;
   /** Ms since 1970. Moved when the service tells. */
   startedAt: number;
   /** At the last look that could be relied on; undefined before the first. */
@@ -46,13 +50,15 @@ const ceilingMs = 60_000;
 const stragglerFloorMs = 10_000;
 const leastProbeGapMs = 150;
 const fewSamples = 3;
+/** With fewer samples looks are spread: each of them tells whether the others are in time. */
+const spreadUpTo = 20;
+const mostSpread = 0.8;
 
 /** When to look at a job by itself, ms since 1970. `listed`: its kind's list tells of it, and can be relied on. */
 export function dueAt(
   job: WatchedJob,
-  options: { fixedMs: number | undefined; listed: boolean; jitter: number },
+  { fixedMs, listed }: { fixedMs: number | undefined; listed: boolean },
 ): number {
-  const { fixedMs, listed, jitter } = options;
   const { askedAge, startedAt, known } = job;
   const at = (age: number) => Math.max(job.notBefore, startedAt + age);
   const notBeen = (gapMs: number) => (askedAge === undefined ? 0 : askedAge + gapMs);
@@ -61,22 +67,26 @@ export function dueAt(
   if (listed) return at(Math.max(known.distribution.quantile(0.99), notBeen(stragglerFloorMs)));
   // Not yet looked at is not the same as looked at when it was made: jobs may take no time at all.
   const last = job.lastAge ?? -1;
-  const isGuess = known.samples.length === 0;
-  if (job.isProbe && known.samples.length < 2)
-    return at(Math.max(last + probeGap(last, known), notBeen(leastProbeGapMs)));
-  const floorMs = known.floorMs * (isGuess ? jitter : 1);
+  const { length: seen } = known.samples;
+  if (job.isProbe && seen < 2) return at(Math.max(probeAge(job), notBeen(leastProbeGapMs)));
+  const isGuess = seen === 0;
+  const floorMs = known.floorMs * (isGuess ? 0.9 + job.luck / 5 : 1);
   const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
-  // Where hardly any job is known that took longer, the gaps grow with the age.
+  const worthMs = known.worthMs / job.urgency();
+  // Where hardly any job is known that took longer, about as many end in each doubling of the age.
   const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;
-  const explored = isUncharted ? last + Math.max(floorMs, last / 5) : Number.POSITIVE_INFINITY;
-  const due = Math.min(known.distribution.dueAge(last, known.worthMs / job.urgency()), explored, last + ceilingMs);
-  return at(Math.max(due, least));
+  const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * worthMs)) : Number.POSITIVE_INFINITY;
+  const due = Math.min(known.distribution.dueAge(last, worthMs), explored, last + ceilingMs);
+  const spread = mostSpread * Math.max(0, 1 - seen / spreadUpTo) * job.luck;
+  return at(Math.max(due + spread * (due - Math.max(0, last)), least));
 }
 
-/** From a twentieth of a second up to an eighth of what is typical, by a third of its age. */
-function probeGap(last: number, { distribution }: KnownDurations): number {
-  if (last <= 0) return 30;
-  return Math.min(Math.max(leastProbeGapMs, last / 3), Math.max(2000, distribution.quantile(0.5) / 8));
+/** One job after the other is probed at growing ages; who is alone, or was looked at before, less often. */
+function probeAge({ lastAge, probedAge, known }: WatchedJob): number {
+  const last = Math.max(lastAge ?? -1, probedAge);
+  if (last <= 0) return last + 30;
+  const gap = lastAge === undefined ? Math.max(leastProbeGapMs / 2, last / 10) : Math.max(leastProbeGapMs, last / 3);
+  return last + Math.min(gap, Math.max(2000, known.distribution.quantile(0.5) / 8));
 }
 
 /** What waiting on is worth more than nothing, for choosing among many: expected undetected ms, weighted. */
