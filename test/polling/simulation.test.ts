@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { urgencyOf } from '../../src/engine/order-of-work.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
 import { Distribution } from '../../src/service/polling/distribution.ts';
 import { Durations, KnownDurations } from '../../src/service/polling/durations.ts';
@@ -55,9 +56,10 @@ class Service implements Http {
       this.#tokens -= 1;
     }
     const page = /page=(\d+)/.exec(path)?.[1];
+    const limit = Number(/limit=(\d+)/.exec(path)?.[1]);
     if (page !== undefined) {
-      const end = this.jobs.length - (Number(page) - 1) * 100;
-      const shown = this.jobs.slice(Math.max(0, end - 100), Math.max(0, end)).reverse();
+      const end = this.jobs.length - (Number(page) - 1) * limit;
+      const shown = this.jobs.slice(Math.max(0, end - limit), Math.max(0, end)).reverse();
       return answer({ success: true, generations: shown.map((job) => this.#view(job, this.stale)) });
     }
     const job = this.jobs[Number(/\/j(\d+)$/.exec(path)?.[1])];
@@ -90,9 +92,9 @@ function answer(json: object): HttpAnswer {
 async function simulate(
   kind: string,
   durationsMs: readonly number[],
-  options: { concurrency: number; perSecond?: number; durations?: Durations; stale?: boolean },
+  options: { concurrency: number; perSecond?: number; durations?: Durations; stale?: boolean; seed?: number },
 ) {
-  const clock = new VirtualClock({ random: seeded(7) });
+  const clock = new VirtualClock({ random: seeded(options.seed ?? 7) });
   const service = new Service(clock, options.perSecond);
   service.stale = options.stale ?? false;
   const durations = options.durations ?? new Durations();
@@ -107,12 +109,16 @@ async function simulate(
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
   let next = 0;
+  let running = 0;
+  // As the engine says it of steps that need nothing.
+  const urgency = () => urgencyOf({ dependents: 0, waiting: durationsMs.length - next, running });
   const worker = async () => {
     for (let index = next++; index < durationsMs.length; index = next++) {
       const job = service.make(durationsMs[index] ?? 0);
-      const urgency = () => (next < durationsMs.length ? 2 : 1);
+      running += 1;
       const watched = { signal, fresh: true, urgency, onStatus: () => {}, notice: () => {} };
       const end = await watchJob({ kind, jobId: job.id }, ports, watched);
+      running -= 1;
       expect(end.is).toBe('completed');
     }
   };
@@ -125,7 +131,13 @@ async function simulate(
     independent(durationsMs.length, (index) => durationsMs[index] ?? 0),
     options.concurrency,
   );
-  return { meanLagMs, perJob, durations, times: (clock.now() - startedAt) / ideal };
+  return { meanLagMs, perJob, durations, refused: service.refused, times: (clock.now() - startedAt) / ideal };
+}
+
+type Result = Awaited<ReturnType<typeof simulate>>;
+
+function meanOf(results: readonly Result[], name: 'times' | 'perJob' | 'meanLagMs'): number {
+  return results.reduce((sum, result) => sum + result[name], 0) / results.length;
 }
 
 const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
@@ -214,15 +226,48 @@ describe('the price of a job: looks and waiting together', () => {
 
 describe('many jobs', () => {
   test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
-    const draw = logNormal(3000, 0.5, seeded(11));
-    const jobs = manyOf(200, draw);
-    const cold = await simulate('image', jobs, { concurrency: 50 });
-    expect(cold.times).toBeLessThan(1.15);
-    expect(cold.perJob).toBeLessThan(7);
-    const durations = new Durations(cold.durations.keep());
-    const learned = await simulate('image', manyOf(200, draw), { concurrency: 50, durations });
-    expect(learned.times).toBeLessThan(1.1);
-    expect(learned.perJob).toBeLessThan(6);
+    // One draw says little: how long a run takes hangs on a few long jobs.
+    const draws = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    const cold: Result[] = [];
+    const learned: Result[] = [];
+    for (const seed of draws) {
+      const jobs = manyOf(200, logNormal(3000, 0.5, seeded(seed)));
+      const first = await simulate('image', jobs, { concurrency: 50, seed });
+      cold.push(first);
+      const durations = new Durations(first.durations.keep());
+      learned.push(await simulate('image', jobs, { concurrency: 50, seed: seed + 100, durations }));
+    }
+    expect(meanOf(cold, 'times')).toBeLessThan(1.075);
+    expect(meanOf(cold, 'perJob')).toBeLessThan(4.1);
+    expect(meanOf(learned, 'times')).toBeLessThan(1.07);
+    expect(meanOf(learned, 'perJob')).toBeLessThan(3.8);
+    expect(Math.max(...cold.map(({ times }) => times))).toBeLessThan(1.12);
+  });
+
+  test.each([
+    ['as long as is assumed', 15_000, 0.5, 1.06, 7],
+    ['much shorter than is assumed', 3000, 0.5, 1.08, 4.5],
+    ['much longer than is assumed', 60_000, 0.5, 1.04, 14],
+    ['all the same', 500, 0, 1.25, 2],
+  ])('10 jobs at once, %s', async (_, medianMs, sigma, times, perJob) => {
+    const results: Result[] = [];
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const jobs = manyOf(10, logNormal(medianMs, sigma, seeded(seed)));
+      results.push(await simulate('image', jobs, { concurrency: 32, seed }));
+    }
+    expect(meanOf(results, 'times')).toBeLessThan(times);
+    expect(meanOf(results, 'perJob')).toBeLessThan(perJob);
+  });
+
+  test('a few videos: the last one is not forgotten when its list no longer pays', async () => {
+    for (const seed of [1, 2, 3, 5]) {
+      const result = await simulate('video', manyOf(5, logNormal(120_000, 0.4, seeded(seed))), {
+        concurrency: 5,
+        seed,
+      });
+      expect(result.times).toBeLessThan(1.06);
+      expect(result.perJob).toBeLessThan(14);
+    }
   });
 
   test('jobs of no time at all are seen at once', async () => {
@@ -238,30 +283,32 @@ describe('many jobs', () => {
   test('1,000 videos at once and 2 reads a second: the list tells', async () => {
     const draw = logNormal(150_000, 0.4, seeded(3));
     const result = await simulate('video', manyOf(1500, draw), { concurrency: 1000, perSecond: 2 });
-    expect(result.times).toBeLessThan(1.1);
-    expect(result.perJob).toBeLessThan(0.7);
-    expect(result.meanLagMs).toBeLessThan(6000);
+    expect(result.times).toBeLessThan(1.03);
+    expect(result.perJob).toBeLessThan(0.5);
+    expect(result.meanLagMs).toBeLessThan(7000);
   });
 
-  test('1,000 videos, 100 at once, 2 reads a second: one look at the list stands for many', async () => {
-    const draw = logNormal(30_000, 0.4, seeded(3));
+  // Two pages of which one has 72 and the other 28 % of the ends: at 0.24 reads per job no schedule is faster than 1.5 s.
+  test.each([11, 3, 1])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i)', async (seed) => {
+    const draw = logNormal(30_000, 0.4, seeded(seed));
     const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2 });
-    expect(result.meanLagMs).toBeLessThan(2500);
-    expect(result.perJob).toBeLessThan(0.5);
-    expect(result.times).toBeLessThan(1.1);
+    expect(result.meanLagMs).toBeLessThan(2000);
+    expect(result.perJob).toBeLessThan(0.26);
+    expect(result.times).toBeLessThan(1.05);
+    expect(result.refused).toBeLessThan(5);
   });
 
   test('a list that does not know is not believed', async () => {
     const draw = logNormal(20_000, 0.3, seeded(5));
     const result = await simulate('voiceover', manyOf(60, draw), { concurrency: 20, stale: true });
     expect(result.meanLagMs).toBeLessThan(6000);
-    expect(result.perJob).toBeLessThan(15);
+    expect(result.perJob).toBeLessThan(5);
   });
 
   test('thousands at once', async () => {
     const draw = logNormal(30_000, 0.4, seeded(9));
     const result = await simulate('image', manyOf(4000, draw), { concurrency: 4000 });
-    expect(result.perJob).toBeLessThan(15);
-    expect(result.meanLagMs).toBeLessThan(3000);
+    expect(result.perJob).toBeLessThan(6);
+    expect(result.meanLagMs).toBeLessThan(3500);
   });
 });

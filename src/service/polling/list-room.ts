@@ -9,14 +9,24 @@ import { gainOf, type WatchedJob } from './watched-job.ts';
 
 type Data = { [key: string]: Json };
 
+export interface Page {
+  page: number;
+  /** What is to be heard, weighted, in ms. */
+  gain: number;
+}
+
 export type Told =
   | { is: 'throttled'; afterMs: number | null }
   | { is: 'unreadable' }
   /** `ended`: over, with all that is needed. `doubtful`: to be asked about one by one. */
   | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
 
-/** Two looks at the same page are never closer than this: it stands for many, and “every few seconds” is what is asked for. */
-const pageFloorMs = 2000;
+/** Two looks at the same part of a list are never closer than this: “every few seconds” is what is asked for. */
+const listFloorMs = 2000;
+/** A page costs as much as looks at so many of the jobs that are waited for. */
+const pageCost = 1 / 7;
+/** So near the edge of a page a job may just have been pushed onto the next one. */
+const edge = 5;
 /** What is worth a look is thought about as often. */
 const thoughtMs = 250;
 const failureMs = 1000;
@@ -31,7 +41,7 @@ export class ListRoom {
   readonly #trust: ListTrust;
   #notBefore = 0;
   #thoughtAt = 0;
-  readonly #readAt = new Map<number, number>();
+  #readAt = 0;
   #isReading = false;
   #failures = 0;
   /** How many records of others stand before ours, as far as seen. */
@@ -63,34 +73,43 @@ export class ListRoom {
   }
 
   /** The page from which most is to be heard, if that is worth a request now. */
-  bestPage(now: number): { page: number; gain: number } | undefined {
+  bestPage(now: number): Page | undefined {
     if (this.nextCheckAt() > now) return undefined;
     this.#thoughtAt = now;
     const gains = new Map<number, number>();
     let worth = Number.POSITIVE_INFINITY;
+    let [waiting, oldest, isKnown] = [0, 0, false];
     for (const job of this.jobs) {
       if (job.waiter === undefined) continue;
-      const page = this.#pageOf(job);
+      const age = now - job.startedAt;
       const last = Math.max(job.lastAge ?? -1, job.listAge ?? -1);
-      gains.set(page, (gains.get(page) ?? 0) + gainOf(job, now - job.startedAt, last));
+      const isRested = job.listAge === undefined || age - job.listAge >= listFloorMs;
+      const page = this.#pageOf(job);
+      if (isRested) gains.set(page, (gains.get(page) ?? 0) + gainOf(job, age, last));
       worth = Math.min(worth, job.known.worthMs);
+      waiting += 1;
+      oldest = Math.max(oldest, age);
+      isKnown ||= job.known.samples.length > 0;
     }
-    let best: { page: number; gain: number } | undefined;
+    // It costs the same however many of ours are on it, and must not cost more than looks at those one by one.
+    const price = worth * Math.max(1, Math.min(pageSize, waiting) * pageCost);
+    let best: Page | undefined;
     for (const [page, gain] of gains) {
-      const isRested = now - (this.#readAt.get(page) ?? Number.NEGATIVE_INFINITY) >= pageFloorMs;
-      if (isRested && gain >= worth && gain > (best?.gain ?? 0)) best = { page, gain };
+      if (gain >= price && gain > (best?.gain ?? 0)) best = { page, gain };
     }
-    return best;
+    // Where nothing is known yet, the newest page shows most of those that might end early.
+    const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
+    return best ?? (isProbe ? { page: 1, gain: 0 } : undefined);
   }
 
   async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
     const { list } = this.#kind;
     if (list === undefined) return { is: 'unreadable' };
-    const askedAt = this.#clock.now();
+    const asked = { at: this.#clock.now(), page, newest: this.#newest };
+    this.#readAt = asked.at;
     this.#isReading = true;
     const answer = await call(pagePath(list, { page, limit: pageSize }));
     this.#isReading = false;
-    this.#readAt.set(page, askedAt);
     const items = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json)?.[list.items] : undefined;
     if (!Array.isArray(items)) {
       this.#failures += 1;
@@ -99,30 +118,35 @@ export class ListRoom {
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']) };
     }
     this.#failures = 0;
-    return this.#tell(items, page, askedAt);
+    return this.#tell(items, asked);
   }
 
-  #tell(items: readonly Json[], page: number, askedAt: number): Told {
+  #tell(items: readonly Json[], asked: { at: number; page: number; newest: number }): Told {
     const idField = this.#kind.list?.jobId ?? 'id';
+    const first = (asked.page - 1) * pageSize;
+    const least = asked.page === 1 ? 0 : edge;
+    const most = this.#kind.list?.paged === true ? pageSize - edge : Number.POSITIVE_INFINITY;
     const shown = new Map<string, { data: Data; place: number }>();
     for (const [index, item] of items.entries()) {
       const data = readRecord(item);
       const id = data?.[idField] ?? data?.id;
-      if (data !== undefined && typeof id === 'string') shown.set(id, { data, place: (page - 1) * pageSize + index });
+      if (data !== undefined && typeof id === 'string') shown.set(id, { data, place: first + index });
     }
     const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful: [] as WatchedJob[] };
     for (const job of this.jobs) {
-      const expected = this.#pageOf(job) === page;
+      // Those made since then stood in nobody's way.
+      const place = asked.newest - job.number;
       const found = shown.get(job.jobId);
       if (found === undefined) {
-        if (!expected || job.startedAt > askedAt) continue;
+        const within = place + this.#strangers - first;
+        if (within < least || within > most) continue;
         job.missing += 1;
         if (job.missing >= 2) told.doubtful.push(job);
         continue;
       }
       job.missing = 0;
-      this.#strangers = Math.max(0, found.place - this.#placeOf(job));
-      this.#hear(job, found.data, askedAt, told);
+      this.#strangers = Math.max(0, found.place - place);
+      this.#hear(job, found.data, asked.at, told);
     }
     return told;
   }
@@ -151,13 +175,9 @@ export class ListRoom {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#trust.wasBehind();
   }
 
-  /** How many records stand before it: those made later, and other people's. */
-  #placeOf(job: WatchedJob): number {
-    return this.#newest - job.number;
-  }
-
+  /** Before it stand those made later, and other people's. */
   #pageOf(job: WatchedJob): number {
     if (this.#kind.list?.paged !== true) return 1;
-    return 1 + Math.floor((this.#placeOf(job) + this.#strangers) / pageSize);
+    return 1 + Math.floor((this.#newest - job.number + this.#strangers) / pageSize);
   }
 }

@@ -16,8 +16,8 @@ export interface Evidence {
 /** What is assumed of how much jobs of one kind differ, and the weight of that in jobs. */
 const usualSpread = 0.5;
 const usualSpreadJobs = 3;
-/** How far off, as a factor of e, the typical duration of a kind may well be. */
-const doubt = 1;
+/** The weight in jobs of what is said to be typical of a kind: any service may be five times as fast, or as slow. */
+const typicalJobs = 0.2;
 const rounds = 25;
 /** Ages closer than this are one, in logarithms. */
 const coarse = 1 / 16;
@@ -45,21 +45,25 @@ export function fitLogNormal(typicalMs: number, { ended, running }: Evidence): L
       allSquares += times * (expected ** 2 + variance * Math.max(0, 1 + score * excess - excess ** 2));
       count += times;
     }
-    mean = (assumed / doubt ** 2 + all / variance) / (1 / doubt ** 2 + count / variance);
+    mean = (typicalJobs * assumed + all) / (typicalJobs + count);
     const spreadOut = Math.max(0, allSquares - 2 * mean * all + count * mean ** 2);
     variance = Math.max(1e-6, (usualSpreadJobs * usualSpread ** 2 + spreadOut) / (usualSpreadJobs + count));
   }
-  const uncertain = 1 / (1 / doubt ** 2 + ended.length / variance);
-  return { mean, spread: Math.sqrt(variance + uncertain) };
+  return { mean, spread: Math.sqrt(variance * (1 + 1 / (typicalJobs + ended.length))) };
 }
 
 /** As jobs that were seen, of so much weight in all. */
 export function massesOf({ mean, spread }: LogNormal, weight: number): Mass[] {
-  return scores.map((score) => ({ ms: Math.max(0, Math.exp(mean + spread * score) - 1), weight: weight / scores.length }));
+  return scores.map((score) => ({
+    ms: Math.max(0, Math.exp(mean + spread * score) - 1),
+    weight: weight / scores.length,
+  }));
 }
 
 /** Middles of equal shares of the normal distribution. */
-const scores = [-2.13, -1.53, -1.21, -0.97, -0.78, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.78, 0.97, 1.21, 1.53, 2.13, 3];
+const scores = [
+  -2.13, -1.53, -1.21, -0.97, -0.78, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.78, 0.97, 1.21, 1.53, 2.13, 3,
+];
 
 function countCuts(ages: readonly number[]): Map<number, number> {
   const cuts = new Map<number, number>();
@@ -76,7 +80,8 @@ function hazard(score: number): number {
   // Abramowitz and Stegun 26.2.17 for the tail; both have the factor of the density, which goes out.
   const scale = 1 / (1 + 0.2316419 * Math.abs(score));
   const tail =
-    scale * (0.31938153 + scale * (-0.356563782 + scale * (1.781477937 + scale * (-1.821255978 + scale * 1.330274429))));
+    scale *
+    (0.31938153 + scale * (-0.356563782 + scale * (1.781477937 + scale * (-1.821255978 + scale * 1.330274429))));
   const density = Math.exp((-score * score) / 2) / Math.sqrt(2 * Math.PI);
   if (score >= 0) return score > 5 ? score + 1 / score : 1 / tail;
   return density / (1 - density * tail);

@@ -2,12 +2,14 @@ import type { Json } from '../../json.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
+import { dueAt } from './due-at.ts';
 import { Durations } from './durations.ts';
 import { Heap } from './heap.ts';
-import { ListRoom } from './list-room.ts';
+import { ListRoom, type Page } from './list-room.ts';
+import { passOn } from './probe.ts';
 import { ReadRate } from './read-rate.ts';
-import { isCurrent, isWaiting, type Place, ReadyQueue } from './ready-queue.ts';
-import { dueAt, tookMs, type WatchedJob } from './watched-job.ts';
+import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
+import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
 
 export interface PollClock {
   now(): number;
@@ -76,27 +78,8 @@ export class Poller {
     const known = this.#durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
     const number = (this.#numbers.get(kind.name) ?? 0) + 1;
     this.#numbers.set(kind.name, number);
-    const watched: WatchedJob = {
-      kind,
-      jobId,
-      known,
-      urgency,
-      number,
-      fresh,
-      luck: this.#clock.random(),
-      isProbe: fresh && known.wantsProbe(),
-      probedAge: -1,
-      startedAt: this.#clock.now(),
-      lastAge: undefined,
-      listAge: undefined,
-      askedAge: undefined,
-      missing: 0,
-      notBefore: 0,
-      turn: 0,
-      queuedAt: 0,
-      waiter: undefined,
-      isAsked: false,
-    };
+    const [startedAt, luck] = [this.#clock.now(), this.#clock.random()];
+    const watched = newlyWatched({ kind, jobId, known, urgency, number, fresh, startedAt, luck });
     this.#jobs.add(watched);
     this.#roomOf(kind)?.add(watched);
     let isFirst = !fresh;
@@ -188,8 +171,12 @@ export class Poller {
       if (place === undefined || !isCurrent(place)) continue;
       // Since it was put there a list may have told of it, or become reliable.
       const due = place.isSet ? now : this.#dueAt(place.job);
-      if (due <= now + 1) this.#ready.push(place);
-      else this.#waiting.push(due, place);
+      if (due <= now + 1) {
+        this.#ready.push(place);
+        continue;
+      }
+      place.job.queuedAt = due;
+      this.#waiting.push(due, place);
     }
     while (this.#inFlight < mostInFlight && this.#rate.nextAt <= now) {
       if (!this.#lookAtBest(now)) break;
@@ -211,8 +198,8 @@ export class Poller {
     return true;
   }
 
-  #bestList(now: number): { room: ListRoom; page: number; gain: number } | undefined {
-    let best: { room: ListRoom; page: number; gain: number } | undefined;
+  #bestList(now: number): (Page & { room: ListRoom }) | undefined {
+    let best: (Page & { room: ListRoom }) | undefined;
     for (const room of this.#rooms.values()) {
       const page = room.bestPage(now);
       if (page !== undefined && (best === undefined || page.gain > best.gain)) best = { room, ...page };
@@ -258,25 +245,14 @@ export class Poller {
     job.lastAge = age;
     job.askedAge = age;
     job.missing = 0;
-    if (data.status !== 'COMPLETED') return this.#passOn(job, age);
+    if (data.status !== 'COMPLETED') {
+      const next = passOn(job, age, this.#jobs);
+      if (next !== undefined) this.#enqueue(next, this.#dueAt(next));
+      return;
+    }
     const took = tookMs(data, age, before);
     this.#rooms.get(job.kind.name)?.audit(job, took);
     this.#addSample(job, took);
-  }
-
-  /** The next probe is another job: that this one is not over is known now, and another may be. */
-  #passOn(job: WatchedJob, age: number): void {
-    if (!job.isProbe || job.known.samples.length > 0) return;
-    let next: WatchedJob | undefined;
-    for (const other of this.#jobs) {
-      const isNew = other.fresh && other.lastAge === undefined && other.known === job.known && isWaiting(other);
-      if (isNew && (next === undefined || other.startedAt < next.startedAt)) next = other;
-    }
-    if (next === undefined) return;
-    job.isProbe = false;
-    next.isProbe = true;
-    next.probedAge = age;
-    this.#enqueue(next, this.#dueAt(next));
   }
 
   #addSample({ known }: WatchedJob, ms: number): void {
@@ -309,6 +285,8 @@ export class Poller {
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
         if (data.status === 'COMPLETED') this.#addSample(job, tookMs(data, age, job.lastAge));
       }
+      // It was asked for in place of looks whose time had come.
+      for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);
       for (const job of told.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }
     this.#pump();

@@ -1,4 +1,4 @@
-import { gainOf, type WatchedJob } from './watched-job.ts';
+import { gainOf, isWaiting, type WatchedJob } from './watched-job.ts';
 
 /** A job's place in a queue. Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
 export interface Place {
@@ -9,10 +9,6 @@ export interface Place {
 
 export function isCurrent({ job, turn }: Place): boolean {
   return isWaiting(job) && job.turn === turn;
-}
-
-export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
-  return waiter !== undefined && !isAsked;
 }
 
 /** Jobs whose time to be looked at has come. */
@@ -31,6 +27,12 @@ export class ReadyQueue {
   clear(): void {
     this.#places = [];
     this.#head = 0;
+  }
+
+  takeAll(): Place[] {
+    const places = this.#places.slice(this.#head);
+    this.clear();
+    return places;
   }
 
   /** Who came first. */

@@ -40,53 +40,34 @@ export interface WatchedJob {
   isAsked: boolean;
 }
 
+/** A job that nobody has looked at yet. */
+export function newlyWatched(
+  job: Pick<WatchedJob, 'kind' | 'jobId' | 'known' | 'urgency' | 'number' | 'fresh' | 'startedAt' | 'luck'>,
+): WatchedJob {
+  return {
+    ...job,
+    isProbe: job.fresh && job.known.wantsProbe(),
+    probedAge: -1,
+    lastAge: undefined,
+    listAge: undefined,
+    askedAge: undefined,
+    missing: 0,
+    notBefore: 0,
+    turn: 0,
+    queuedAt: 0,
+    waiter: undefined,
+    isAsked: false,
+  };
+}
+
 interface Waiter {
   path: string;
   signal: AbortSignal;
   resolve(answer: HttpAnswer | undefined): void;
 }
 
-const ceilingMs = 60_000;
-const stragglerFloorMs = 10_000;
-const leastProbeGapMs = 150;
-const fewSamples = 3;
-/** With fewer samples looks are spread: each of them tells whether the others are in time. */
-const spreadUpTo = 20;
-const mostSpread = 0.8;
-
-/** When to look at a job by itself, ms since 1970. `listed`: its kind's list tells of it, and can be relied on. */
-export function dueAt(
-  job: WatchedJob,
-  { fixedMs, listed }: { fixedMs: number | undefined; listed: boolean },
-): number {
-  const { askedAge, startedAt, known } = job;
-  const at = (age: number) => Math.max(job.notBefore, startedAt + age);
-  const notBeen = (gapMs: number) => (askedAge === undefined ? 0 : askedAge + gapMs);
-  if (fixedMs !== undefined) return at(askedAge === undefined ? fixedMs : askedAge + fixedMs);
-  if (job.missing >= 2) return at(notBeen(stragglerFloorMs));
-  if (listed) return at(Math.max(known.distribution.quantile(0.99), notBeen(stragglerFloorMs)));
-  // Not yet looked at is not the same as looked at when it was made: jobs may take no time at all.
-  const last = job.lastAge ?? -1;
-  const { length: seen } = known.samples;
-  if (job.isProbe && seen < 2) return at(Math.max(probeAge(job), notBeen(leastProbeGapMs)));
-  const isGuess = seen === 0;
-  const floorMs = known.floorMs * (isGuess ? 0.9 + job.luck / 5 : 1);
-  const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
-  const worthMs = known.worthMs / job.urgency();
-  // Where hardly any job is known that took longer, about as many end in each doubling of the age.
-  const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;
-  const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * worthMs)) : Number.POSITIVE_INFINITY;
-  const due = Math.min(known.distribution.dueAge(last, worthMs), explored, last + ceilingMs);
-  const spread = mostSpread * Math.max(0, 1 - seen / spreadUpTo) * job.luck;
-  return at(Math.max(due + spread * (due - Math.max(0, last)), least));
-}
-
-/** One job after the other is probed at growing ages; who is alone, or was looked at before, less often. */
-function probeAge({ lastAge, probedAge, known }: WatchedJob): number {
-  const last = Math.max(lastAge ?? -1, probedAge);
-  if (last <= 0) return last + 30;
-  const gap = lastAge === undefined ? Math.max(leastProbeGapMs / 2, last / 10) : Math.max(leastProbeGapMs, last / 3);
-  return last + Math.min(gap, Math.max(2000, known.distribution.quantile(0.5) / 8));
+export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
+  return waiter !== undefined && !isAsked;
 }
 
 /** What waiting on is worth more than nothing, for choosing among many: expected undetected ms, weighted. */
