@@ -8,10 +8,14 @@ import { repeatOf } from '../plan/repeat.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
 import type { Begin, Clock, FinishedJob, IntendedRequest, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
+import { BorneRate } from '../service/borne-rate.ts';
 import { Budget } from './budget.ts';
 import { CreditWait } from './credit-wait.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, nextRevision, sentAs, what } from './purchase-facts.ts';
+
+/** Creates per second: some services allow a few in a minute. */
+const leastCreates = 0.05;
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
@@ -33,7 +37,7 @@ export class LocalLedger implements Ledger {
   readonly #creditWait: CreditWait;
   #stopped: StopReason | undefined;
   #balance: number | null = null;
-  #pausedUntil = 0;
+  readonly #rate: BorneRate;
 
   constructor(options: {
     lock: Lock;
@@ -51,6 +55,7 @@ export class LocalLedger implements Ledger {
     this.#journal = new Journal(options.lock, options.file);
     this.#bodies = options.bodies;
     this.#clock = options.clock;
+    this.#rate = new BorneRate(options.clock, { least: leastCreates });
     this.#emit = options.emit;
     this.#totals = options.totals;
     this.#creditWait = new CreditWait({ ...options, waitMs: options.creditWaitMs ?? 0 });
@@ -231,14 +236,17 @@ export class LocalLedger implements Ledger {
         await this.#creditWait.admit(order.address, signal);
         if (this.#stopped !== undefined) return 'stop';
       }
-      const waitMs = this.#pausedUntil - this.#clock.now();
-      if (waitMs <= 0 || signal.aborted) return 'go';
+      const waitMs = this.#rate.nextAt - this.#clock.now();
+      if (waitMs <= 0 || signal.aborted) {
+        this.#rate.take();
+        return 'go';
+      }
       await this.#clock.sleep(waitMs, signal);
     }
   }
 
   penalize(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + ms);
+    this.#rate.complain(ms, 0);
   }
 
   async jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined> {

@@ -261,6 +261,29 @@ describe('refusals', () => {
     expectPaidOnce(campaign, 6);
   });
 
+  test('429: creates leave as often as the service bears, and not all at once after each pause', async () => {
+    const campaign = new TestCampaign(images(60, 'prices: { image: 1 }'));
+    const { clock } = campaign;
+    const startedAt = clock.now();
+    let [tokens, filledAt, refused] = [4, startedAt, 0];
+    campaign.service.trouble = () => {
+      tokens = Math.min(4, tokens + (clock.now() - filledAt) / 2000);
+      filledAt = clock.now();
+      if (tokens >= 1) {
+        tokens -= 1;
+        return undefined;
+      }
+      refused += 1;
+      return { answer: { is: 'throttled', afterMs: 1000, message: 'HTTP 429' } };
+    };
+    const { outcomes } = await campaign.run({ concurrency: 30 });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expectPaidOnce(campaign, 60);
+    // Those of the first moment are all on the wire before the first answer comes.
+    expect(refused).toBeLessThan(60);
+    expect(clock.now() - startedAt).toBeLessThan(1.5 * 60 * 2000);
+  });
+
   test('a host that cannot be reached: nothing was sent, nothing is charged, the run ends', async () => {
     const campaign = new TestCampaign(images(3));
     campaign.service.trouble = () => ({ answer: { is: 'not-sent', message: 'ECONNREFUSED' } });

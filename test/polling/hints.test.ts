@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { BorneRate } from '../../src/service/borne-rate.ts';
 import type { Http, HttpAnswer } from '../../src/service/http.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
-import { ReadRate } from '../../src/service/polling/read-rate.ts';
 import { watchJob } from '../../src/service/watch.ts';
 import { VirtualClock } from '../rig/virtual-clock.ts';
 
@@ -72,7 +72,7 @@ test('I16 no hint of a server, and no status, makes it ask in a busy loop or nev
 
 test('I16 a storm of 429 is met with less, and what was borne is kept', () => {
   const clock = new VirtualClock();
-  const rate = new ReadRate(clock);
+  const rate = new BorneRate(clock);
   let taken = 0;
   for (let second = 0; second < 600; second += 1) {
     for (let left = 0; left < 50 && rate.nextAt <= clock.now(); left += 1) {

@@ -1,5 +1,6 @@
 import type { Json } from '../../json.ts';
 import type { Kind } from '../../kinds/kind.ts';
+import { BorneRate } from '../borne-rate.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
 import { dueAt } from './due-at.ts';
@@ -7,7 +8,6 @@ import { Durations } from './durations.ts';
 import { Heap } from './heap.ts';
 import { ListRoom, type Page } from './list-room.ts';
 import { passOn } from './probe.ts';
-import { ReadRate } from './read-rate.ts';
 import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
 import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
 
@@ -49,7 +49,7 @@ const longestAgeMs = 7 * 86_400_000;
  */
 export class Poller {
   readonly #durations: Durations;
-  readonly #rate: ReadRate;
+  readonly #rate: BorneRate;
   readonly #options: PollerOptions;
   readonly #clock: PollClock;
   readonly #waiting = new Heap<Place>();
@@ -65,7 +65,7 @@ export class Poller {
     this.#options = options;
     this.#clock = options.clock;
     this.#durations = options.durations ?? new Durations();
-    this.#rate = new ReadRate(options.clock);
+    this.#rate = new BorneRate(options.clock);
   }
 
   /** `fresh`: it was made just now. `urgency`: 1 for itself, more when others wait for it. */

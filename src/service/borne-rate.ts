@@ -2,8 +2,9 @@
  * How often the service lets itself be asked. Nothing is known until it complains (429): from then on the rate is what it
  * bore, and rises again while it says nothing. Rates are requests per second.
  */
-export class ReadRate {
+export class BorneRate {
   readonly #clock: { now(): number };
+  readonly #least: number;
   #rate = Number.POSITIVE_INFINITY;
   #pausedUntil = 0;
   #nextAt = 0;
@@ -12,8 +13,10 @@ export class ReadRate {
   /** When requests of the last seconds left. */
   #recent: number[] = [];
 
-  constructor(clock: { now(): number }) {
+  /** `least`: complaints never make it less than this. */
+  constructor(clock: { now(): number }, { least = 0.5 } = {}) {
     this.#clock = clock;
+    this.#least = least;
   }
 
   get isLimited(): boolean {
@@ -34,7 +37,7 @@ export class ReadRate {
     if (now - this.#raisedAt >= raiseEveryMs) {
       this.#raisedAt = now;
       this.#complaints = 0;
-      this.#rate *= 1.1;
+      this.#rate *= 1.25;
       if (this.#rate > unlimitedAbove) this.#rate = Number.POSITIVE_INFINITY;
     }
     // What was not used in a second is lost: a pause is not followed by a flood.
@@ -52,7 +55,7 @@ export class ReadRate {
     this.#complaints = Math.min(6, this.#complaints + 1);
     const spanMs = 5000;
     const measured = this.#recent.filter((at) => at > now - spanMs).length / (spanMs / 1000);
-    this.#rate = Math.max(leastRate, 0.7 * Math.min(this.#rate, Math.max(measured, leastRate)));
+    this.#rate = Math.max(this.#least, 0.7 * Math.min(this.#rate, Math.max(measured, this.#least)));
     this.#raisedAt = now + pauseMs;
     this.#nextAt = this.#pausedUntil;
   }
@@ -60,5 +63,4 @@ export class ReadRate {
 
 const mostRecent = 1000;
 const raiseEveryMs = 10_000;
-const leastRate = 0.5;
 const unlimitedAbove = 100;
