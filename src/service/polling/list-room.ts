@@ -133,21 +133,26 @@ export class ListRoom {
       if (data !== undefined && typeof id === 'string') shown.set(id, { data, place: first + index });
     }
     const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful: [] as WatchedJob[] };
+    const offsets: number[] = [];
     for (const job of this.jobs) {
       // Those made since then stood in nobody's way.
       const place = asked.newest - job.number;
       const found = shown.get(job.jobId);
       if (found === undefined) {
-        const within = place + this.#strangers - first;
+        const within = place + (job.listOffset ?? this.#strangers) - first;
         if (within < least || within > most) continue;
+        job.listOffset = undefined;
         job.missing += 1;
         if (job.missing >= 2) told.doubtful.push(job);
         continue;
       }
       job.missing = 0;
-      this.#strangers = Math.max(0, found.place - place);
+      job.listOffset = found.place - place;
+      offsets.push(job.listOffset);
       this.#hear(job, found.data, asked.at, told);
     }
+    // Those made at the same time stand in another order than their answers came: most of them count, not one.
+    if (offsets.length > 0) this.#strangers = Math.max(0, offsets.sort((a, b) => a - b)[offsets.length >> 1] ?? 0);
     return told;
   }
 
@@ -178,6 +183,7 @@ export class ListRoom {
   /** Before it stand those made later, and other people's. */
   #pageOf(job: WatchedJob): number {
     if (this.#kind.list?.paged !== true) return 1;
-    return 1 + Math.floor((this.#newest - job.number + this.#strangers) / pageSize);
+    const place = this.#newest - job.number + (job.listOffset ?? this.#strangers);
+    return 1 + Math.floor(Math.max(0, place) / pageSize);
   }
 }

@@ -25,6 +25,8 @@ export interface WatchedJob {
   lastAge: number | undefined;
   /** At the last list that showed it as not over. */
   listAge: number | undefined;
+  /** Its place in its list when it was last seen there, less the number of those made later. */
+  listOffset: number | undefined;
   /** At the last look at it alone, whatever the answer was. */
   askedAge: number | undefined;
   /** How often in turn its list did not show it. */
@@ -50,6 +52,7 @@ export function newlyWatched(
     probedAge: -1,
     lastAge: undefined,
     listAge: undefined,
+    listOffset: undefined,
     askedAge: undefined,
     missing: 0,
     notBefore: 0,
