@@ -66,13 +66,11 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
 }
 
 /**
- * How much hangs on seeing that a job is over, its own result being 1. While others wait, a slot that stands idle delays
- * them all; after that only the last job to end is waited for, and the fewer run, the likelier it is this one.
+ * How much hangs on seeing that a job is over, its own result being 1. While others wait for slots, one that stands idle
+ * delays them all. Otherwise steps that need it could begin at once; and after that only the last job to end is waited
+ * for: the fewer run, the likelier it is this one.
  */
-export function urgencyOf({
-  dependents,
-  waiting,
-  running,
-}: { [name in 'dependents' | 'waiting' | 'running']: number }) {
-  return 1 + (dependents > 0 ? 2 : 0) + (waiting > 0 ? 2 : 10 / Math.max(1, running));
+export function urgencyOf({ dependents, waiting, running }: { [name in 'dependents' | 'waiting' | 'running']: number }) {
+  if (waiting > 0) return dependents > 0 ? 4 : 3;
+  return 1 + (dependents > 0 ? 5 : 0) + 10 / Math.max(1, running);
 }

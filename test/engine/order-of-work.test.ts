@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { urgencyOf } from '../../src/engine/order-of-work.ts';
+
+test('what holds others up is seen first: steps that need it, then steps without a slot; at the end the few that still run', () => {
+  const tail = (running: number) => urgencyOf({ dependents: 0, waiting: 0, running });
+  const queued = urgencyOf({ dependents: 0, waiting: 20, running: 50 });
+  expect(queued).toBeGreaterThan(2 * tail(50));
+  expect(urgencyOf({ dependents: 2, waiting: 20, running: 50 })).toBeGreaterThan(queued);
+  expect(urgencyOf({ dependents: 2, waiting: 0, running: 50 })).toBeGreaterThan(queued);
+  expect([tail(50), tail(10), tail(3), tail(1)]).toEqual([1.2, 2, 1 + 10 / 3, 11]);
+  expect(tail(0)).toBe(tail(1));
+});
