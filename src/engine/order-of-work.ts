@@ -70,7 +70,11 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
  * delays them all. Otherwise steps that need it could begin at once; and after that only the last job to end is waited
  * for: the fewer run, the likelier it is this one.
  */
-export function urgencyOf({ dependents, waiting, running }: { [name in 'dependents' | 'waiting' | 'running']: number }) {
+export function urgencyOf({
+  dependents,
+  waiting,
+  running,
+}: { [name in 'dependents' | 'waiting' | 'running']: number }) {
   if (waiting > 0) return dependents > 0 ? 4 : 3;
   return 1 + (dependents > 0 ? 5 : 0) + 10 / Math.max(1, running);
 }
