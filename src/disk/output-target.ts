@@ -2,7 +2,7 @@ import type { Media } from '../kinds/kind.ts';
 
 /** Bytes on their way to a file. */
 export interface Incoming {
-  /** Rejects when the body ends early or the connection breaks. */
+  /** Rejects when the body ends early or the connection breaks. Its iterator is closed (`return`) even when it was never begun. */
   body: AsyncIterable<Uint8Array>;
   /** Announced length; absent when unknown. */
   bytes?: number;

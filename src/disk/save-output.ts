@@ -13,9 +13,26 @@ import { temporaryName } from './replace.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 
 /** Streams a download into a temporary file beside its target, checks it, makes it durable and gives it its name. */
-export async function saveOutput(
+export async function saveOutput(root: string, order: SaveOrder): Promise<Output> {
+  const chunks = order.incoming.body[Symbol.asyncIterator]();
+  try {
+    return await saveChunks(root, chunks, order);
+  } finally {
+    // Also one that was never begun: it holds a connection, and there are few of them.
+    await chunks.return?.();
+  }
+}
+
+interface SaveOrder {
+  target: OutputTarget;
+  incoming: Incoming;
+  maxBytes: number;
+}
+
+async function saveChunks(
   root: string,
-  { target, incoming, maxBytes }: { target: OutputTarget; incoming: Incoming; maxBytes: number },
+  chunks: AsyncIterator<Uint8Array>,
+  { target, incoming, maxBytes }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part'));
@@ -25,7 +42,7 @@ export async function saveOutput(
     let received: Received;
     try {
       if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
-      received = await receive(handle, { incoming, maxBytes, path: base });
+      received = await receive(handle, chunks, { announced: incoming.bytes, maxBytes, path: base });
       await diskErrors(base, () => handle.sync());
     } finally {
       await handle.close();
@@ -49,47 +66,39 @@ interface Received {
 
 async function receive(
   handle: FileHandle,
-  { incoming, maxBytes, path }: { incoming: Incoming; maxBytes: number; path: string },
+  chunks: AsyncIterator<Uint8Array>,
+  { announced, maxBytes, path }: { announced: number | undefined; maxBytes: number; path: string },
 ): Promise<Received> {
-  const announced = incoming.bytes;
   if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
   const hash = createHash('sha256');
   let bytes = 0;
   let head = Buffer.alloc(0);
   let tail = Buffer.alloc(0);
-  for await (const chunk of readBody(incoming.body)) {
+  for (;;) {
+    const chunk = await nextChunk(chunks);
+    if (chunk === undefined) return { sha256: hash.digest('hex'), bytes, head, tail };
     bytes += chunk.length;
     if (announced !== undefined && bytes > announced) {
       throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
+    // The hash is made here while another thread writes. The next chunk waits for both: a slow disk fills no memory.
+    const written = diskErrors(path, () => writeAll(handle, chunk));
     hash.update(chunk);
     if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
     tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);
-    await diskErrors(path, () => writeAll(handle, chunk));
+    await written;
   }
-  return { sha256: hash.digest('hex'), bytes, head, tail };
 }
 
 /** What goes wrong while bytes arrive is the download's fault, not the disk's. */
-async function* readBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]();
-  let isAtEnd = false;
+async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
-    for (;;) {
-      const next = await iterator.next().catch((error: unknown) => {
-        isAtEnd = true;
-        const why = error instanceof Error ? error.message : String(error);
-        throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
-      });
-      if (next.done === true) {
-        isAtEnd = true;
-        return;
-      }
-      yield next.value;
-    }
-  } finally {
-    if (!isAtEnd) await iterator.return?.();
+    const next = await chunks.next();
+    return next.done === true ? undefined : next.value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
   }
 }
 

@@ -39,7 +39,7 @@ export type JobEnd =
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
 
 export interface Download {
-  /** Rejects with an error when the body ends early. */
+  /** Rejects with an error when the body ends early. To be read to its end or closed by `return`: it holds a connection. */
   body: AsyncIterable<Uint8Array>;
   /** From Content-Length; absent when the server did not say. */
   bytes?: number;

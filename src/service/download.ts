@@ -83,20 +83,34 @@ function discard(body: Dispatcher.ResponseData['body']): void {
 /** Slower than this for a minute is as good as silence: a body that drips would otherwise never end. */
 const leastBytesPerSecond = 1000;
 
-async function* atLeast(bytesPerSecond: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** `return` lets go of the connection, also before the first chunk: a body that nobody reads would keep it for ever. */
+function atLeast(bytesPerSecond: number, body: Dispatcher.ResponseData['body']): AsyncIterableIterator<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   let windowStart = performance.now();
   let windowBytes = 0;
-  for await (const chunk of body) {
-    windowBytes += chunk.length;
-    const elapsedMs = performance.now() - windowStart;
-    if (elapsedMs >= silenceMs) {
-      if (windowBytes < (bytesPerSecond * elapsedMs) / 1000)
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const next = await chunks.next();
+      if (next.done === true) return next;
+      windowBytes += next.value.length;
+      const elapsedMs = performance.now() - windowStart;
+      if (elapsedMs < silenceMs) return next;
+      if (windowBytes < (bytesPerSecond * elapsedMs) / 1000) {
+        discard(body);
         throw new Error(`slower than ${bytesPerSecond} bytes a second`);
+      }
       windowStart = performance.now();
       windowBytes = 0;
-    }
-    yield chunk;
-  }
+      return next;
+    },
+    async return() {
+      discard(body);
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 function toDownload(answer: Dispatcher.ResponseData): Extract<DownloadAnswer, { is: 'open' }>['download'] {

@@ -66,6 +66,29 @@ describe('saving', () => {
   });
 
   it.each([
+    { name: 'that is too large', save: 'hero', bytes: 1001 },
+    { name: 'whose path is refused', save: '../hero', bytes: 84 },
+    { name: 'whose folder is a link', save: 'link/hero', bytes: 84 },
+  ])('closes a body $name, though it was never begun', async ({ save, bytes }) => {
+    const root = makeFolder();
+    symlinkSync('.', join(root, 'link'));
+    const asked: string[] = [];
+    const body: AsyncIterableIterator<Uint8Array> = {
+      [Symbol.asyncIterator]: () => body,
+      next: async () => {
+        asked.push('next');
+        return { done: false, value: png };
+      },
+      return: async () => {
+        asked.push('return');
+        return { done: true, value: undefined };
+      },
+    };
+    await failure(createOutputs(root, { maxBytes: 1000 }).save(target({ save }), { body, bytes }));
+    expect(asked).toEqual(['return']);
+  });
+
+  it.each([
     '../x',
     'a/../../x',
     '/tmp/x',

@@ -193,4 +193,59 @@ describe('fetching outputs', () => {
     };
     await expect(read()).rejects.toThrow();
   });
+
+  test('a body that is closed unread lets go of its connection', async () => {
+    const body = Buffer.alloc(1 << 22);
+    const { url } = await serve((_request, response) => response.end(body));
+    const one = downloader(url);
+    // More than there are connections: the next one would wait for ever.
+    for (let count = 0; count < 20; count += 1) {
+      const answer = await one.open(`${url}/${count}`, signal);
+      expect(answer.is).toBe('open');
+      if (answer.is === 'open') await answer.download.body[Symbol.asyncIterator]().return?.();
+    }
+  });
+
+  test('a body that was read to its end leaves its connection to the next one, also when it is closed then', async () => {
+    const { url, seen } = await serve((_request, response) => response.end(Buffer.alloc(1 << 20)));
+    const one = downloader(url);
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await one.open(`${url}/${count}`, signal);
+      if (answer.is !== 'open') throw new Error(answer.is);
+      const chunks = answer.download.body[Symbol.asyncIterator]();
+      while ((await chunks.next()).done !== true);
+      await chunks.return?.();
+    }
+    expect(new Set(seen.map(({ port }) => port)).size).toBe(1);
+  });
+
+  test('a sender waits for a reader that is slow', async () => {
+    const size = 64 << 20;
+    const block = Buffer.alloc(1 << 16);
+    let sent = 0;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': size });
+      const push = () => {
+        while (sent < size) {
+          sent += block.length;
+          if (!response.write(block)) return void response.once('drain', push);
+        }
+        response.end();
+      };
+      push();
+    });
+    const answer = await downloader(url).open(`${url}/a`, signal);
+    let received = 0;
+    let mostAhead = 0;
+    if (answer.is === 'open') {
+      for await (const chunk of answer.download.body) {
+        for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        mostAhead = Math.max(mostAhead, sent - received);
+        received += chunk.length;
+      }
+    }
+    expect(received).toBe(size);
+    // What the system's own buffers hold, and a few chunks.
+    expect(mostAhead).toBeLessThan(24 << 20);
+  });
 });
