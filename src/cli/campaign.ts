@@ -15,6 +15,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { diagnosticsText } from '../report/diagnostics-text.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { keepHeapSmall } from './keep-heap-small.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where everything of a campaign lies. */
@@ -67,6 +68,7 @@ export async function loadManifest(
   const { manifest, diagnostics } = await readManifest(file, sources);
   if (manifest === undefined) return { diagnostics, sources };
   const { schemaCompiler, ...facts } = await readFacts(manifest, sources);
+  keepHeapSmall({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const folder = dirname(resolve(file));
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {

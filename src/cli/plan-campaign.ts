@@ -39,7 +39,7 @@ export async function planCampaign(
   paths: CampaignPaths,
   options: PlanOptions,
 ): Promise<Plan> {
-  keepHeapSmall(graph.steps.length);
+  keepHeapSmall({ steps: graph.steps.length });
   const matches = matchSteps(graph, lock);
   const recorded = outputsOf(matches);
   const states = await checkOutputs(

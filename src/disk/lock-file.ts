@@ -183,22 +183,38 @@ class AppendedFile implements LockFile {
   async #replaceNow(text: string): Promise<void> {
     if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
     if (await this.#isChanged()) throw new LockChangedError(this.path);
-    await replaceFile(this.path, text);
+    const bytes = Buffer.from(text);
+    await replaceFile(this.path, bytes);
     await this.#closeHandle();
     this.#digest = createHash('sha256');
     this.#size = 0;
     this.#unsure = new Uint8Array();
-    this.#note(Buffer.from(text));
+    this.#note(bytes);
     this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
   }
 
+  /** Read piece by piece: the journal of a long run is several times as large as the lock that it becomes. */
   async #isChanged(): Promise<boolean> {
-    const bytes = await readLockBytes(this.path);
-    if (bytes === undefined) return this.#size > 0;
-    const known = createHash('sha256').update(bytes.subarray(0, this.#size)).digest();
-    const rest = bytes.subarray(this.#size);
-    const isOurs = known.equals(this.#digest.copy().digest()) && bytes.length >= this.#size;
-    return !isOurs || Buffer.compare(rest, this.#unsure.subarray(0, rest.length)) !== 0;
+    const handle = await openPlainFile(this.path, constants.O_RDONLY);
+    if (handle === undefined) return this.#size > 0;
+    try {
+      const known = createHash('sha256');
+      const buffer = Buffer.allocUnsafe(1 << 18);
+      let at = 0;
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+        if (bytesRead === 0) break;
+        const ours = Math.min(bytesRead, Math.max(0, this.#size - at));
+        known.update(buffer.subarray(0, ours));
+        const begun = Math.max(0, at - this.#size);
+        const rest = buffer.subarray(ours, bytesRead);
+        if (Buffer.compare(rest, this.#unsure.subarray(begun, begun + rest.length)) !== 0) return true;
+        at += bytesRead;
+      }
+      return at < this.#size || !known.digest().equals(this.#digest.copy().digest());
+    } finally {
+      await handle.close();
+    }
   }
 
   #note(bytes: Uint8Array): void {

@@ -152,6 +152,26 @@ describe('replacing', () => {
     await file.close();
   });
 
+  it.each([
+    { name: 'nobody touched', change: (text: string) => text, isKept: true },
+    { name: 'whose first bytes were changed', change: (text: string) => `#${text.slice(1)}`, isKept: false },
+    { name: 'whose last bytes were changed', change: (text: string) => `${text.slice(0, -3)}#}\n`, isKept: false },
+    { name: 'that was cut', change: (text: string) => text.slice(0, -100_000), isKept: false },
+    { name: 'to which somebody added', change: (text: string) => `${text}{"theirs":1}\n`, isKept: false },
+  ])('replaces a journal longer than what is read at once, $name: $isKept', async ({ change, isKept }) => {
+    const { path, text } = lockIn(makeFolder());
+    const file = await openLockFile(path, { header });
+    const line = `{"line":"${'x'.repeat(9_000)}"}\n`;
+    for (let count = 0; count < 70; count += 1) await file.append(line);
+    const before = change(text());
+    writeFileSync(path, before);
+    const replaced = file.replace(`${header}{"all":1}\n`);
+    if (isKept) await replaced;
+    else await expect(replaced).rejects.toBeInstanceOf(LockChangedError);
+    await file.close();
+    expect(text()).toBe(isKept ? `${header}{"all":1}\n` : before);
+  });
+
   it.each(changes)('appends no more when someone else $name', async ({ change }) => {
     const { path } = lockIn(makeFolder());
     const file = await openLockFile(path, { header });
