@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isOutputPath } from '../lock/check-line.ts';
@@ -71,10 +70,10 @@ class RecordedFiles {
   }
 
   checkSmall(output: Output): OutputState | 'later' {
+    if (output.bytes > smallBytes) return 'later';
     try {
       const found = this.#find(output);
       if (typeof found === 'string') return found;
-      if (found.stats.size > smallBytes) return 'later';
       const seen = hashSmallFile(found.path, this.#buffer);
       return seen === 'large' ? 'later' : compare(seen, output);
     } catch (error) {
@@ -92,7 +91,7 @@ class RecordedFiles {
   }
 
   /** Where the file lies that has to be read, or what is known without that. */
-  #find({ path, bytes }: Output): { path: string; stats: Stats } | OutputState {
+  #find({ path, bytes }: Output): { path: string } | OutputState {
     if (!isOutputPath(path)) return 'changed';
     const end = path.lastIndexOf('/');
     const names = path.slice(0, Math.max(0, end));
@@ -104,7 +103,7 @@ class RecordedFiles {
     const stats = statPlainFile(full);
     if (stats === undefined) return 'missing';
     if (stats.size !== bytes) return 'changed';
-    return { path: full, stats };
+    return { path: full };
   }
 }
 

@@ -42,13 +42,11 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const heights = measureHeights(orders, dependents);
   const failure: { error?: unknown } = {};
   const ready = new ReadyOrders((order) => priorityOf(order, heights));
-  // Nothing starts before everything that can is ready: the order is that of priority from the first slot on.
-  let isOpen = false;
   let unfinished = 0;
   let onFinished = () => {};
 
   const fillSlots = () => {
-    while (isOpen && jobs.pending + jobs.size < options.concurrency) {
+    while (jobs.pending + jobs.size < options.concurrency) {
       const order = ready.take();
       if (order === undefined) return;
       void jobs.add(() => holdSlot(order));
@@ -75,6 +73,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
         })
         .finally(() => {
           free();
+          fillSlots();
           unfinished -= 1;
           if (unfinished === 0) onFinished();
         });
@@ -83,7 +82,6 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const start = (order: StepOrder) => {
     unfinished += 1;
     ready.add(order);
-    fillSlots();
   };
 
   const posts = holdPosts(orders, start);
@@ -122,7 +120,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 
   for (const order of orders.values()) if (!waiting.has(order.address)) posts.ready(order);
   posts.release();
-  isOpen = true;
+  // Not before everything that can start is ready: the order is that of priority from the first slot on.
   fillSlots();
   if (unfinished > 0) {
     await new Promise<void>((resolve) => {

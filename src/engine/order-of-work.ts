@@ -36,13 +36,12 @@ export function measureHeights(
   const heights = new Map<string, number>();
   // Orders stand in topological order, so from the back every dependent is known before what it waits for.
   for (const address of [...orders.keys()].reverse()) {
-    const above = dependents.get(address)?.map((dependent) => heights.get(dependent) ?? 0);
-    if (above !== undefined) {
-      heights.set(
-        address,
-        above.reduce((most, height) => Math.max(most, height + 1), 0),
-      );
-    }
+    const above = dependents.get(address);
+    if (above === undefined) continue;
+    heights.set(
+      address,
+      above.reduce((most, dependent) => Math.max(most, 1 + (heights.get(dependent) ?? 0)), 0),
+    );
   }
   return heights;
 }

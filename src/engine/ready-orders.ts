@@ -12,25 +12,21 @@ export class ReadyOrders {
   readonly #heap = new Heap<StepOrder>();
   readonly #priorityOf: (order: StepOrder) => number;
   #added = 0;
-  #size = 0;
 
   constructor(priorityOf: (order: StepOrder) => number) {
     this.#priorityOf = priorityOf;
   }
 
   get size(): number {
-    return this.#size;
+    return this.#heap.size;
   }
 
   add(order: StepOrder): void {
     this.#heap.push(this.#added - this.#priorityOf(order) * places, order);
     this.#added += 1;
-    this.#size += 1;
   }
 
   take(): StepOrder | undefined {
-    const order = this.#heap.pop();
-    if (order !== undefined) this.#size -= 1;
-    return order;
+    return this.#heap.pop();
   }
 }

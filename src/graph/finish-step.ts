@@ -14,7 +14,11 @@ export interface MadeUpload {
 /** A step with its fingerprint. `fingerprintOf` knows every step before it. */
 export function finishStep(
   rendered: RenderedStep,
-  from: { fingerprintOf: (address: string) => string /** Of its task. */; place: Place },
+  from: {
+    fingerprintOf: (address: string) => string;
+    /** Of its task. */
+    place: Place;
+  },
 ): Step {
   const { draft, save, file, unchecked } = rendered;
   const { task, take, part } = draft;

@@ -142,7 +142,7 @@ function renderKey(
 
 function checkKey(key: string): string | undefined {
   if (key === '') return 'the key is empty';
-  const length = key.length > maxKeyLength ? [...key].length : key.length;
+  const { length } = [...key];
   if (length > maxKeyLength) return `the key has ${length} characters; at most ${maxKeyLength} are allowed`;
   const odd = forbiddenIn(key);
   return odd === undefined ? undefined : `the key \`${shorten(key)}\` has ${nameCharacter(odd)} in it`;

@@ -4,6 +4,7 @@ import { shorten } from '../manifest/values.ts';
 import type { Draft } from './draft.ts';
 
 const maxSegmentBytes = 200;
+const encoder = new TextEncoder();
 
 /** Names that Windows keeps for devices, with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
@@ -84,7 +85,7 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
       hint: `use another name, as in ${stem}-1`,
     };
   }
-  const bytes = segment.length * 3 > maxSegmentBytes ? new TextEncoder().encode(segment).length : segment.length;
+  const bytes = encoder.encode(segment).length;
   if (bytes > maxSegmentBytes) {
     return {
       what: `has a part of ${bytes} bytes; at most ${maxSegmentBytes} are allowed`,

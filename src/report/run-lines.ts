@@ -2,7 +2,7 @@ import type { RunEvent, StepOutcome } from '../run/event.ts';
 import { spanText } from './age-text.ts';
 import { bytesText, countOf, creditsText } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { createRunView, foldEvent, noticeText, type RunView } from './run-view.ts';
+import { noticeText, type RunView } from './run-view.ts';
 import { awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -11,8 +11,8 @@ export interface LinesOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run, when somebody else keeps it: every event is in it before `on` is called with that event. */
-  view?: RunView;
+  /** The fold of the run. Who calls `on` with an event has folded it in before. */
+  view: RunView;
   /**
    * Calls `call` every so many ms until the returned function is called. With it a heartbeat comes also while no event
    * does; without it only events (a poll, a repeated create) bring one.
@@ -27,7 +27,7 @@ const heartbeatMs = 30_000;
  * starts with an address or with our own words, and holds no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
-  const view = options.view ?? createRunView();
+  const { view } = options;
   let startedAt = options.now();
   let lastLineAt = startedAt;
   let stopTicking = () => {};
@@ -43,7 +43,6 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 
   return {
     on(event) {
-      if (options.view === undefined) foldEvent(view, event);
       if (event.event === 'run-started') {
         startedAt = options.now();
         stopTicking();

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../run/event.ts';
 import { countOf } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { createRunView, foldEvent, noticeText, type RunView, type TaskView } from './run-view.ts';
+import { noticeText, type RunView, type TaskView } from './run-view.ts';
 import { awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import { type Board, createBoard } from './screen-board.ts';
@@ -16,8 +16,8 @@ export interface ScreenOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run, when somebody else keeps it: every event is in it before `on` is called with that event. */
-  view?: RunView;
+  /** The fold of the run. Who calls `on` with an event has folded it in before. */
+  view: RunView;
 }
 
 /** Rows beside those of the tasks: money, what is hidden, three messages, one to spare. */
@@ -29,7 +29,7 @@ const otherRows = 6;
  * Signals stay with whoever runs this.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
-  const view = options.view ?? createRunView();
+  const { view } = options;
   let startedAt = options.now();
   let board: Board | undefined;
   const messages: string[] = [];
@@ -55,7 +55,6 @@ export function createScreen(options: ScreenOptions): RunReporter {
 
   return {
     on(event) {
-      if (options.view === undefined) foldEvent(view, event);
       if (event.event === 'run-started' && board === undefined) {
         startedAt = options.now();
         board = createBoard([...view.tasks.keys(), ...ownIds], {

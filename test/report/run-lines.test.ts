@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLines } from '../../src/report/run-lines.ts';
-import { createEventLines } from '../../src/report/run-reporter.ts';
+import { createEventLines, type RunReporter } from '../../src/report/run-reporter.ts';
 import { createRunView, foldEvent } from '../../src/report/run-view.ts';
 import { summaryText } from '../../src/report/summary-text.ts';
 import type { RunEvent, RunFact } from '../../src/run/event.ts';
@@ -15,12 +15,20 @@ function rig(withTicker: boolean) {
     ticks.add(call);
     return () => ticks.delete(call);
   };
-  const reporter = createLines(
+  const view = createRunView();
+  const lines = createLines(
     (piece) => {
       text += piece;
     },
-    { style: noColor, now: () => nowMs, ...(withTicker && { every }) },
+    { style: noColor, now: () => nowMs, view, ...(withTicker && { every }) },
   );
+  const reporter: RunReporter = {
+    on(event) {
+      foldEvent(view, event);
+      lines.on(event);
+    },
+    end: () => lines.end(),
+  };
   return {
     reporter,
     ticks,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RunReporter } from '../../src/report/run-reporter.ts';
 import { createScreen } from '../../src/report/run-screen.ts';
 import { createRunView, foldEvent } from '../../src/report/run-view.ts';
 import { hiddenTasks, taskRows } from '../../src/report/screen-rows.ts';
@@ -20,7 +21,15 @@ function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }
       text += piece;
     },
   };
-  const reporter = createScreen({ stream, style: noColor, now: () => nowMs });
+  const view = createRunView();
+  const screen = createScreen({ stream, style: noColor, now: () => nowMs, view });
+  const reporter: RunReporter = {
+    on(event) {
+      foldEvent(view, event);
+      screen.on(event);
+    },
+    end: () => screen.end(),
+  };
   return {
     reporter,
     stream,

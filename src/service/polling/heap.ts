@@ -2,6 +2,10 @@
 export class Heap<Item> {
   readonly #items: { at: number; item: Item }[] = [];
 
+  get size(): number {
+    return this.#items.length;
+  }
+
   get firstAt(): number {
     return this.#items[0]?.at ?? Number.POSITIVE_INFINITY;
   }
