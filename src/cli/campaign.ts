@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import type { Diagnostic } from '../diagnostic.ts';
 import { digestFile, listFiles, readDataFile, readManifestText } from '../disk/inputs.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
@@ -14,34 +13,10 @@ import type { SchemaCompiler } from '../manifest/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { diagnosticsText } from '../report/diagnostics-text.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
 import type { Terminal } from './terminal.ts';
-
-/** Where everything of a campaign lies. */
-export interface CampaignPaths {
-  /** As the person gave it: what messages show. */
-  manifest: string;
-  folder: string;
-  lock: string;
-  /** Output paths are relative to this. */
-  outputs: string;
-  /** Our own files that do not belong into git. */
-  state: string;
-}
-
-export function campaignPaths(file: string, options: { sandbox?: boolean; lock?: string }): CampaignPaths {
-  const folder = dirname(resolve(file));
-  const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
-  const lockName = options.sandbox ? `${name}.sandbox.lock.jsonl` : `${name}.lock.jsonl`;
-  return {
-    manifest: file,
-    folder,
-    lock: options.lock === undefined ? join(folder, lockName) : resolve(options.lock),
-    outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
-    state: join(folder, '.mediabatch'),
-  };
-}
 
 export interface LoadedManifest {
   graph?: Graph;
@@ -209,15 +184,4 @@ export async function requireLock(
 /** Something in it exists at a service, or may. */
 function hasPurchases(lock: Lock): boolean {
   return [...lock.steps.values()].some(({ purchases }) => purchases.some(({ state }) => state !== 'refused'));
-}
-
-/**
- * Says of two runs whether they talk to the same service, without putting its address into git; undefined when nobody
- * knows where the service is. Every embedded sandbox is the same service, whatever port it listens on.
- */
-export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
-  if (sandbox) return 'sandbox';
-  if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined;
-  const address = new URL(baseUrl).href.replace(/\/+$/, '');
-  return createHash('sha256').update(address).digest('hex').slice(0, 16);
 }

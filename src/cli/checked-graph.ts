@@ -1,5 +1,6 @@
 import type { Graph } from '../graph/graph.ts';
-import { type CampaignPaths, loadManifest, showDiagnostics } from './campaign.ts';
+import { loadManifest, showDiagnostics } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
 import { type Environment, requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import {

@@ -11,7 +11,7 @@ import { matchSteps } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
 import { safeText } from '../report/safe-text.ts';
-import type { CampaignPaths } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
 import { makeSelector } from './select-steps.ts';

@@ -10,7 +10,7 @@ import { safeJson, safeText } from '../report/safe-text.ts';
 import { summaryText } from '../report/summary-text.ts';
 import type { RunEvent } from '../run/event.ts';
 import type { Clock } from '../run/ports.ts';
-import type { CampaignPaths } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
 

@@ -7,7 +7,7 @@ import { readServiceDocument, type ServiceDocument } from '../kinds/service-docu
 import { loadSchemaCompiler } from '../manifest/json-schema.ts';
 import { safeText } from '../report/safe-text.ts';
 import { systemClock } from '../run/clock.ts';
-import type { CampaignPaths } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
 import type { Access } from './environment.ts';
 import type { Terminal } from './terminal.ts';
 

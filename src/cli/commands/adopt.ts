@@ -11,7 +11,7 @@ import { safeText } from '../../report/safe-text.ts';
 import type { Library, ListedJob } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { askPerson } from '../ask-person.ts';
-import { type CampaignPaths, knownService } from '../campaign.ts';
+import { type CampaignPaths, knownService } from '../campaign-paths.ts';
 import { type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import { readEnvironment } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';

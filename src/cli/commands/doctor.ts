@@ -2,7 +2,7 @@ import { doctorJson, doctorText, type Finding } from '../../report/doctor-text.t
 import { safeJson } from '../../report/safe-text.ts';
 import { systemClock } from '../../run/clock.ts';
 import { requireSomebody } from '../ask-person.ts';
-import { knownService } from '../campaign.ts';
+import { knownService } from '../campaign-paths.ts';
 import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
 import { checkFolder } from '../doctor/check-folder.ts';
 import { checkLocks } from '../doctor/check-locks.ts';

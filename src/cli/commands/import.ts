@@ -6,7 +6,7 @@ import { matchSteps } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
-import { knownService } from '../campaign.ts';
+import { knownService } from '../campaign-paths.ts';
 import { requireStep } from '../choose-steps.ts';
 import { type DecideOptions, decide } from '../decide.ts';
 import { readEnvironment } from '../environment.ts';

@@ -1,5 +1,5 @@
 import { readGuardHolder, removeGuard } from '../../disk/guard.ts';
-import { campaignPaths } from '../campaign.ts';
+import { campaignPaths } from '../campaign-paths.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
