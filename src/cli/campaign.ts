@@ -1,6 +1,5 @@
-import { dirname, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../diagnostic.ts';
-import { digestFile, listFiles, readDataFile, readManifestText } from '../disk/inputs.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
@@ -16,6 +15,7 @@ import { diagnosticsText } from '../report/diagnostics-text.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
+import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface LoadedManifest {
@@ -25,6 +25,8 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
+  /** What the disk was asked for. */
+  asked: readonly Asked[];
 }
 
 /** What a manifest is checked against beside its own rules. */
@@ -40,11 +42,12 @@ export async function loadManifest(
   options: LoadOptions = {},
 ): Promise<LoadedManifest> {
   const sources = new Map<string, string>();
-  const { manifest, diagnostics } = await readManifest(file, sources);
-  if (manifest === undefined) return { diagnostics, sources };
-  const { schemaCompiler, ...facts } = await readFacts(manifest, sources);
+  const inputs = new ManifestInputs(file);
+  const { asked } = inputs;
+  const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
+  if (manifest === undefined) return { diagnostics, sources, asked };
+  const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
   keepHeapSmall({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
-  const folder = dirname(resolve(file));
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
     const built = buildGraph(manifest, {
@@ -56,18 +59,18 @@ export async function loadManifest(
     });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources };
+      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, asked };
     }
-    for (const { path } of built.files) files.set(path, await digestFile(folder, path));
+    for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */
 async function readManifest(
   file: string,
-  sources: Map<string, string>,
+  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
 ): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
-  const read = await readManifestText(file);
+  const read = await inputs.ask('manifest', file);
   if ('problem' in read) throw manifestProblem(file, read);
   sources.set(file, read.text);
   const included = new Map<string, DataFile>();
@@ -75,7 +78,7 @@ async function readManifest(
     const { includes, ...parsed } = parseManifest({ file, text: read.text }, included);
     if (includes.length === 0) return parsed;
     for (const { path } of includes) {
-      const answer = await readDataFile(dirname(resolve(file)), path);
+      const answer = await inputs.ask('data', path);
       included.set(path, answer);
       if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
     }
@@ -85,13 +88,12 @@ async function readManifest(
 /** What the manifest asks the disk for. Data files are named like the manifest itself: as seen from the working folder. */
 async function readFacts(
   manifest: Manifest,
-  sources: Map<string, string>,
+  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
 ): Promise<{ data: Map<string, DataFile>; schemaCompiler?: SchemaCompiler }> {
   const { file } = manifest;
-  const folder = dirname(resolve(file));
   const data = new Map<string, DataFile>();
   for (const { path, as } of dataFiles(manifest)) {
-    const answer: DataFile = as === 'files' ? await listFiles(folder, path) : await readDataFile(folder, path);
+    const answer: DataFile = await inputs.ask(as === 'files' ? 'files' : 'data', path);
     data.set(path, answer);
     if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
   }
@@ -137,6 +139,8 @@ export interface LoadedLock {
   bytes?: Uint8Array;
   tornTailAt?: number;
   needsRewrite: boolean;
+  /** Something was told of it. */
+  isNotable: boolean;
 }
 
 /**
@@ -156,7 +160,7 @@ export async function requireLock(
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
   }
-  if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false };
+  if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false, isNotable: false };
   if (bytes.length > 0 && !Buffer.from(bytes).includes('"mediabatch"')) {
     throw new CommandError(
       exitCodes.wrongInput,
@@ -178,7 +182,8 @@ export async function requireLock(
     );
   }
   const { lock, needsRewrite, tornTailAt } = reading;
-  return { lock, bytes, needsRewrite, ...(tornTailAt !== undefined && { tornTailAt }) };
+  const isNotable = reading.diagnostics.length > 0;
+  return { lock, bytes, needsRewrite, isNotable, ...(tornTailAt !== undefined && { tornTailAt }) };
 }
 
 /** Something in it exists at a service, or may. */

@@ -3,6 +3,7 @@ import { loadManifest, showDiagnostics } from './campaign.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { type Environment, requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import type { Asked } from './manifest-inputs.ts';
 import {
   fetchFacts,
   needsDocument,
@@ -25,28 +26,33 @@ export interface CheckedGraphContext {
   isRun?: boolean;
 }
 
+export interface CheckedGraph {
+  graph: Graph;
+  facts: ServiceFacts;
+  /** What it was made from, beside the variables. Absent when the service's document has a part in it, or something was told. */
+  asked?: readonly Asked[];
+}
+
 /**
  * The graph, with the requests that only the service's own document can judge checked against it, where it is known. Or
  * the end of the command with every mistake shown.
  */
-export async function requireCheckedGraph(
-  file: string,
-  context: CheckedGraphContext,
-): Promise<{ graph: Graph; facts: ServiceFacts }> {
+export async function requireCheckedGraph(file: string, context: CheckedGraphContext): Promise<CheckedGraph> {
   const { options, terminal } = context;
   const vars = collectVars(options.var);
   let loaded = await loadManifest(file, vars);
   let facts = noServiceFacts;
-  if (loaded.graph !== undefined && needsDocument(loaded.graph)) {
+  const usesDocument = loaded.graph !== undefined && needsDocument(loaded.graph);
+  if (usesDocument) {
     facts = await findFacts(context);
     if (facts.checker !== undefined) loaded = await loadManifest(file, vars, { checker: facts.checker });
   }
-  const { graph, diagnostics, sources } = loaded;
+  const { graph, diagnostics, sources, asked } = loaded;
   showDiagnostics(diagnostics, sources, terminal);
   if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     throw new CommandError(exitCodes.wrongInput, '');
   }
-  return { graph, facts };
+  return { graph, facts, ...(!usesDocument && diagnostics.length === 0 && { asked }) };
 }
 
 async function findFacts(context: CheckedGraphContext): Promise<ServiceFacts> {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackHost } from '../graph/inward-address.ts';
+import { readCredential } from '../service/secrets.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
 /** Where the service is and how to sign in. Never from a manifest. */
@@ -36,6 +37,13 @@ function readDotEnv(folder: string): NodeJS.Dict<string> {
   } catch {
     return {};
   }
+}
+
+/** Whether the service gives the same job for the same key: it does for an API key. */
+export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
+  if (sandbox) return 'yes';
+  if (token === undefined) return 'unknown';
+  return readCredential(token).is === 'api-key' ? 'yes' : 'no';
 }
 
 /** What a command that talks to the service needs, or the error that says how to get it. */

@@ -1,5 +1,6 @@
 import { type BadPlace, findBadPlaces } from '../disk/check-places.ts';
-import { checkOutputs, findStrangers, measureMedia } from '../disk/outputs.ts';
+import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs.ts';
+import type { SeenFiles } from '../disk/seen-files.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
@@ -28,6 +29,14 @@ export interface PlanOptions {
   replays: 'yes' | 'no' | 'unknown';
   onUnknown?: 'ask' | 'hold';
   terminal: Terminal;
+  /** What is known of the outputs from before; what is found out now is noted there. */
+  seen: SeenFiles;
+}
+
+export interface PlannedCampaign {
+  plan: Plan;
+  /** Of all outputs on record, by path. */
+  states: ReadonlyMap<string, OutputState>;
 }
 
 export const defaultConcurrency = 8;
@@ -38,13 +47,14 @@ export async function planCampaign(
   lock: Lock,
   paths: CampaignPaths,
   options: PlanOptions,
-): Promise<Plan> {
+): Promise<PlannedCampaign> {
   keepHeapSmall({ steps: graph.steps.length });
   const matches = matchSteps(graph, lock);
   const recorded = outputsOf(matches);
   const states = await checkOutputs(
     paths.outputs,
     recorded.map(({ output }) => output),
+    { seen: options.seen },
   );
   const measured = new Map<string, MediaFacts | undefined>();
   for (const { output, measure } of recorded) {
@@ -71,7 +81,7 @@ export async function planCampaign(
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   await checkPlaces(plan, lock, { paths, terminal: options.terminal });
-  return plan;
+  return { plan, states };
 }
 
 /** Nothing that is pinned is bought again, whoever asks: first the pin goes. */

@@ -3,6 +3,7 @@ import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
 import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
+import type { SeenFiles } from '../disk/seen-files.ts';
 import { drive } from '../engine/drive.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
@@ -50,6 +51,8 @@ export interface RunPlanOptions {
   onUnknown: 'ask' | 'hold';
   /** Where creates go to, by kind, where the service's own document says so. */
   createPaths: { readonly [kind: string]: string };
+  /** What is saved is noted there. */
+  seen: SeenFiles;
 }
 
 /** Carries the plan out in this process: ports, reporters and signals are put together here, and taken apart again. */
@@ -101,7 +104,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       ledger,
       lost,
       service: service ?? noService,
-      outputs: createOutputs(paths.outputs),
+      outputs: createOutputs(paths.outputs, { seen: options.seen }),
       clock,
       emit,
       signal: interruption.signal,

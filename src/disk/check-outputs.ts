@@ -1,10 +1,12 @@
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
-import { hashFile, hashSmallFile } from './hash-file.ts';
+import { type Digest, hashFile, hashSmallFile } from './hash-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { isErrno, statPlainFile, UnsafeFileError } from './plain-file.ts';
+import type { SeenFiles } from './seen-files.ts';
 
 /** `changed`: there is something else under this name, a symbolic link or a file that cannot be read included. */
 export type OutputState = 'intact' | 'missing' | 'changed';
@@ -19,6 +21,16 @@ const patienceMs = 50;
 /** Of those that are read by threads. */
 const filesAtATime = 8;
 
+/** What is compared of a recorded output. */
+type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
+
+export interface CheckOptions {
+  /** Files that are as they were when they were last read are not read again. Absent: every file is read. */
+  seen?: SeenFiles;
+  /** In ms, from any point. */
+  now?(): number;
+}
+
 /**
  * Compares recorded outputs with the files on disk, by size and then by SHA-256. When two records name one path, it is
  * intact only if the file is what both say. Small files are read at once, one after the other; large ones, and all that
@@ -26,16 +38,16 @@ const filesAtATime = 8;
  */
 export async function checkOutputs(
   root: string,
-  outputs: Iterable<Output>,
-  now: () => number = () => performance.now(),
+  outputs: Iterable<Recorded>,
+  { seen, now = () => performance.now() }: CheckOptions = {},
 ): Promise<Map<string, OutputState>> {
   const states = new Map<string, OutputState>();
-  const note = ({ path }: Output, state: OutputState) => {
+  const note = ({ path }: Recorded, state: OutputState) => {
     const known = states.get(path);
     states.set(path, known === undefined || known === state ? state : 'changed');
   };
-  const files = new RecordedFiles(root);
-  const left: Output[] = [];
+  const files = new RecordedFiles(root, seen);
+  const left: Recorded[] = [];
   let behindMs = 0;
   let at = now();
   let turnEndsAt = at + turnMs;
@@ -64,34 +76,39 @@ class RecordedFiles {
   /** By the names that lead to it. Looked for once, also where there is none. */
   readonly #folders = new Map<string, string | undefined>();
   readonly #buffer = Buffer.allocUnsafe(smallBytes);
+  readonly #seen: SeenFiles | undefined;
 
-  constructor(root: string) {
+  constructor(root: string, seen: SeenFiles | undefined) {
     this.#root = root;
+    this.#seen = seen;
   }
 
-  checkSmall(output: Output): OutputState | 'later' {
-    if (output.bytes > smallBytes) return 'later';
+  checkSmall(output: Recorded): OutputState | 'later' {
     try {
       const found = this.#find(output);
       if (typeof found === 'string') return found;
-      const seen = hashSmallFile(found.path, this.#buffer);
-      return seen === 'large' ? 'later' : compare(seen, output);
+      if (output.bytes > smallBytes) return 'later';
+      const readAt = this.#seen?.now();
+      const digest = hashSmallFile(found.path, this.#buffer);
+      return digest === 'large' ? 'later' : this.#compare(output, { ...found, digest, readAt });
     } catch (error) {
       return stateAfter(error);
     }
   }
 
-  async check(output: Output): Promise<OutputState> {
+  async check(output: Recorded): Promise<OutputState> {
     try {
       const found = this.#find(output);
-      return typeof found === 'string' ? found : compare(await hashFile(found.path), output);
+      if (typeof found === 'string') return found;
+      const readAt = this.#seen?.now();
+      return this.#compare(output, { ...found, digest: await hashFile(found.path), readAt });
     } catch (error) {
       return stateAfter(error);
     }
   }
 
   /** Where the file lies that has to be read, or what is known without that. */
-  #find({ path, bytes }: Output): { path: string } | OutputState {
+  #find({ path, bytes, sha256 }: Recorded): { path: string; stats: Stats } | OutputState {
     if (!isOutputPath(path)) return 'changed';
     const end = path.lastIndexOf('/');
     const names = path.slice(0, Math.max(0, end));
@@ -103,12 +120,24 @@ class RecordedFiles {
     const stats = statPlainFile(full);
     if (stats === undefined) return 'missing';
     if (stats.size !== bytes) return 'changed';
-    return { path: full };
+    const known = this.#seen?.recall(path, stats);
+    if (known !== undefined) return known === sha256 ? 'intact' : 'changed';
+    return { path: full, stats };
+  }
+
+  #compare({ path, sha256 }: Recorded, read: Reading): OutputState {
+    const { digest, stats, readAt } = read;
+    if (digest !== undefined && readAt !== undefined) this.#seen?.note(path, stats, { sha256: digest.sha256, readAt });
+    return digest?.sha256 === sha256 ? 'intact' : 'changed';
   }
 }
 
-function compare(seen: { sha256: string } | undefined, { sha256 }: Output): OutputState {
-  return seen?.sha256 === sha256 ? 'intact' : 'changed';
+interface Reading {
+  /** From before it was read. */
+  stats: Stats;
+  /** Absent: it is gone. */
+  digest: Digest | undefined;
+  readAt: number | undefined;
 }
 
 function stateAfter(error: unknown): OutputState {

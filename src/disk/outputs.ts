@@ -3,6 +3,7 @@ import { measureMedia } from './measure-media.ts';
 import type { Incoming, OutputTarget } from './output-target.ts';
 import { relocateOutput } from './relocate-output.ts';
 import { saveOutput } from './save-output.ts';
+import type { SeenFiles } from './seen-files.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 export { findStrangers, type Stranger } from './find-strangers.ts';
@@ -12,14 +13,14 @@ export { measureMedia } from './measure-media.ts';
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /** The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind. */
-export function createOutputs(root: string, options: { maxBytes?: number } = {}) {
-  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+export function createOutputs(root: string, options: { maxBytes?: number; seen?: SeenFiles } = {}) {
+  const { maxBytes = defaultMaxBytes, seen } = options;
   // Moves go one after another: files that exchange their names are in each other's way.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     /** Streams into a temporary file, checks it, and gives it its name. */
     save: (target: OutputTarget, incoming: Incoming): Promise<Output> =>
-      saveOutput(root, { target, incoming, maxBytes }),
+      saveOutput(root, { target, incoming, maxBytes, ...(seen && { seen }) }),
     /**
      * Puts a file that is already here (same bytes) under the target's name; undefined when it is gone or changed.
      * `remove`: the old name goes.

@@ -7,9 +7,10 @@ import { diskErrors } from './disk-errors.ts';
 import { writeAll } from './durable.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import { type Incoming, OutputError, type OutputTarget } from './output-target.ts';
-import { noFollow } from './plain-file.ts';
+import { lstatOrAbsent, noFollow } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
+import type { SeenFiles } from './seen-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 
 /** Streams a download into a temporary file beside its target, checks it, makes it durable and gives it its name. */
@@ -27,12 +28,17 @@ interface SaveOrder {
   target: OutputTarget;
   incoming: Incoming;
   maxBytes: number;
+  /** Whoever looks at the file later need not read it. */
+  seen?: SeenFiles;
 }
+
+/** A smaller file is as quickly read as it is noted. */
+const worthNotingBytes = 1 << 17;
 
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, incoming, maxBytes }: SaveOrder,
+  { target, incoming, maxBytes, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part'));
@@ -49,8 +55,12 @@ async function saveChunks(
     }
     const found = checkReceived(target, incoming, received);
     const { sha256, bytes } = received;
-    await diskErrors(base, () => putInPlace(temporary, `${base}${found.extension}`, { sha256, target }));
-    return { path: `${target.save}${found.extension}`, sha256, bytes, type: found.type };
+    const full = `${base}${found.extension}`;
+    await diskErrors(base, () => putInPlace(temporary, full, { sha256, target }));
+    const path = `${target.save}${found.extension}`;
+    const stats = bytes < worthNotingBytes ? undefined : lstatOrAbsent(full);
+    if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
+    return { path, sha256, bytes, type: found.type };
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;

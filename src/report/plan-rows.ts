@@ -121,6 +121,10 @@ function heldWords({ rows }: Plan): string[] {
   return held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`];
 }
 
+export function allUpToDate(steps: number): string {
+  return `Nothing to do: ${keptAll(steps)}`;
+}
+
 function keptAll(steps: number): string {
   if (steps === 0) return 'there are no steps';
   return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;

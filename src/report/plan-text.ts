@@ -1,7 +1,15 @@
-import type { Action, Plan, PlanRow } from '../plan/plan.ts';
+import type { Action, Plan, PlanRow, PlanTotals } from '../plan/plan.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { moneyLines } from './plan-money.ts';
-import { groupPlanRows, hasWork, isHeldBack, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
+import {
+  allUpToDate,
+  groupPlanRows,
+  hasWork,
+  isHeldBack,
+  type PlanGroup,
+  type PlanItem,
+  planHeadline,
+} from './plan-rows.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from './text-width.ts';
@@ -31,18 +39,30 @@ const glyphs: Readonly<Record<Action, string>> = {
 /** The plan for people: what happens to each step, why and for how much, and what it comes to. Ends with a line feed. */
 export function planText(plan: Plan, options: PlanTextOptions): string {
   const { style } = options;
-  const groups = groupPlanRows(plan, { all: options.all ?? false });
+  const isShort = isQuiet(plan) && options.all !== true;
   const headline = hasWork(plan) ? `${style.bold(safeText(plan.campaign))}: ${planHeadline(plan)}` : planHeadline(plan);
-  const blocks = [[headline]];
-  const isAllKept = plan.rows.every((row) => row.action === 'keep' && !isHeldBack(row));
-  const isQuiet = !hasWork(plan) && isAllKept && options.all !== true;
-  if (!isQuiet) {
-    const columns = measureColumns(groups, options.width);
-    blocks.push(...groups.map((group) => groupLines(group, columns, style)));
-  }
+  const groups = isShort ? [] : groupPlanRows(plan, { all: options.all ?? false });
+  const columns = measureColumns(groups, options.width);
   const unchecked = plan.rows.filter((row) => row.unchecked === true);
-  if (unchecked.length > 0) blocks.push(uncheckedLines(unchecked, options));
-  blocks.push(moneyLines(plan.totals, { style, isQuiet }));
+  return joinBlocks([
+    [headline],
+    ...groups.map((group) => groupLines(group, columns, style)),
+    unchecked.length > 0 ? uncheckedLines(unchecked, options) : [],
+    moneyLines(plan.totals, { style, isQuiet: isShort }),
+  ]);
+}
+
+/** Every step is up to date, and none is held back. */
+export function isQuiet({ rows }: Plan): boolean {
+  return rows.every((row) => row.action === 'keep' && !isHeldBack(row));
+}
+
+/** What `planText` says of a quiet plan, for those who have no more of it than this. */
+export function quietText(known: { steps: number; totals: PlanTotals }, { style }: { style: Style }): string {
+  return joinBlocks([[allUpToDate(known.steps)], moneyLines(known.totals, { style, isQuiet: true })]);
+}
+
+function joinBlocks(blocks: string[][]): string {
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => `${lines.join('\n')}\n`)

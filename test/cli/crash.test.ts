@@ -112,7 +112,7 @@ describe('killed with SIGKILL at every write of the lock', () => {
       kills += results.filter(Boolean).length;
     }
     expect(kills).toBeGreaterThan(operations / 2);
-  }, 170_000);
+  }, 400_000);
 
   test('control: without intents on disk the same check fails', async () => {
     let missing: string[] = [];

@@ -395,7 +395,7 @@ export const controls: readonly Control[] = [
   {
     invariant: 'I18',
     off: 'plan and apply decide with the same facts',
-    file: 'src/cli/commands/apply.ts',
+    file: 'src/cli/apply-campaign.ts',
     find: '      redo: options.redo ?? [],\n      ...selectionOf(options),\n      replays,',
     replace: "      redo: ['*'],\n      ...selectionOf(options),\n      replays,",
     seenBy: {

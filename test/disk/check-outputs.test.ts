@@ -45,9 +45,9 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
       __proto__: 'missing',
     };
     const outputs = Object.keys(expected).map((path) => recorded(path, png));
-    const states = await checkOutputs(root, outputs, clock);
+    const states = await checkOutputs(root, outputs, { now: clock });
     expect(Object.fromEntries(states)).toEqual(expected);
-    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2), clock)).toEqual(
+    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2), { now: clock })).toEqual(
       new Map([
         ['d/first.png', 'missing'],
         ['d/good.png', 'missing'],
@@ -68,7 +68,7 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
     const states = await checkOutputs(
       root,
       outputs.map(({ output }) => output),
-      clock,
+      { now: clock },
     );
     expect(Object.fromEntries(states)).toEqual(
       Object.fromEntries(outputs.map(({ output, state }) => [output.path, state])),
@@ -79,9 +79,9 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
     const root = makeFolder();
     writeFileSync(join(root, 'a.png'), png);
     const [first, other] = [recorded('a.png', png), recorded('a.png', jpeg)];
-    expect((await checkOutputs(root, [first, first], clock)).get('a.png')).toBe('intact');
-    expect((await checkOutputs(root, [first, other], clock)).get('a.png')).toBe('changed');
-    expect((await checkOutputs(root, [other, first], clock)).get('a.png')).toBe('changed');
+    expect((await checkOutputs(root, [first, first], { now: clock })).get('a.png')).toBe('intact');
+    expect((await checkOutputs(root, [first, other], { now: clock })).get('a.png')).toBe('changed');
+    expect((await checkOutputs(root, [other, first], { now: clock })).get('a.png')).toBe('changed');
   });
 });
 
@@ -96,7 +96,7 @@ it('lets everything else have its turn while it looks at outputs', async () => {
   };
   setImmediate(takeTurn);
   // Each of them quick, and all of them together not.
-  await checkOutputs(root, Array(1000).fill(recorded('a.png', png)), clockOf(0.25));
+  await checkOutputs(root, Array(1000).fill(recorded('a.png', png)), { now: clockOf(0.25) });
   isOver = true;
   expect(turns).toBeGreaterThanOrEqual(20);
 });

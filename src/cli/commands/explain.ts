@@ -1,15 +1,15 @@
+import { SeenFiles } from '../../disk/seen-files.ts';
 import { kinds } from '../../kinds/index.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { explainText } from '../../report/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
 import { campaignPaths } from '../campaign-paths.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment, replaysOf } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
-import { replaysOf } from './plan.ts';
 
 export interface ExplainOptions {
   sandbox?: boolean;
@@ -30,7 +30,9 @@ export async function explain(file: string, address: string, { options, terminal
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const plan = await planCampaign(graph, lock, paths, { terminal, redo: [], replays: replaysOf(sandbox, environment) });
+  const seen = await SeenFiles.open(paths.state, paths.lock);
+  const replays = replaysOf(sandbox, environment);
+  const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, seen });
   const row = plan.rows.find((candidate) => candidate.address === address);
   const step = applyDecisions(graph, lock).steps.find((candidate) => candidate.address === address);
   if (row === undefined || step === undefined) throw unknownStep(address, graph.steps);

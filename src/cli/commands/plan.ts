@@ -1,13 +1,13 @@
+import { SeenFiles } from '../../disk/seen-files.ts';
 import { isWork } from '../../plan/actions.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { readCredential } from '../../service/secrets.ts';
 import { requireLock } from '../campaign.ts';
 import { campaignPaths, knownService } from '../campaign-paths.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
+import { readEnvironment, replaysOf } from '../environment.ts';
 import { exitCodes } from '../exit.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import { tellCredential } from '../tell-credential.ts';
@@ -38,8 +38,9 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   const service = knownService(sandbox, environment);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
   const { lock } = await requireLock(paths, service, terminal);
-  const made = await planCampaign(graph, lock, paths, {
+  const { plan: made } = await planCampaign(graph, lock, paths, {
     terminal,
+    seen: await SeenFiles.open(paths.state, paths.lock),
     redo: options.redo ?? [],
     ...selectionOf(options),
     replays: replaysOf(sandbox, environment),
@@ -70,10 +71,4 @@ export function selectionOf({ select, exclude }: Pick<PlanCommandOptions, 'selec
   exclude?: string[];
 } {
   return { ...(select !== undefined && { select }), ...(exclude !== undefined && { exclude }) };
-}
-
-export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
-  if (sandbox) return 'yes';
-  if (token === undefined) return 'unknown';
-  return readCredential(token).is === 'api-key' ? 'yes' : 'no';
 }

@@ -1,4 +1,5 @@
 import { checkOutputs } from '../../disk/outputs.ts';
+import { SeenFiles } from '../../disk/seen-files.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { makeStatus } from '../../report/status.ts';
@@ -25,7 +26,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const { lock } = await requireLock(paths, undefined, terminal);
   const selected = makeSelector(graph, lock).chosen(options);
   const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
-  const present = await checkOutputs(paths.outputs, outputs);
+  const present = await checkOutputs(paths.outputs, outputs, { seen: await SeenFiles.open(paths.state, paths.lock) });
   const view = makeStatus({ campaign: graph.name, graph, lock, present, ...(selected !== undefined && { selected }) });
   if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
   else terminal.out(statusText(view, { style: terminal.outStyle }));

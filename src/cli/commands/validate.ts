@@ -70,6 +70,6 @@ async function tryToLoad(file: string, options: ValidateOptions): Promise<Loaded
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.wrongInput) throw error;
     const { message, hint } = error;
     const diagnostic = { code: 'MB1001', severity: 'error', message, ...(hint !== undefined && { hint }) } as const;
-    return { diagnostics: [diagnostic], sources: new Map() };
+    return { diagnostics: [diagnostic], sources: new Map(), asked: [] };
   }
 }

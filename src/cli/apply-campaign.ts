@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import type { SeenFiles } from '../disk/seen-files.ts';
+import { outlineOf } from '../graph/outline.ts';
+import { isSpending, isWork } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { planJson } from '../report/plan-json.ts';
+import { planText } from '../report/plan-text.ts';
+import { systemClock } from '../run/clock.ts';
+import { askToSpend } from './ask.ts';
+import { requireLock } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
+import { requireCheckedGraph } from './checked-graph.ts';
+import { type PlanCommandOptions, selectionOf } from './commands/plan.ts';
+import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
+import { type Environment, requireAccess } from './environment.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { holdGuard } from './hold-guard.ts';
+import { findNothingToDo } from './nothing-to-do.ts';
+import { planCampaign } from './plan-campaign.ts';
+import { openEvents } from './recorder.ts';
+import { runPlan } from './run-plan.ts';
+import { tellCredential } from './tell-credential.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ApplyOptions extends PlanCommandOptions {
+  dryRun?: boolean;
+  yes?: boolean;
+  events?: string;
+  lockTimeout: number;
+  requestTimeout?: number;
+  patience?: number;
+  /** In ms. */
+  waitForBalance?: number;
+  onUnknown: 'ask' | 'hold';
+  pollInterval: 'auto' | number;
+}
+
+/** Whose outputs, against which service. */
+export interface OpenCampaign {
+  sandbox: boolean;
+  paths: CampaignPaths;
+  environment: Environment;
+  /** Digest of the service's address, where it is known. */
+  service: string | undefined;
+  replays: 'yes' | 'no' | 'unknown';
+  seen: SeenFiles;
+  /** Digest of all that a plan depends on beside files; absent when more is wanted than to be told that nothing is to do. */
+  given: string | undefined;
+}
+
+/** Plans, asks, runs, writes the lock. */
+export async function applyCampaign(
+  file: string,
+  options: ApplyOptions,
+  { campaign, terminal }: { campaign: OpenCampaign; terminal: Terminal },
+): Promise<number> {
+  const { sandbox, paths, environment, service, replays, seen } = campaign;
+  const prepared = await prepare(file, options, { campaign, terminal });
+  const { made, outline, loaded, facts, events, guard, finding } = prepared;
+  try {
+    if (!options.json && options.events !== '-') {
+      terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
+    }
+    tellCredential(made, replays, terminal);
+    const needsService = made.rows.some(isWork);
+    const agreed = needsService ? await agreeToSpend(made, options, terminal) : 'yes';
+    if (agreed !== 'yes') {
+      terminal.err('nothing was spent\n');
+      return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
+    }
+
+    const access = needsService && !sandbox ? requireAccess(environment) : undefined;
+    const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
+    try {
+      const exit = await runPlan(made, {
+        outline,
+        loaded,
+        paths,
+        guard,
+        terminal,
+        access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+        service,
+        clock: systemClock,
+        json: options.json === true ? planJson(made) : undefined,
+        events,
+        pollInterval: options.pollInterval,
+        requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
+        createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
+        patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
+        creditWaitMs: options.waitForBalance ?? 0,
+        onUnknown: options.onUnknown,
+        createPaths: facts.createPaths,
+        seen,
+      });
+      await seen.keep(finding);
+      return exit;
+    } finally {
+      await embedded?.close();
+    }
+  } finally {
+    await guard.release();
+  }
+}
+
+/**
+ * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
+ */
+async function prepare(
+  file: string,
+  options: ApplyOptions,
+  { campaign, terminal }: { campaign: OpenCampaign; terminal: Terminal },
+) {
+  const { paths, environment, service, replays, seen } = campaign;
+  const checked = { options, paths, terminal, service, environment, isRun: true };
+  const { graph, facts, asked } = await requireCheckedGraph(file, checked);
+  const events = openEvents(options.events, terminal);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  try {
+    const loaded = await requireLock(paths, service, terminal);
+    const { plan: made, states } = await planCampaign(graph, loaded.lock, paths, {
+      terminal,
+      redo: options.redo ?? [],
+      ...selectionOf(options),
+      replays,
+      onUnknown: options.onUnknown,
+      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+      seen,
+    });
+    const finding = findNothingToDo(made, { given: campaign.given, asked, loaded, states, seen });
+    return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
+  } catch (error) {
+    await guard.release();
+    throw error;
+  }
+}
+
+/** Nothing is spent that nobody agreed to: a person here, `--yes`, or a budget that covers the whole plan. */
+async function agreeToSpend(
+  made: Plan,
+  options: ApplyOptions,
+  terminal: Terminal,
+): Promise<'yes' | 'no' | 'interrupted'> {
+  const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
+  if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return 'yes';
+  if (terminal.interactive) return askToSpend(made.totals, terminal);
+  const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
+  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
+  const why =
+    unknownPrices > 0
+      ? `the price of ${unknownPrices} steps is not known yet`
+      : 'there is no budget that covers the plan';
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `there is no terminal to ask on, and ${why}`,
+    unknownPrices > 0
+      ? 'agree with --yes; the budget and --max-credits still hold'
+      : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
+  );
+}
+
+async function embedSandbox(state: string): Promise<RunningSandbox> {
+  try {
+    // A trial is not worth waiting for; whoever wants the pace of life runs `mediabatch sandbox`.
+    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0, speed: 5 });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
+  }
+}

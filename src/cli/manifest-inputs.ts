@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import {
+  type DataText,
+  digestFile,
+  type FileDigest,
+  listFiles,
+  type ManifestText,
+  readDataFile,
+  readManifestText,
+} from '../disk/inputs.ts';
+
+interface Answers {
+  manifest: ManifestText;
+  data: DataText;
+  files: Awaited<ReturnType<typeof listFiles>>;
+  digest: FileDigest | { problem: string };
+}
+
+/** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
+export interface Asked {
+  ask: keyof Answers;
+  /** Of the manifest as a person gave it; of everything else relative to its folder. */
+  path: string;
+  answer: string;
+}
+
+/** What a manifest asks the disk for. It remembers the answers: whoever gets the same ones makes the same graph of them. */
+export class ManifestInputs {
+  readonly asked: Asked[] = [];
+  readonly #folder: string;
+
+  /** `manifest`: the path of the manifest. */
+  constructor(manifest: string) {
+    this.#folder = dirname(resolve(manifest));
+  }
+
+  async ask<Ask extends keyof Answers>(ask: Ask, path: string): Promise<Answers[Ask]> {
+    const answer = await this.#read(ask, path);
+    this.asked.push({ ask, path, answer: digestOf(answer) });
+    return answer as Answers[Ask];
+  }
+
+  #read(ask: keyof Answers, path: string): Promise<Answers[keyof Answers]> {
+    switch (ask) {
+      case 'manifest':
+        return readManifestText(path);
+      case 'data':
+        return readDataFile(this.#folder, path);
+      case 'files':
+        return listFiles(this.#folder, path);
+      case 'digest':
+        return digestFile(this.#folder, path);
+      default:
+        return ask satisfies never;
+    }
+  }
+}
+
+function digestOf(answer: Answers[keyof Answers]): string {
+  const hash = createHash('sha256');
+  if ('text' in answer) hash.update('text ').update(answer.text);
+  else hash.update(JSON.stringify(answer));
+  return hash.digest('base64');
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { checkOutputs, type OutputState } from '../disk/check-outputs.ts';
+import { readGuardHolder, takeGuard } from '../disk/guard.ts';
+import { readLockBytes } from '../disk/lock-file.ts';
+import { isErrno, UnsafeFileError } from '../disk/plain-file.ts';
+import type { SeenFiles } from '../disk/seen-files.ts';
+import type { Json } from '../json.ts';
+import { isMap } from '../manifest/values.ts';
+import type { Plan, PlanTotals } from '../plan/plan.ts';
+import { isQuiet } from '../report/plan-text.ts';
+import { systemClock } from '../run/clock.ts';
+import type { LoadedLock } from './campaign.ts';
+import type { CampaignPaths } from './campaign-paths.ts';
+import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+
+/** That every step is up to date, and what a plan says besides. */
+export interface NothingToDo {
+  steps: number;
+  totals: PlanTotals;
+}
+
+/**
+ * A run that finds nothing to do keeps what it looked at. A plan is made by pure functions: as long as all they go by is the
+ * same – the program, its options and variables, each answer of the disk to the manifest, the lock, every output – there is
+ * still nothing to do, and neither manifest nor lock has to be taken apart to know it. Whatever differs, or cannot be read,
+ * leads to a plan as ever.
+ */
+export interface Finding extends NothingToDo {
+  /** Of what a person gave. */
+  given: string;
+  asked: readonly Asked[];
+  /** Of the bytes of the lock. */
+  lock: string;
+}
+
+/** Digest of all that a plan depends on beside files: this program, and what a person gave it. */
+export function digestOfGiven(given: { [name: string]: unknown }): string {
+  const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  // A build of the same version may be another program.
+  const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
+  return digestOf(JSON.stringify([version, built, process.version, given]));
+}
+
+export function digestOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('base64');
+}
+
+/** What an earlier run found out, if it still holds. */
+async function recallNothingToDo(
+  file: string,
+  { paths, given, seen }: { paths: CampaignPaths; given: string | undefined; seen: SeenFiles },
+): Promise<Finding | undefined> {
+  const finding = readFinding(seen.finding);
+  if (finding === undefined || finding.given !== given) return undefined;
+  try {
+    if (!(await hasLock(finding, paths)) || !(await hasAnswers(finding, file))) return undefined;
+    const states = await checkOutputs(paths.outputs, seen.files, { seen });
+    return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error)) return undefined;
+    throw error;
+  }
+}
+
+async function hasAnswers({ asked }: Finding, file: string): Promise<boolean> {
+  const inputs = new ManifestInputs(file);
+  for (const { ask, path, answer } of asked) {
+    await inputs.ask(ask, path);
+    if (inputs.asked.at(-1)?.answer !== answer) return false;
+  }
+  return true;
+}
+
+/**
+ * The same, while nobody else runs on the lock: as a run would find it. When somebody does, or the finding does not hold any
+ * more, it is for a run to say so.
+ */
+export async function holdNothingToDo(
+  file: string,
+  known: { paths: CampaignPaths; given: string | undefined; seen: SeenFiles },
+): Promise<NothingToDo | undefined> {
+  const finding = await recallNothingToDo(file, known);
+  if (finding === undefined) return undefined;
+  const { paths } = known;
+  if ((await readGuardHolder(paths.lock)) !== undefined) return undefined;
+  const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
+  if (taken.is === 'held') return undefined;
+  try {
+    return (await hasLock(finding, paths)) ? finding : undefined;
+  } finally {
+    await taken.guard.release();
+  }
+}
+
+/** What a later run may go by, if this plan has nothing to do, and all that it was made from is known. */
+export function findNothingToDo(
+  plan: Plan,
+  facts: {
+    given: string | undefined;
+    asked: readonly Asked[] | undefined;
+    loaded: LoadedLock;
+    states: ReadonlyMap<string, OutputState>;
+    seen: SeenFiles;
+  },
+): (Json & Finding) | undefined {
+  const { given, asked, loaded, states, seen } = facts;
+  const { bytes, needsRewrite, isNotable, tornTailAt } = loaded;
+  if (
+    given === undefined ||
+    asked === undefined ||
+    bytes === undefined ||
+    needsRewrite ||
+    isNotable ||
+    tornTailAt !== undefined
+  )
+    return undefined;
+  const isAllIntact = [...states.values()].every((state) => state === 'intact') && seen.knowsAll(states.size);
+  if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
+  const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: digestOf(bytes) };
+  return finding as Json & Finding;
+}
+
+/** Whether the lock still has the bytes that it had. */
+async function hasLock({ lock }: Finding, paths: CampaignPaths): Promise<boolean> {
+  const bytes = await readLockBytes(paths.lock);
+  return bytes !== undefined && digestOf(bytes) === lock;
+}
+
+function readFinding(json: Json | undefined): Finding | undefined {
+  if (!isMap(json)) return undefined;
+  const { given, lock, steps, totals, asked } = json;
+  const isWhole =
+    typeof given === 'string' &&
+    typeof lock === 'string' &&
+    typeof steps === 'number' &&
+    isMap(totals) &&
+    Object.values(totals).every((value) => typeof value === 'number') &&
+    Array.isArray(asked) &&
+    asked.every((entry) => isMap(entry) && typeof entry.path === 'string' && typeof entry.answer === 'string');
+  return isWhole ? (json as Json & Finding) : undefined;
+}

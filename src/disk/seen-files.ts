@@ -1,0 +1,151 @@
+import { constants, type Stats } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Json } from '../json.ts';
+import { isOutputPath } from '../lock/check-line.ts';
+import type { Output } from '../lock/record.ts';
+import { isMap } from '../manifest/values.ts';
+import { lstatOrAbsent, openPlainFile, UnsafeFileError } from './plain-file.ts';
+import { replaceFile } from './replace.ts';
+import { prepareStateFolder } from './state-folder.ts';
+
+/** What `lstat` says of a file and changes with its content (times in ms since 1970, with fractions), and its digest, hex. */
+type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
+
+const mostBytes = 64 * 1024 ** 2;
+/** No file system counts time in coarser steps: a change within one step of an earlier one would not show. */
+const coarsestStepMs = 2000;
+/** So far the clock of the file system may be off ours. */
+const clockDifferenceMs = 500;
+
+/**
+ * The digests of output files as they were when they were last read, with what the system said of the files then. A file of
+ * which it still says the same is not read again: gigabytes of videos need not be hashed for every plan. The time of the
+ * last change (ctime) is set by the system alone, so that neither an editor nor a copied date hides a change; and what was
+ * changed just before it was read is read again. A cache: lost, it is made anew, and it never leaves the machine.
+ */
+export class SeenFiles {
+  readonly now: () => number;
+  /** What a process made of exactly these files, in its own words. */
+  readonly finding: Json | undefined;
+  readonly #state: string;
+  readonly #path: string;
+  readonly #before: ReadonlyMap<string, Seen>;
+  /** What is kept of them, only of files that somebody asked about, and what is new. */
+  readonly #after = new Map<string, Seen>();
+
+  private constructor(state: string, path: string, options: Kept & { now: () => number }) {
+    this.#state = state;
+    this.#path = path;
+    this.#before = options.files;
+    this.finding = options.finding;
+    this.now = options.now;
+  }
+
+  /** `state`: the folder of what is never committed. `lock`: the path of the lock whose outputs these are. Writes nothing. */
+  static async open(state: string, lock: string, now: () => number = Date.now): Promise<SeenFiles> {
+    const path = join(state, `${basename(lock)}.seen`);
+    return new SeenFiles(state, path, { ...(await readKept(path)), now });
+  }
+
+  /** SHA-256 (hex) of the file at `path`, if it is as it was when that was made. */
+  recall(path: string, stats: Stats): string | undefined {
+    const seen = this.#after.get(path) ?? this.#before.get(path);
+    if (seen === undefined || !isSame(seen, stats)) return undefined;
+    this.#after.set(path, seen);
+    return seen[4];
+  }
+
+  /** `stats`: from before it was read. `readAt`: when reading began, by `now`. */
+  note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
+    if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
+    else this.#after.delete(path);
+  }
+
+  /** A file that this process has just made, under a name that nobody knew before. */
+  noteOwn(path: string, stats: Stats, sha256: string): void {
+    // Where nothing keeps the time of the last change, or somebody has set the date of the content, dates prove little.
+    if (stats.ctimeMs < stats.mtimeMs) return;
+    this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
+  }
+
+  /** The files as they were when they were last seen. */
+  get files(): Pick<Output, 'path' | 'bytes' | 'sha256'>[] {
+    return [...this.#before].map(([path, [bytes, , , , sha256]]) => ({ path, bytes, sha256 }));
+  }
+
+  /** Whether so many files are known as they are now. */
+  knowsAll(count: number): boolean {
+    return this.#after.size === count;
+  }
+
+  /**
+   * Keeps what was asked about and noted, for later processes, with what this one makes of it. What cannot be kept is found
+   * out again.
+   */
+  async keep(finding?: Json): Promise<void> {
+    const isAsBefore =
+      this.#after.size === this.#before.size &&
+      [...this.#after].every(([path, seen]) => this.#before.get(path) === seen);
+    if (isAsBefore && finding === undefined) return;
+    const files = Object.fromEntries(this.#after);
+    const text = JSON.stringify({ version: 1, ...(finding !== undefined && { finding }), files });
+    try {
+      await prepareStateFolder(this.#state);
+      const startedAt = this.now();
+      await replaceFile(this.#path, `${text}\n`);
+      // A share whose clock is not ours dates changes as it likes.
+      const writtenAt = lstatOrAbsent(this.#path)?.mtimeMs ?? 0;
+      const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
+      if (!isOurClock) await unlink(this.#path);
+    } catch (error) {
+      if (!isHarmless(error)) throw error;
+    }
+  }
+}
+
+function isSame([bytes, mtimeMs, ctimeMs, ino]: Seen, stats: Stats): boolean {
+  return stats.size === bytes && stats.mtimeMs === mtimeMs && stats.ctimeMs === ctimeMs && stats.ino === ino;
+}
+
+interface Kept {
+  files: ReadonlyMap<string, Seen>;
+  finding: Json | undefined;
+}
+
+/** Empty when there is nothing that can be used. */
+async function readKept(path: string): Promise<Kept> {
+  const nothing: Kept = { files: new Map(), finding: undefined };
+  try {
+    const handle = await openPlainFile(path, constants.O_RDONLY);
+    if (handle === undefined) return nothing;
+    try {
+      const { size } = await handle.stat();
+      return size > mostBytes ? nothing : check(JSON.parse(await handle.readFile('utf8')) as Json);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (isHarmless(error)) return nothing;
+    throw error;
+  }
+}
+
+/** All of it, or nothing: what somebody else wrote is not gone by. */
+function check(json: Json): Kept {
+  if (!isMap(json) || json.version !== 1 || !isMap(json.files)) throw new SyntaxError('not a file of ours');
+  const entries = Object.entries(json.files);
+  const isSeen = (entry: [string, Json]): entry is [string, Json & Seen] => {
+    const [path, seen] = entry;
+    if (!isOutputPath(path) || !Array.isArray(seen) || seen.length !== 5) return false;
+    const [sha256, ...numbers] = [...seen].reverse();
+    return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && numbers.every((n) => typeof n === 'number');
+  };
+  if (!entries.every(isSeen)) throw new SyntaxError('not a file of ours');
+  return { files: new Map(entries), finding: json.finding };
+}
+
+function isHarmless(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof UnsafeFileError || error instanceof SyntaxError || code !== undefined;
+}
