@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Output } from '../lock/record.ts';
+import type { ChunkWriter } from './chunk-writer.ts';
 import { diskErrors } from './disk-errors.ts';
-import { writeAll } from './durable.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import { type Incoming, OutputError, type OutputTarget } from './output-target.ts';
 import { lstatOrAbsent, noFollow } from './plain-file.ts';
@@ -28,6 +28,7 @@ interface SaveOrder {
   target: OutputTarget;
   incoming: Incoming;
   maxBytes: number;
+  writer: ChunkWriter;
   /** Whoever looks at the file later need not read it. */
   seen?: SeenFiles;
 }
@@ -38,7 +39,7 @@ const worthNotingBytes = 1 << 17;
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, incoming, maxBytes, seen }: SaveOrder,
+  { target, incoming, maxBytes, writer, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part'));
@@ -48,7 +49,7 @@ async function saveChunks(
     let received: Received;
     try {
       if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
-      received = await receive(handle, chunks, { announced: incoming.bytes, maxBytes, path: base });
+      received = await receive(handle, chunks, { announced: incoming.bytes, maxBytes, writer, path: base });
       await diskErrors(base, () => handle.sync());
     } finally {
       await handle.close();
@@ -77,8 +78,9 @@ interface Received {
 async function receive(
   handle: FileHandle,
   chunks: AsyncIterator<Uint8Array>,
-  { announced, maxBytes, path }: { announced: number | undefined; maxBytes: number; path: string },
+  order: { announced: number | undefined; maxBytes: number; writer: ChunkWriter; path: string },
 ): Promise<Received> {
+  const { announced, maxBytes, writer, path } = order;
   if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
   const hash = createHash('sha256');
   let bytes = 0;
@@ -92,8 +94,8 @@ async function receive(
       throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    // The hash is made here while another thread writes. The next chunk waits for both: a slow disk fills no memory.
-    const written = diskErrors(path, () => writeAll(handle, chunk));
+    // Where a thread writes, the hash is made meanwhile. The next chunk waits for both: a slow disk fills no memory.
+    const written = diskErrors(path, async () => writer.write(handle, chunk));
     hash.update(chunk);
     if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
     tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);
