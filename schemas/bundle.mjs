@@ -1,10 +1,10 @@
 // Bundles the sources into dist/: a command then opens a handful of files where it opened hundreds. What is imported
-// lazily stays in a file of its own. `--clean` removes what earlier builds left.
+// lazily stays in files of its own. `--clean` removes what earlier builds left.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const slashed = (path) => path.split(sep).join('/');
@@ -13,12 +13,10 @@ const slashed = (path) => path.split(sep).join('/');
 const bundled = [
   'commander',
   'csv-parse',
-  'eventemitter3',
   'fastest-levenshtein',
   'handlebars',
-  'neo-async',
+  'listr2',
   'p-queue',
-  'p-timeout',
   'picocolors',
   'undici',
   'yaml',
@@ -27,51 +25,131 @@ const bundled = [
 const packageOf = (specifier) =>
   specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
 
-const packages = {
-  name: 'packages',
-  setup(builder) {
-    builder.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      if (kind === 'entry-point') return undefined;
-      return path.startsWith('node:') || !bundled.includes(packageOf(path)) ? { path, external: true } : undefined;
-    });
-  },
-};
+const source = (path) => join(root, 'src', path);
 
 /** Code moves between files, what it reads beside itself does not: every source keeps the address that it had. */
 const addresses = {
   name: 'addresses',
-  setup(builder) {
-    builder.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      const own = slashed(relative(join(root, 'src'), path)).replace(/\.ts$/, '.js');
-      const address = `new URL('../${own}', import.meta.url).href`;
-      return { contents: text.replaceAll('import.meta.url', address), loader: 'ts' };
-    });
+  transform: {
+    filter: { id: /[\\/]src[\\/].*\.ts$/, code: 'import.meta.url' },
+    handler(code, path) {
+      const own = slashed(relative(source(''), path)).replace(/\.ts$/, '.js');
+      return code.replaceAll('import.meta.url', `new URL('../${own}', import.meta.url).href`);
+    },
   },
 };
 
-const entries = ['cli/bin.ts', 'index.ts', 'sandbox/index.ts', 'sandbox/render-worker.ts'];
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: entries.map((path) => `src/${path}`),
-  outbase: 'src',
-  outdir: 'dist',
-  chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
+/**
+ * What is always loaded together is one file, however small its parts. Each layer holds what its first source needs
+ * and no layer before it has.
+ */
+const layers = {
+  main: 'cli/main.ts',
+  campaign: 'cli/commands/validate.ts',
+  plan: 'cli/commands/plan.ts',
+  run: 'cli/commands/apply.ts',
+  service: 'cli/open-service.ts',
+};
+
+const layerOf = new Map();
+const layering = {
+  name: 'layering',
+  buildEnd() {
+    for (const [layer, path] of Object.entries(layers)) {
+      const open = [source(path)];
+      for (let id = open.pop(); id !== undefined; id = open.pop()) {
+        if (layerOf.has(id)) continue;
+        layerOf.set(id, layer);
+        open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+      }
+    }
+  },
+};
+
+/** A script that V8 has from its cache cannot import modules by itself. `import-module.cjs` is loaded by Node. */
+const importing = {
+  name: 'importing',
+  renderChunk(code) {
+    return code.replaceAll(/\bimport\(/g, "require('./import-module.cjs')(");
+  },
+};
+
+const shared = {
+  cwd: root,
   platform: 'node',
-  target: 'node20.19',
-  legalComments: 'none',
-  plugins: [packages, addresses],
-  // Packages in CommonJS ask for built-in modules only. Handlebars also asks for `source-map`, and does without it.
-  banner: { js: 'const require=process.getBuiltinModule;' },
-  metafile: true,
-  logLevel: 'warning',
+  transform: { target: 'node20.19' },
+  logLevel: 'warn',
+};
+/** What a bundled package needs comes along, except what Handlebars asks for and does without. */
+const isKept = (id, importer) => {
+  if (isBuiltin(id) || id === 'source-map') return true;
+  if (/^[.\0/]/.test(id) || isAbsolute(id)) return false;
+  return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
+};
+
+/** The runner: scripts, because only of a script can Node 20 keep the compiled code (`src/cli/load-code.ts`). */
+const runner = await build({
+  ...shared,
+  input: { main: source('cli/main.ts'), index: source('index.ts') },
+  external: (id, importer) => isKept(id, importer) || id === '../../sandbox/index.ts',
+  plugins: [addresses, layering, importing],
+  preserveEntrySignatures: 'allow-extension',
+  output: {
+    dir: 'dist/chunks',
+    format: 'cjs',
+    strict: true,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    paths: (id) => (id.endsWith('sandbox/index.ts') ? '../sandbox/index.js' : id),
+    comments: false,
+    codeSplitting: {
+      groups: [{ debugName: 'layers', name: (id) => layerOf.get(id) ?? null }],
+      includeDependenciesRecursively: false,
+    },
+  },
 });
+/** The command is a script too: Node starts its loader of modules only where it is needed. */
+const command = await build({
+  ...shared,
+  input: source('cli/bin.ts'),
+  external: isKept,
+  resolve: { alias: { [source('cli/load-main.ts')]: source('cli/load-built-main.ts') } },
+  plugins: [addresses],
+  output: { dir: 'dist/cli', format: 'cjs', strict: true, comments: false },
+});
+writeFileSync(join(root, 'dist/cli/package.json'), '{ "type": "commonjs" }\n');
+const sandbox = await build({
+  ...shared,
+  input: {
+    'sandbox/index': source('sandbox/index.ts'),
+    'sandbox/render-worker': source('sandbox/render-worker.ts'),
+  },
+  external: isKept,
+  plugins: [addresses],
+  output: { dir: 'dist', format: 'es', chunkFileNames: 'chunks/[name]-[hash].js', comments: false },
+});
+writeFileSync(join(root, 'dist/chunks/import-module.cjs'), 'module.exports = (specifier) => import(specifier);\n');
+const exported = runner.output.find(({ fileName }) => fileName === 'index.cjs').exports.join(', ');
+writeFileSync(
+  join(root, 'dist/index.js'),
+  `import all from './chunks/index.cjs';\nexport const { ${exported} } = all;\n`,
+);
+const outputs = new Set([
+  'dist/index.js',
+  'dist/chunks/import-module.cjs',
+  ...runner.output.map(({ fileName }) => `dist/chunks/${fileName}`),
+  ...command.output.map(({ fileName }) => `dist/cli/${fileName}`),
+  ...sandbox.output.map(({ fileName }) => `dist/${fileName}`),
+]);
+const inputs = new Set(
+  [runner, command, sandbox]
+    .flatMap(({ output }) => output)
+    .flatMap(({ moduleIds }) => moduleIds)
+    .map((id) => slashed(relative(root, id))),
+);
 
 // `../` leads out of a folder directly under dist/ only.
-const misplaced = Object.keys(metafile.outputs).filter(
+const misplaced = [...outputs].filter(
   (path) => path.split('/').length !== 3 && readFileSync(join(root, path), 'utf8').includes('new URL('),
 );
 if (misplaced.length > 0) throw new Error(`internal error: ${misplaced.join(', ')} reads files beside itself`);
@@ -80,12 +158,10 @@ if (misplaced.length > 0) throw new Error(`internal error: ${misplaced.join(', '
 const isForPackage = process.argv.includes('--clean');
 for (const path of isForPackage ? readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }) : []) {
   const output = slashed(join('dist', path));
-  if (output.endsWith('.js') && metafile.outputs[output] === undefined) rmSync(join(root, output));
+  if (/\.c?js$/.test(output) && !outputs.has(output)) rmSync(join(root, output));
 }
 
-const folders = new Set(
-  Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
-);
+const folders = new Set([...inputs].flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
 const notices = [...folders].sort().map((folder) => {
   const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
   const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));

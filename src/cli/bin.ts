@@ -1,15 +1,21 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import module from 'node:module';
+import { loadMain } from './load-main.ts';
+
+/** What Node says of a promise that nothing can settle any more. A run that just stops must not look like one that is done. */
+const unsettled = 13;
+
+async function run(argv: string[]): Promise<void> {
+  process.exitCode = unsettled;
+  const { main } = await loadMain();
+  process.exitCode = await main(argv);
+}
 
 // Asking for the version is the most frequent call of all (editors, CI, `which`): it loads nothing.
 const [, , first] = process.argv;
 if (first === '--version' || first === '-V') {
+  const { readFileSync } = process.getBuiltinModule('node:fs');
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   process.stdout.write(`${(JSON.parse(text) as { version: string }).version}\n`);
 } else {
-  const { enableCompileCache } = module as { enableCompileCache?: () => void };
-  enableCompileCache?.();
-  const { main } = await import('./main.ts');
-  process.exitCode = await main(process.argv.slice(2));
+  void run(process.argv.slice(2));
 }

@@ -56,4 +56,6 @@ test('validate loads what reads a manifest; nothing that sends, draws a screen o
   expect(loaded.filter((name) => /src\/(engine|service|sandbox)\//.test(name))).toEqual([]);
   const commands = loaded.filter((name) => /src\/cli\/commands\//.test(name));
   expect(commands).toEqual(['src/cli/commands/validate.ts']);
+  // Each file costs: what is always loaded together is one.
+  expect(loaded.filter((name) => /^[/\\].*dist.*\.c?js$/.test(name)).length).toBeLessThanOrEqual(6);
 });
