@@ -45,9 +45,10 @@ const addresses = {
  */
 const layers = {
   main: 'cli/main.ts',
+  recall: 'cli/commands/apply.ts',
   campaign: 'cli/commands/validate.ts',
   plan: 'cli/commands/plan.ts',
-  run: 'cli/commands/apply.ts',
+  run: 'cli/apply-campaign.ts',
   service: 'cli/open-service.ts',
 };
 
