@@ -65,9 +65,10 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
 }
 
 /**
- * How much hangs on seeing that a job is over, its own result being 1. While others wait for slots, one that stands idle
- * delays them all. Otherwise steps that need it could begin at once; and after that only the last job to end is waited
- * for: the fewer run, the likelier it is this one.
+ * How much hangs on seeing that a job is over; a job that somebody asks for by itself is 1. While others wait for slots,
+ * one that stands idle delays them all. Otherwise steps that need it could begin at once; and after that only the last job
+ * to end is waited for. The fewer run, the likelier it is this one, and the more surely so by the time that it is looked
+ * at, when some of the others are over too: hence the square, and hence less than 1 while many run.
  */
 export function urgencyOf({
   dependents,
@@ -75,5 +76,5 @@ export function urgencyOf({
   running,
 }: { [name in 'dependents' | 'waiting' | 'running']: number }) {
   if (waiting > 0) return dependents > 0 ? 4 : 3;
-  return 1 + (dependents > 0 ? 5 : 0) + 10 / Math.max(1, running);
+  return (dependents > 0 ? 9 : 0.7) + Math.min(30, (8 / Math.max(1, running)) ** 2);
 }

@@ -15,7 +15,7 @@ export interface WatchOptions {
   notice(message: string): void;
   /** Stop watching this job after so long, in ms, where that is sooner than for all jobs. */
   patienceMs?: number;
-  /** How much hangs on this job, itself included: 1 or more. Default: 1. */
+  /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. Default: 1. */
   urgency?: () => number;
 }
 

@@ -1,15 +1,25 @@
+import { leastGapOf, priceOf } from './price.ts';
 import { leastProbeGapMs, probeAge } from './probe.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 const ceilingMs = 60_000;
 const stragglerFloorMs = 10_000;
-const fewSamples = 3;
+const fewSamples = 5;
 /** With fewer samples looks are spread: each of them tells whether the others are in time. */
 const spreadUpTo = 20;
 const mostSpread = 0.8;
 
-/** When to look at a job by itself, ms since 1970. `listed`: its kind's list tells of it, and can be relied on. */
-export function dueAt(job: WatchedJob, { fixedMs, listed }: { fixedMs: number | undefined; listed: boolean }): number {
+export interface Circumstances {
+  /** Always the same interval. */
+  fixedMs: number | undefined;
+  /** Its kind's list tells of it, and can be relied on. */
+  listed: boolean;
+  /** The service has complained about how often it is asked. */
+  isLimited: boolean;
+}
+
+/** When to look at a job by itself, ms since 1970. */
+export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumstances): number {
   const { askedAge, startedAt, known } = job;
   const at = (age: number) => Math.max(job.notBefore, startedAt + age);
   const notBeen = (gapMs: number) => (askedAge === undefined ? 0 : askedAge + gapMs);
@@ -22,11 +32,11 @@ export function dueAt(job: WatchedJob, { fixedMs, listed }: { fixedMs: number | 
   const { length: seen } = known.samples;
   if (job.isProbe && seen < 2) return at(Math.max(probeAge(job), notBeen(leastProbeGapMs(job))));
   const isGuess = seen === 0;
-  const floorMs = known.floorMs * (isGuess ? 0.9 + job.luck / 5 : 1);
+  const floorMs = leastGapOf(known) * (isGuess ? 0.9 + job.luck / 5 : 1);
   const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
-  const worthMs = known.worthMs / job.urgency();
   // Where hardly any job is known that took longer, about as many end in each doubling of the age.
   const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;
+  const worthMs = priceOf(job, { isUncharted, isLimited });
   const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * worthMs)) : Number.POSITIVE_INFINITY;
   const due = Math.min(known.distribution.dueAge(last, worthMs), explored, last + ceilingMs);
   const spread = mostSpread * Math.max(0, 1 - seen / spreadUpTo) * job.luck;

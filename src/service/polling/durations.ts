@@ -6,43 +6,43 @@ import { fitLogNormal, massesOf } from './log-normal.ts';
 const fittedJobs = 6;
 const mostSamples = 300;
 const mostKept = 100;
-/** A look is worth a part of what a job takes, which comes to about four looks per job where others wait for its slot. */
-const looksWorth = 1 / 14;
-const leastWorthMs = 10;
-const mostWorthMs = 1500;
-/** Two looks at one job are never closer than this, where nothing shows that jobs are faster. */
-const floorMs = 2000;
-const leastFloorMs = 20;
+/**
+ * With so many jobs of earlier runs a distribution counts as known well. As many of this run would be the short ones: those
+ * that take long have not ended yet.
+ */
+const wellKnownJobs = 50;
+/** Unless most of those that end, of so many at least, take longer than nine in ten did before: then it is another service. */
+const fewestSeen = 3;
 
 /** Durations of the jobs of one kind and model. */
 export class KnownDurations {
   /** In ms, the newest last. */
   readonly samples: number[];
   readonly #typicalMs: number;
+  readonly #kept: number;
   #distribution: Distribution;
   #learned = 0;
   #seen = 0;
+  #late = 0;
+  readonly #usualMs: number;
   #isProbed = false;
 
   constructor(typicalMs: number, samples: readonly number[] = []) {
     this.samples = [...samples];
     this.#typicalMs = typicalMs;
+    this.#kept = samples.length;
     this.#distribution = this.#estimate([]);
+    this.#usualMs = this.#distribution.quantile(0.9);
   }
 
   get distribution(): Distribution {
     return this.#distribution;
   }
 
-  /** Expected undetected waiting, in ms, that is worth one look. */
-  get worthMs(): number {
-    return Math.min(mostWorthMs, Math.max(leastWorthMs, this.#distribution.quantile(0.5) * looksWorth));
-  }
-
-  /** Least time between two looks at one job, in ms. */
-  get floorMs(): number {
-    if (this.samples.length === 0) return floorMs;
-    return Math.min(floorMs, Math.max(leastFloorMs, this.#distribution.quantile(0.5) / 10));
+  /** Enough jobs were seen, in earlier runs or in a long one, to spend looks on what is expected. */
+  get isWellKnown(): boolean {
+    if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
+    return this.#kept >= wellKnownJobs || this.samples.length >= mostSamples;
   }
 
   /** Whether this job is to be the first that is looked at often, so that the others need not be. */
@@ -62,6 +62,7 @@ export class KnownDurations {
     if (this.samples.length > mostSamples) this.samples.shift();
     this.#learned += 1;
     this.#seen += 1;
+    if (ms > this.#usualMs) this.#late += 1;
   }
 
   /** Whether enough is new: thousands of jobs must not each cost a look at all the others. */

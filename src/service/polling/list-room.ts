@@ -5,7 +5,8 @@ import type { HttpAnswer } from '../http.ts';
 import { readResult } from '../job-result.ts';
 import { pagePath, pageSize } from '../list-page.ts';
 import { ListTrust } from './list-trust.ts';
-import { gainOf, type WatchedJob } from './watched-job.ts';
+import { gainOf, sparingPriceOf } from './price.ts';
+import type { WatchedJob } from './watched-job.ts';
 
 type Data = { [key: string]: Json };
 
@@ -97,7 +98,7 @@ export class ListRoom {
       const isRested = job.listAge === undefined || age - job.listAge >= listFloorMs;
       const page = this.#pageOf(job);
       if (isRested) gains.set(page, (gains.get(page) ?? 0) + gainOf(job, age, last));
-      worth = Math.min(worth, job.known.worthMs);
+      worth = Math.min(worth, sparingPriceOf(job.known));
       waiting += 1;
       oldest = Math.max(oldest, age);
       isKnown ||= job.known.samples.length > 0;

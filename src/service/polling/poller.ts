@@ -68,7 +68,7 @@ export class Poller {
     this.#rate = new BorneRate(options.clock);
   }
 
-  /** `fresh`: it was made just now. `urgency`: 1 for itself, more when others wait for it. */
+  /** `fresh`: it was made just now. `urgency`: how much hangs on seeing its end; 1 for itself. */
   observe(
     job: { kind: Kind; jobId: string; model?: string | undefined },
     options: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -127,7 +127,7 @@ export class Poller {
 
   #dueAt(job: WatchedJob): number {
     const listed = this.#rooms.get(job.kind.name)?.tells(job) ?? false;
-    return dueAt(job, { fixedMs: this.#options.fixedMs, listed });
+    return dueAt(job, { fixedMs: this.#options.fixedMs, listed, isLimited: this.#rate.isLimited });
   }
 
   #heldUntil(job: WatchedJob, now: number): number {

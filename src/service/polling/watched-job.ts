@@ -8,7 +8,7 @@ export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** How much more than its own result hangs on this job: 1 or more. */
+  /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. */
   readonly urgency: () => number;
   /** Which of its kind it is in this run: later ones stand before it in lists. */
   readonly number: number;
@@ -71,11 +71,6 @@ interface Waiter {
 
 export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
-}
-
-/** What waiting on is worth more than nothing, for choosing among many: expected undetected ms, weighted. */
-export function gainOf(job: WatchedJob, age: number, last: number): number {
-  return job.urgency() * job.known.distribution.undetected(last, age);
 }
 
 /** How long a job took that was seen to be over at `age`, and was not at `before`, both in ms. */
