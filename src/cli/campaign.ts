@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../diagnostic.ts';
+import { type Digest, digestOf } from '../disk/hash-file.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
@@ -135,8 +136,8 @@ export function showDiagnostics(diagnostics: Diagnostic[], sources: Map<string, 
 
 export interface LoadedLock {
   lock: Lock;
-  /** The file as it was read; absent when there is none. */
-  bytes?: Uint8Array;
+  /** What was read, to tell whether it still is there; absent when there is no file. */
+  read?: Digest;
   tornTailAt?: number;
   needsRewrite: boolean;
   /** Something was told of it. */
@@ -183,7 +184,7 @@ export async function requireLock(
   }
   const { lock, needsRewrite, tornTailAt } = reading;
   const isNotable = reading.diagnostics.length > 0;
-  return { lock, bytes, needsRewrite, isNotable, ...(tornTailAt !== undefined && { tornTailAt }) };
+  return { lock, read: digestOf(bytes), needsRewrite, isNotable, ...(tornTailAt !== undefined && { tornTailAt }) };
 }
 
 /** Something in it exists at a service, or may. */

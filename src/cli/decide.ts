@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
-import { writeHeader, writeLock } from '../lock/write.ts';
+import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { Ruling } from '../plan/ruling.ts';
 import { rulingsJson, rulingsText } from '../report/rulings-text.ts';
@@ -108,11 +108,11 @@ async function record(
   }
   const file = await openLockFile(paths.lock, {
     header: writeHeader(lock),
-    read: loaded.bytes ?? null,
+    read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
   try {
-    await file.replace(writeLock(withoutMovedAway(lock, outlineOf(graph))));
+    await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
     throw new CommandError(

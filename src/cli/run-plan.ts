@@ -67,7 +67,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
   const file = await openLockFile(paths.lock, {
     header: writeHeader(lock),
-    read: loaded.bytes ?? null,
+    read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
   const ledger = new LocalLedger({

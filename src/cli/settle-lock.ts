@@ -1,9 +1,10 @@
+import { digestOf } from '../disk/hash-file.ts';
 import { LockChangedError, type LockFile, openLockFile, readLockBytes } from '../disk/lock-file.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
-import { writeHeader, writeLock } from '../lock/write.ts';
+import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { RunFact } from '../run/event.ts';
 import type { LoadedLock } from './campaign.ts';
@@ -17,7 +18,7 @@ export async function settleLock(
   if (!ledger.recorded && !loaded.needsRewrite) return;
   const own = withoutMovedAway(ledger.lock, outline);
   try {
-    await file.replace(writeLock(own));
+    await file.replace(writeLines(own));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
     await joinWithChanged(file.path, { ledger, outline });
@@ -37,9 +38,12 @@ async function joinWithChanged(
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
   const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
-  const file = await openLockFile(path, { header: writeHeader(joined), read: bytes ?? null });
+  const file = await openLockFile(path, {
+    header: writeHeader(joined),
+    read: bytes === undefined ? null : digestOf(bytes),
+  });
   try {
-    await file.replace(writeLock(withoutMovedAway(joined, outline)));
+    await file.replace(writeLines(withoutMovedAway(joined, outline)));
   } finally {
     await file.close();
   }

@@ -9,6 +9,10 @@ export interface Digest {
   bytes: number;
 }
 
+export function digestOf(bytes: Uint8Array): Digest {
+  return { sha256: hash('sha256', bytes), bytes: bytes.length };
+}
+
 /** SHA-256 (hex) and size of a plain file; undefined when there is none. Throws `UnsafeFileError` for anything else. */
 export async function hashFile(path: string): Promise<Digest | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
@@ -17,6 +21,17 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
     return await hashHandle(handle);
   } finally {
     await handle.close();
+  }
+}
+
+/** A file piece by piece, from its beginning: what is given is only good until the next piece is asked for. */
+export async function* readPieces(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(1 << 18);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
 

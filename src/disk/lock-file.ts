@@ -2,9 +2,11 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { syncFolder, writeAll } from './durable.ts';
+import { type Digest, readPieces } from './hash-file.ts';
 import { noFollow, openPlainFile, orAbsent } from './plain-file.ts';
-import { replaceFile } from './replace.ts';
+import { piecesOf, replaceFile } from './replace.ts';
 
 /** The lock as a file that one run holds. */
 export interface LockFile {
@@ -16,10 +18,11 @@ export interface LockFile {
    */
   append(line: string): Promise<void>;
   /**
-   * Puts the whole text in place of the file. It may still work after a failed `append`, and then saves what that could not.
+   * Puts these lines (each with its LF) in place of the file. It may still work after a failed `append`, and then saves what
+   * that could not. They are asked for as they are written.
    * Rejects with `LockChangedError` when someone else wrote the file: read it again, join it with what is known, open it anew.
    */
-  replace(text: string): Promise<void>;
+  replace(lines: Iterable<string>): Promise<void>;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
@@ -47,12 +50,12 @@ export async function readLockBytes(path: string): Promise<Uint8Array | undefine
 
 /**
  * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; a file that does not exist
- * is made by the first append, with `header` as its first line. `read`: the bytes the caller knows (`null`: it found no file);
+ * is made by the first append, with `header` as its first line. `read`: what the caller has read (`null`: it found no file);
  * when the file is not the same any more, it is left alone and this rejects with `LockChangedError`.
  */
 export async function openLockFile(
   path: string,
-  options: { cutAt?: number; header: string; read?: Uint8Array | null },
+  options: { cutAt?: number; header: string; read?: Digest | null },
 ): Promise<LockFile> {
   const header = options.header.endsWith('\n') ? options.header : `${options.header}\n`;
   const file = new AppendedFile(path, header);
@@ -87,7 +90,7 @@ class AppendedFile implements LockFile {
     this.#header = header;
   }
 
-  async open({ cutAt, read }: { cutAt?: number; read?: Uint8Array | null }): Promise<void> {
+  async open({ cutAt, read }: { cutAt?: number; read?: Digest | null }): Promise<void> {
     const handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
     if (handle === undefined) {
       if ((cutAt ?? 0) > 0 || (read ?? null) !== null) throw new LockChangedError(this.path);
@@ -95,19 +98,36 @@ class AppendedFile implements LockFile {
     }
     this.#handle = handle;
     try {
-      const bytes = await handle.readFile();
-      const isOther = read === null || (read !== undefined && !bytes.equals(read));
-      if (isOther || bytes.length < (cutAt ?? 0)) throw new LockChangedError(this.path);
-      const kept = bytes.subarray(0, cutAt ?? bytes.length);
-      if (kept.length < bytes.length) await handle.truncate(kept.length);
-      this.#note(kept);
-      const isUnfinished = kept.length > 0 && kept.at(-1) !== 0x0a;
+      const { whole, last } = await this.#takeUp(handle, cutAt ?? Number.POSITIVE_INFINITY);
+      const isOther = read === null || (read !== undefined && !isDeepStrictEqual(whole, read));
+      if (isOther || whole.bytes < (cutAt ?? 0)) throw new LockChangedError(this.path);
+      const isTorn = this.#size < whole.bytes;
+      if (isTorn) await handle.truncate(this.#size);
+      const isUnfinished = this.#size > 0 && last !== 0x0a;
       if (isUnfinished) await this.#write('\n');
-      if (isUnfinished || kept.length < bytes.length) await handle.sync();
+      if (isUnfinished || isTorn) await handle.sync();
     } catch (error) {
       await this.#closeHandle();
       throw error;
     }
+  }
+
+  /** Notes the file up to `end`; what all of it is, and the last byte before `end`. */
+  async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
+    let rest: Hash | undefined;
+    let last: number | undefined;
+    let bytes = 0;
+    for await (const piece of readPieces(handle)) {
+      const kept = piece.subarray(0, Math.max(0, end - bytes));
+      this.#note(kept);
+      last = kept.at(-1) ?? last;
+      if (kept.length < piece.length) {
+        rest ??= this.#digest.copy();
+        rest.update(piece.subarray(kept.length));
+      }
+      bytes += piece.length;
+    }
+    return { whole: { sha256: (rest ?? this.#digest.copy()).digest('hex'), bytes }, last };
   }
 
   append(line: string): Promise<void> {
@@ -118,9 +138,9 @@ class AppendedFile implements LockFile {
     });
   }
 
-  async replace(text: string): Promise<void> {
+  async replace(lines: Iterable<string>): Promise<void> {
     while (this.#busy !== undefined) await this.#busy;
-    const work = this.#replaceNow(text);
+    const work = this.#replaceNow(lines);
     this.#busy = work.then(
       () => this.#writeWaiting(),
       () => this.#writeWaiting(),
@@ -180,16 +200,23 @@ class AppendedFile implements LockFile {
     this.#note(bytes);
   }
 
-  async #replaceNow(text: string): Promise<void> {
+  async #replaceNow(lines: Iterable<string>): Promise<void> {
     if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
     if (await this.#isChanged()) throw new LockChangedError(this.path);
-    const bytes = Buffer.from(text);
-    await replaceFile(this.path, bytes);
+    const digest = createHash('sha256');
+    let size = 0;
+    const noted = function* () {
+      for (const piece of piecesOf(lines)) {
+        digest.update(piece);
+        size += piece.length;
+        yield piece;
+      }
+    };
+    await replaceFile(this.path, noted());
     await this.#closeHandle();
-    this.#digest = createHash('sha256');
-    this.#size = 0;
+    this.#digest = digest;
+    this.#size = size;
     this.#unsure = new Uint8Array();
-    this.#note(bytes);
     this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
   }
 
@@ -199,17 +226,14 @@ class AppendedFile implements LockFile {
     if (handle === undefined) return this.#size > 0;
     try {
       const known = createHash('sha256');
-      const buffer = Buffer.allocUnsafe(1 << 18);
       let at = 0;
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
-        if (bytesRead === 0) break;
-        const ours = Math.min(bytesRead, Math.max(0, this.#size - at));
-        known.update(buffer.subarray(0, ours));
+      for await (const piece of readPieces(handle)) {
+        const ours = Math.min(piece.length, Math.max(0, this.#size - at));
+        known.update(piece.subarray(0, ours));
         const begun = Math.max(0, at - this.#size);
-        const rest = buffer.subarray(ours, bytesRead);
+        const rest = piece.subarray(ours);
         if (Buffer.compare(rest, this.#unsure.subarray(begun, begun + rest.length)) !== 0) return true;
-        at += bytesRead;
+        at += piece.length;
       }
       return at < this.#size || !known.digest().equals(this.#digest.copy().digest());
     } finally {

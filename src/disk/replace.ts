@@ -5,11 +5,14 @@ import { dirname, join } from 'node:path';
 import { renameFile, syncFolder, writeAll } from './durable.ts';
 import { noFollow, statPlainFile } from './plain-file.ts';
 
+const pieceLength = 1 << 18;
+
 /**
  * Replaces a file as a whole: whoever looks, also after a power cut, finds all of the old or all of the new content.
- * When it throws, the old file is as it was. Refuses a target that is not a plain file (`UnsafeFileError`).
+ * When it throws, the old file is as it was. Refuses a target that is not a plain file (`UnsafeFileError`). Content that is
+ * large comes piece by piece, and is asked for as it is written.
  */
-export async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const old = statPlainFile(path);
   const folder = dirname(path);
@@ -25,16 +28,39 @@ export async function replaceFile(path: string, content: Uint8Array | string): P
 }
 
 /** Creates a file with this content, durable but for its name. Throws when there is one already. */
-export async function writeNewFile(path: string, bytes: Uint8Array, mode = 0o666): Promise<void> {
+export async function writeNewFile(
+  path: string,
+  content: Uint8Array | Iterable<Uint8Array>,
+  mode = 0o666,
+): Promise<void> {
   const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, mode);
   try {
-    await writeAll(handle, bytes);
+    let written = 0;
+    for (const piece of content instanceof Uint8Array ? [content] : content) {
+      await writeAll(handle, piece);
+      written += piece.length;
+    }
     const { size } = await handle.stat();
-    if (size !== bytes.length) throw new Error(`${path} has ${size} bytes after ${bytes.length} were written`);
+    if (size !== written) throw new Error(`${path} has ${size} bytes after ${written} were written`);
     await handle.sync();
   } finally {
     await handle.close();
   }
+}
+
+/** The bytes of many lines, a piece at a time: neither their text nor their bytes are ever there as a whole. */
+export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
+  let waiting: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    waiting.push(line);
+    length += line.length;
+    if (length < pieceLength) continue;
+    yield Buffer.from(waiting.join(''));
+    waiting = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
 /** A name that nobody guesses, in the folder of the file that it will become. */

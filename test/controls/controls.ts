@@ -298,7 +298,7 @@ export const controls: readonly Control[] = [
     invariant: 'I12',
     off: 'a torn tail is cut before anything is appended',
     file: 'src/disk/lock-file.ts',
-    find: 'if (kept.length < bytes.length) await handle.truncate(kept.length);',
+    find: 'if (isTorn) await handle.truncate(this.#size);',
     replace: '',
     seenBy: { file: 'test/disk/lock-file.test.ts', title: 'ends a last line that has no LF, and cuts a torn one' },
   },

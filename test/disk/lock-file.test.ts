@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/disk/hash-file.ts';
 import { LockChangedError, openLockFile, readLockBytes } from '../../src/disk/lock-file.ts';
 import { UnsafeFileError } from '../../src/disk/plain-file.ts';
 import { makeFolder } from './folder.ts';
@@ -121,6 +122,30 @@ describe('replacing', () => {
     expect(text()).toBe(`${header}{"all":1}\n{"later":1}\n{"more":1}\n{"last":1}\n`);
   });
 
+  it('takes many lines as they come, and knows what was written of a file that is larger than any piece of it', async () => {
+    const { path, text } = lockIn(makeFolder());
+    const lines = Array.from({ length: 40_000 }, (_, index) => `{"line":${index},"text":"größer 🙂"}\n`);
+    let file = await openLockFile(path, { header });
+    await file.replace(
+      (function* () {
+        yield* [header, ...lines];
+      })(),
+    );
+    await file.append('{"later":1}\n');
+    await file.replace([header, ...lines]);
+    await file.close();
+    const whole = header + lines.join('');
+    expect(text() === whole).toBe(true);
+    appendFileSync(path, `{"torn${'x'.repeat(600_000)}`);
+    const cutAt = Buffer.byteLength(whole);
+    const read = digestOf(readFileSync(path));
+    await expect(openLockFile(path, { header, read: digestOf(Buffer.from(whole)) })).rejects.toThrow(LockChangedError);
+    file = await openLockFile(path, { header, cutAt, read });
+    await file.append('{"later":1}\n');
+    await file.close();
+    expect(text() === `${whole}{"later":1}\n`).toBe(true);
+  });
+
   it('makes a file where there was none', async () => {
     const { path, text } = lockIn(makeFolder());
     const file = await openLockFile(path, { header });
@@ -187,12 +212,14 @@ describe('replacing', () => {
 describe('opening', () => {
   it('leaves a file alone that is not what the caller read', async () => {
     const { path, text } = lockIn(makeFolder(), `${header}{"a`);
-    for (const options of [{ cutAt: header.length + 90 }, { read: Buffer.from(header) }, { read: null }]) {
+    for (const options of [{ cutAt: header.length + 90 }, { read: digestOf(Buffer.from(header)) }, { read: null }]) {
       await expect(openLockFile(path, { header, ...options })).rejects.toBeInstanceOf(LockChangedError);
     }
     expect(text()).toBe(`${header}{"a`);
     rmSync(path);
-    await expect(openLockFile(path, { header, read: Buffer.from(header) })).rejects.toBeInstanceOf(LockChangedError);
+    await expect(openLockFile(path, { header, read: digestOf(Buffer.from(header)) })).rejects.toBeInstanceOf(
+      LockChangedError,
+    );
     const file = await openLockFile(path, { header, read: null });
     await file.close();
   });

@@ -5,7 +5,7 @@ import { ListLookUp } from '../../src/engine/lost-creates.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { outlineOf } from '../../src/graph/outline.ts';
-import { writeLock } from '../../src/lock/write.ts';
+import { writeLines } from '../../src/lock/write.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import { withoutMovedAway } from '../../src/plan/orphans.ts';
@@ -137,7 +137,7 @@ export class TestCampaign {
     });
     const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
     const ends = await clock.run(drive(plan, ports, { concurrency: plan.concurrency, downloads: 4 }));
-    if (!options.unsettled) await file.replace(writeLock(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
+    if (!options.unsettled) await file.replace(writeLines(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
     const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
     return { plan, events, outcomes, ledger };
   }

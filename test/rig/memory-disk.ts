@@ -34,8 +34,8 @@ export class MemoryLock implements LockFile {
     this.text += line;
   }
 
-  async replace(text: string): Promise<void> {
-    this.text = text;
+  async replace(lines: Iterable<string>): Promise<void> {
+    this.text = [...lines].join('');
   }
 
   async close(): Promise<void> {}

@@ -3,7 +3,7 @@ import { isJobId } from '../../lock/check-line.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import { isOpenCreate } from '../../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
-import { writeHeader, writeLine, writeLock } from '../../lock/write.ts';
+import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
 import { replayWindowMs } from '../../plan/decide.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
@@ -44,13 +44,13 @@ export async function resolve(
     const line = resolvePurchase(record, open, { campaign: graph.name, finding });
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),
-      read: loaded.bytes ?? null,
+      read: loaded.read ?? null,
       ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
     });
     try {
       await lockFile.append(writeLine(line));
       loaded.lock.steps.set(address, joinRecords(record, recordOf(line)));
-      await lockFile.replace(writeLock(loaded.lock));
+      await lockFile.replace(writeLines(loaded.lock));
     } finally {
       await lockFile.close();
     }
