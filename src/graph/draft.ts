@@ -16,8 +16,6 @@ export interface Draft {
   row?: Row;
   /** The part of another step's output that it is about, from 0. */
   part?: { of: string; index: number };
-  /** How expansion led here, outermost first. */
-  trail: string[];
 }
 
 /** All steps of one task. `complete` is false when some are missing because of mistakes that have been reported. */
@@ -42,10 +40,26 @@ export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   return names;
 }
 
+/** How expansion led to a step, outermost first. Made where it is told: there are many steps. */
+export function trailOf(of: {
+  task: string;
+  row?: string | undefined;
+  matrix?: { readonly [axis: string]: string };
+  take?: number | undefined;
+}): string[] {
+  return [
+    `task ${of.task}`,
+    ...(of.row === undefined ? [] : [of.row]),
+    ...Object.entries(of.matrix ?? {}).map(([axis, value]) => `${axis} ${value}`),
+    ...(of.take === undefined ? [] : [`take ${of.take}`]),
+  ];
+}
+
 /** A mistake together with the way to the step that has it, and the row that it comes from. */
 export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
-  const { row, trail } = draft;
+  const { task, row, matrix, take } = draft;
   const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];
   const all = [...(diagnostic.related ?? []), ...related];
+  const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
   return { ...diagnostic, trail, ...(all.length === 0 ? {} : { related: all }) };
 }

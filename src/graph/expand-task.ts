@@ -4,8 +4,8 @@ import { isScalar, type JsonMap } from '../manifest/values.ts';
 import { addressPart, stepAddress } from './address.ts';
 import { applyCondition } from './apply-condition.ts';
 import type { Draft, ExpandedTask } from './draft.ts';
-import type { Cells } from './expand-matrix.ts';
-import { keyRows, trailOf } from './row-keys.ts';
+import type { Cell, Cells } from './expand-matrix.ts';
+import { keyRows } from './row-keys.ts';
 import type { TaskRows } from './task-rows.ts';
 import type { TemplateCache } from './templates.ts';
 
@@ -33,11 +33,10 @@ export function expandTask(
   const keyed = rows === 'unknown' ? [] : keyRows(task, { ...from, rows, diagnostics });
   const takes = task.takes !== undefined && task.takes > 1 ? range(task.takes) : [undefined];
   const drafts: Draft[] = [];
+  // Steps of one cell share it: most campaigns have one, and many rows.
+  const columns = cells.cells.map((cell) => columnOf(cell, cells.axes));
   for (const { row, key } of keyed) {
-    for (const cell of cells.cells) {
-      const matrix = Object.create(null) as { [axis: string]: string };
-      for (const axis of cells.axes) matrix[axis] = String(cell[axis]);
-      const values = cells.axes.map((axis) => addressPart(matrix[axis] ?? ''));
+    for (const { cell, matrix, values } of columns) {
       for (const take of takes) {
         drafts.push({
           address: stepAddress(task.id, { key, values, take }),
@@ -48,7 +47,6 @@ export function expandTask(
           ...(take === undefined ? {} : { take }),
           ...(row === undefined ? {} : { row }),
           ...(row?.part === undefined ? {} : { part: row.part }),
-          trail: trailOf(task, { row, cell, take }),
         });
       }
     }
@@ -57,6 +55,13 @@ export function expandTask(
   const { kept, leftOut } = applyCondition(drafts, { ...from, diagnostics });
   const expanded = { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete };
   return { expanded, diagnostics };
+}
+
+/** A cell with its values as texts, and as parts of an address. */
+function columnOf(cell: Cell, axes: readonly string[]): Pick<Draft, 'cell' | 'matrix'> & { values: string[] } {
+  const matrix = Object.create(null) as { [axis: string]: string };
+  for (const axis of axes) matrix[axis] = String(cell[axis]);
+  return { cell, matrix, values: axes.map((axis) => addressPart(matrix[axis] ?? '')) };
 }
 
 /** Whether the steps of a task have keys: it says so, or its rows are texts. */

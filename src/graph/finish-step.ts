@@ -4,6 +4,9 @@ import type { FileFact, OpenRequest, Step } from './graph.ts';
 import type { RenderedStep } from './render-step.ts';
 import { uploadTask } from './uploads.ts';
 
+/** Of most steps. Nobody adds to it. */
+const none: string[] = [];
+
 /** An upload that a template makes on the spot. */
 export interface MadeUpload {
   address: string;
@@ -27,30 +30,33 @@ export function finishStep(
   const references = findReferences(request);
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);
-  const taken = take === undefined ? {} : { take };
-  return {
+  const covered = { kind, paidRequest, ...(take !== undefined && { take }) };
+  const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
+  // What few steps have is added afterwards: an object keeps room for all that its literal might have held.
+  const step: Step = {
     address: draft.address,
     task: task.id,
     kind,
-    ...(draft.key === undefined ? {} : { key: draft.key }),
     matrix: draft.matrix,
-    ...taken,
     request,
     paidRequest,
-    fingerprint: fingerprintStep({ kind, paidRequest, ...taken }),
-    needs: [...new Set([...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])])].sort(),
+    fingerprint: fingerprintStep(covered),
+    needs: needs.length === 0 ? none : [...new Set(needs)].sort(),
     save,
-    ...(file !== undefined && { file }),
-    ...(part !== undefined && { part: { ...part, fingerprint: from.fingerprintOf(part.of) } }),
-    ...(task.timeoutMs !== undefined && { timeoutMs: task.timeoutMs }),
-    ...(task.retry !== undefined && { retry: task.retry }),
-    ...(task.expect !== undefined && { expect: task.expect }),
-    ...(task.pin === true && { pin: true as const }),
-    ...(unchecked === true && { unchecked }),
     tags: task.tags,
     place: from.place,
-    trail: draft.trail,
+    ...(draft.key !== undefined && { key: draft.key }),
+    ...(draft.row !== undefined && { row: draft.row.label }),
   };
+  if (take !== undefined) step.take = take;
+  if (file !== undefined) step.file = file;
+  if (part !== undefined) step.part = { ...part, fingerprint: from.fingerprintOf(part.of) };
+  if (task.timeoutMs !== undefined) step.timeoutMs = task.timeoutMs;
+  if (task.retry !== undefined) step.retry = task.retry;
+  if (task.expect !== undefined) step.expect = task.expect;
+  if (task.pin === true) step.pin = true;
+  if (unchecked === true) step.unchecked = unchecked;
+  return step;
 }
 
 export function uploadStep({ address, file, place }: MadeUpload): Step {
@@ -70,7 +76,6 @@ export function uploadStep({ address, file, place }: MadeUpload): Step {
     file,
     tags: [],
     place,
-    trail: [`upload of ${file.path}`],
   };
 }
 

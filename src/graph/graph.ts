@@ -58,7 +58,8 @@ export interface Step {
   unchecked?: true;
   tags: string[];
   place: Place;
-  trail: string[];
+  /** The row that it comes from, as messages call it: `row 14 of products.csv`. */
+  row?: string;
 }
 
 /** A step that is held to a purchase: `paidRequest` and `fingerprint` of the step are those of that purchase. */

@@ -5,21 +5,12 @@ import type { Row, Rows } from '../manifest/rows.ts';
 import { isTemplate } from '../manifest/template.ts';
 import { describeValue, emptyMap, isMap, isScalar, type JsonMap, shorten, unknownValue } from '../manifest/values.ts';
 import { forbiddenIn, maxKeyLength } from './address.ts';
-import type { Cell } from './expand-matrix.ts';
+import { trailOf } from './draft.ts';
 import { placeFault, type TemplateCache, textId } from './templates.ts';
 
 export interface KeyedRow {
   row?: Row;
   key?: string;
-}
-
-export function trailOf(task: Task, of: { row: Row | undefined; cell: Cell; take: number | undefined }): string[] {
-  return [
-    `task ${task.id}`,
-    ...(of.row === undefined ? [] : [of.row.label]),
-    ...Object.entries(of.cell).map(([axis, value]) => `${axis} ${value}`),
-    ...(of.take === undefined ? [] : [`take ${of.take}`]),
-  ];
 }
 
 /** Rows with their keys; rows whose key is wrong are left out. */
@@ -105,7 +96,7 @@ export function keyRows(
 
 /** What a mistake in a key says of the row that it comes from. Only made where there is one: there are many rows. */
 function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
-  const trail = trailOf(task, { row, cell: {}, take: undefined });
+  const trail = trailOf({ task: task.id, row: row?.label });
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
 }
 

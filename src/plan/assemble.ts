@@ -109,6 +109,10 @@ function makeRow(
   const spends = isSpending(decision.action);
   // Most of a finished campaign is kept, whatever it would cost.
   const price = isCarriedOut(decision.action) ? priceOf() : undefined;
+  const order =
+    isCarriedOut(decision.action) && price !== undefined
+      ? makeOrder(match, decision, { campaign: facts.graph.name, price, action: decision.action, conditions })
+      : undefined;
   const row: PlanRow = {
     address: step.address,
     task: step.task,
@@ -116,6 +120,7 @@ function makeRow(
     action: decision.action,
     reason: decision.reason,
     credits: spends && price !== undefined ? price.credits : 0,
+    ...(order !== undefined && { order }),
   };
   if (isUnneeded) row.unneeded = true;
   if (isPinned) row.pinned = true;
@@ -126,10 +131,7 @@ function makeRow(
   const output = purchase?.outputs?.[0];
   if (output !== undefined && !spends) row.output = output.path;
   if (spends && step.unchecked === true) row.unchecked = true;
-  if (!isCarriedOut(decision.action) || price === undefined) return row;
-  row.order = makeOrder(match, decision, { campaign: facts.graph.name, price, action: decision.action, conditions });
-  const { retries } = row.order;
-  if (retries !== undefined) row.mayRetry = costOfRetries(retries, price);
+  if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
   return row;
 }
 

@@ -34,7 +34,8 @@ export function makeOrder(
   const retries = retriesAfter(match, { generation: bought.generation, repeat, jobIsKnown: !spends });
   const parts = conditions.get(step.address);
   const optional = findOptional(step.request, conditions);
-  return {
+  // What few orders have is added afterwards: an object keeps room for all that its literal might have held.
+  const order: StepOrder = {
     campaign,
     address: step.address,
     task: step.task,
@@ -46,32 +47,38 @@ export function makeOrder(
     key:
       bought.key ??
       idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat: bought.repeat, attempt: bought.attempt }),
-    ...(step.take !== undefined && { take: step.take }),
     request: step.request,
     paidRequest: step.paidRequest,
     save: step.save,
     needs: sharesJobOf === undefined ? step.needs : [...new Set([...step.needs, sharesJobOf])].sort(),
     price,
-    ...(decision.purchase?.key !== undefined && { sentBefore: true as const }),
-    ...(!spends && purchase?.jobId !== undefined && { jobId: purchase.jobId }),
-    ...(!spends && purchase?.credits !== undefined && { credits: purchase.credits }),
-    ...(sharesJobOf !== undefined && { sharesJobOf }),
-    ...(!spends && purchase?.outputs !== undefined && { outputs: purchase.outputs }),
-    ...(movedFrom !== undefined && { movedFrom }),
-    ...(step.file !== undefined && { file: step.file }),
-    ...(parts !== undefined && { parts: [...parts] }),
-    ...(optional !== undefined && { optional }),
-    ...(step.timeoutMs !== undefined && { timeoutMs: step.timeoutMs }),
-    ...(retries !== undefined && action !== 'download' && action !== 'move' && { retries }),
-    ...(step.expect !== undefined && { expect: step.expect }),
     replaces: replacedDigests(record),
   };
+  if (step.take !== undefined) order.take = step.take;
+  if (decision.purchase?.key !== undefined) order.sentBefore = true;
+  if (!spends && purchase?.jobId !== undefined) order.jobId = purchase.jobId;
+  if (!spends && purchase?.credits !== undefined) order.credits = purchase.credits;
+  if (sharesJobOf !== undefined) order.sharesJobOf = sharesJobOf;
+  if (!spends && purchase?.outputs !== undefined) order.outputs = purchase.outputs;
+  if (movedFrom !== undefined) order.movedFrom = movedFrom;
+  if (step.file !== undefined) order.file = step.file;
+  if (parts !== undefined) order.parts = [...parts];
+  if (optional !== undefined) order.optional = optional;
+  if (step.timeoutMs !== undefined) order.timeoutMs = step.timeoutMs;
+  if (retries !== undefined && action !== 'download' && action !== 'move') order.retries = retries;
+  if (step.expect !== undefined) order.expect = step.expect;
+  return order;
 }
+
+/** Of most steps. Nobody adds to it. */
+const none: string[] = [];
 
 /** Digests of everything this step has ever saved: a newer output may take their place, but never that of somebody's work. */
 function replacedDigests(record: StepRecord | undefined): string[] {
-  const digests =
-    record?.purchases.flatMap(({ outputs }) => (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256)) ?? [];
+  if (record === undefined) return none;
+  const digests = record.purchases.flatMap(({ outputs }) =>
+    (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256),
+  );
   return [...new Set(digests)].sort();
 }
 

@@ -1,4 +1,5 @@
 import type { Place } from '../diagnostic.ts';
+import { trailOf } from '../graph/draft.ts';
 import type { Graph, Step } from '../graph/graph.ts';
 import type { Json } from '../json.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
@@ -47,7 +48,8 @@ export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
         task: step.task,
         kind: step.kind,
         values: valuesOf(step, found?.task),
-        trail: step.trail,
+        // A template made it on the spot: no task of the manifest did.
+        trail: found === undefined ? [`upload of ${step.file?.path}`] : trailOf(step),
         origins: found?.origins ?? new Map([['with', { place: step.place }]]),
       };
     }),

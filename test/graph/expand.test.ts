@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { trailOf } from '../../src/graph/draft.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 
 const csv = 'sku,name\nA1,Lamp\nB2,Vase\n';
@@ -16,8 +17,8 @@ it('a task without rows and matrix is one step', () => {
     matrix: {},
     needs: [],
     save: 'output/hero',
-    trail: ['task hero'],
   });
+  expect(step && trailOf(step)).toEqual(['task hero']);
   expect(step).not.toHaveProperty('key');
   expect(step).not.toHaveProperty('take');
 });
@@ -49,8 +50,8 @@ it('rows, then cells, then takes', () => {
     take: 2,
     request: { prompt: 'Lamp 2', aspectRatio: '9:16', resolution: '1k' },
     save: 'output/hero-a1-9-16-1k-2',
-    trail: ['task hero', 'row 1 of p.csv', 'ratio 9:16', 'size 1k', 'take 2'],
   });
+  expect(list[3] && trailOf(list[3])).toEqual(['task hero', 'row 1 of p.csv', 'ratio 9:16', 'size 1k', 'take 2']);
 });
 
 it('one take is no take', () => {

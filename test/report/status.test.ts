@@ -19,7 +19,6 @@ function step(address: string, fingerprint = `1:${address}`): Step {
     needs: [],
     save: `output/${address}`,
     place: place('campaign.yaml', [1, 1], [1, 2]),
-    trail: [],
     tags: [],
   };
 }

@@ -31,7 +31,6 @@ export function graphOfSteps(written: WrittenStep[], more: Partial<Graph> = {}):
       ...(own !== undefined && { part: own }),
       tags: [],
       place: { file: 'campaign.yaml', start: at, end: at },
-      trail: [],
     };
   });
   const tasks = [...new Set(steps.map(({ task }) => task))];
