@@ -1,3 +1,4 @@
+import { flatText } from '../manifest/flat-text.ts';
 import { slug } from '../manifest/helpers.ts';
 
 /** Longest key, in characters. */
@@ -23,6 +24,7 @@ export function stepAddress(
   parts: { key: string | undefined; values: readonly string[]; take: number | undefined },
 ): string {
   const names = [...(parts.key === undefined ? [] : [parts.key]), ...parts.values];
-  const base = names.length === 0 ? task : `${task}@${names.join(',')}`;
-  return parts.take === undefined ? base : `${base}/${parts.take}`;
+  const cell = names.length === 0 ? '' : `@${names.join(',')}`;
+  const take = parts.take === undefined ? '' : `/${parts.take}`;
+  return flatText(task, cell, take);
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../json.ts';
+import { flatText } from '../manifest/flat-text.ts';
 import type { OpenRequest } from './graph.ts';
 
 /**
@@ -10,7 +11,7 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   const covered: Json = { kind: step.kind, request: step.paidRequest };
   // The first take is the request itself: asking for more of them later must not buy it again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;
-  return `1:${hash('sha256', canonicalJson(covered))}`;
+  return flatText('1:', hash('sha256', canonicalJson(covered)));
 }
 
 /** A request with every `$ref` replaced. The shape stays the same. */

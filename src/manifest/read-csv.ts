@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Diagnostic, Place } from '../diagnostic.ts';
+import { flatText } from './flat-text.ts';
 import type { Row, Rows } from './rows.ts';
 import { placeOfLine, type Source } from './source.ts';
 import { emptyMap, shorten } from './values.ts';
@@ -47,7 +48,7 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
   }
   const rows: Row[] = [];
   for (const [index, record] of body.entries()) {
-    const rowLabel = `row ${index + 1} of ${label}`;
+    const rowLabel = flatText('row ', String(index + 1), ' of ', label);
     if (record.cells.length !== columns.length) {
       const message = `${rowLabel} has ${count(record.cells.length, 'value')}, but the first line names ${count(columns.length, 'column')}`;
       diagnostics.push(

@@ -1,5 +1,6 @@
 import type { Diagnostic, DiagnosticCode, Place } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
+import { flatText } from './flat-text.ts';
 import type { Places } from './places.ts';
 import { readCsv } from './read-csv.ts';
 import { dataFaults, readYaml } from './read-yaml.ts';
@@ -67,7 +68,7 @@ export function rowsFromList(
   for (const [index, value] of list.entries()) {
     if (value === unknownValue) continue;
     if (isScalar(value) || isMap(value)) {
-      rows.push({ value, label: `row ${index + 1} of ${label}`, place: () => placeOf(index) });
+      rows.push({ value, label: flatText('row ', String(index + 1), ' of ', label), place: () => placeOf(index) });
       continue;
     }
     const message = `row ${index + 1} of ${label} is ${describeValue(value)}`;

@@ -9,8 +9,12 @@ export type Scalar = string | number | boolean;
 export type Path = readonly (string | number)[];
 
 export function emptyMap(): JsonMap {
-  return Object.create(null) as JsonMap;
+  return new Bare();
 }
+
+/** What `Object.create(null)` gives is a hash table from its first key on; maps of this have a shape, and share it. */
+const Bare = function Bare() {} as unknown as new () => JsonMap;
+Bare.prototype = Object.freeze(Object.create(null)) as object;
 
 export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

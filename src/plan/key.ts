@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '../json.ts';
+import { flatText } from '../manifest/flat-text.ts';
 
 /**
  * The idempotency key of one create: a pure function of what is bought, so that a lost lock, a second clone or a
@@ -15,5 +16,5 @@ export function idempotencyKey(purchase: {
   attempt: number;
 }): string {
   const text = canonicalJson([1, purchase.campaign, purchase.fingerprint, purchase.repeat, purchase.attempt]);
-  return `mb1-${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+  return flatText('mb1-', hash('sha256', text).slice(0, 40));
 }
