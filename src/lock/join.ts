@@ -86,15 +86,15 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
       shared.set(group, joinShared(shared.get(group), purchase));
     }
   }
-  const purchases: Purchase[] = [];
-  for (const purchase of facts.values()) {
+  const commonOf = (purchase: Purchase): Shared => {
     const common = shared.get(groupOf(purchase));
     if (common === undefined) throw new Error('internal error: a purchase without its group');
-    // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
-    const answered = common.hasJob && isOpenCreate(purchase);
-    if (!answered) purchases.push(normalPurchase(purchase, common));
-  }
-  purchases.sort(compareNewestFirst);
+    return common;
+  };
+  // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
+  const told = [...facts.values()].filter((purchase) => !(isOpenCreate(purchase) && commonOf(purchase).hasJob));
+  // Made by `map`, because it stays: a list that grows keeps room for 16 more.
+  const purchases = told.sort(compareNewestFirst).map((purchase) => normalPurchase(purchase, commonOf(purchase)));
   const decisions = joinDecisions(parts.map((part) => part.decisions));
   return { address, kind: kindOf(parts), purchases, ...(decisions !== undefined && { decisions }) };
 }
