@@ -18,16 +18,17 @@ export async function saveOutputs(
   job: { jobId: string; result: JobResult },
 ): Promise<Omit<StepEnd, 'credits'>> {
   try {
-    let outputs: Output[] = [];
+    const saved: Output[] = [];
     for (const index of job.result.files.keys()) {
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
       if (collected.is === 'uncollected') {
         return { outcome: collected.interrupted ? 'running' : 'failed', error: collected.error };
       }
-      // Not added to: the list stays, and one that grows keeps room for 16 more.
-      outputs = [...outputs, collected.output];
+      saved.push(collected.output);
     }
+    // A list that grows keeps room for 16 more, and this one stays.
+    const outputs = [...saved];
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });
     return await checkExpectation(order, ports, outputs);

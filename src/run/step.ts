@@ -79,7 +79,7 @@ async function makeMedia(
       case 'completed':
         slot.free();
         ports.emit({ event: 'job-completed', address: order.address, jobId });
-        return { ...(await saveOutputs(order, ports, { jobId, result: end.result })), credits: spent };
+        return withCredits(await saveOutputs(order, ports, { jobId, result: end.result }), spent);
       case 'lost':
       case 'failed': {
         await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
@@ -142,6 +142,11 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
   const shared = await ports.ledger.jobOf(order.sharesJobOf, order.fingerprint);
   if (shared !== undefined) return { order, jobId: shared.jobId, credits: 0, fresh: false };
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
+}
+
+/** Written out: it stays, for each step. */
+function withCredits({ outcome, error }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
+  return { outcome, credits, ...(error !== undefined && { error }) };
 }
 
 function addCredits(a: number | null, b: number | null): number | null {
