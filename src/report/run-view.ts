@@ -1,6 +1,7 @@
 import type { Output } from '../lock/record.ts';
 import type { Action } from '../plan/plan.ts';
 import type { RunEvent, StepOutcome, StopReason } from '../run/event.ts';
+import { isSettled, noSettledSteps, type SettledStage, type SettledSteps, settleStep } from './settled-steps.ts';
 
 /**
  * Where a step stands for the person who watches. `waiting` is every step that no event has named yet; `working` has
@@ -8,11 +9,10 @@ import type { RunEvent, StepOutcome, StopReason } from '../run/event.ts';
  * longer watches; `kept` was up to date before.
  */
 export type Stage =
+  | SettledStage
   | 'working'
   | 'running'
   | 'saving'
-  | 'done'
-  | 'kept'
   | 'stays-paid'
   | Exclude<StepOutcome, 'done' | 'running'>;
 
@@ -58,8 +58,9 @@ export interface RunView {
   steps: number;
   /** In the manifest's order. */
   tasks: Map<string, TaskView>;
-  /** Steps that an event has named. */
+  /** Steps that an event has named, but for those that are settled. */
   stepsByAddress: Map<string, StepView>;
+  settled: SettledSteps;
   money: Money;
   stopped?: { because: StopReason; detail: string };
   /** The account is empty, and until then one create is tried from time to time. */
@@ -77,6 +78,7 @@ export function createRunView(): RunView {
     steps: 0,
     tasks: new Map(),
     stepsByAddress: new Map(),
+    settled: noSettledSteps(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     waitedMs: 0,
     notices: new Set(),
@@ -220,11 +222,12 @@ function putStep(
   step: { address: string; task: string; kind: string; action: Action },
   change: { stage: Stage; error?: string },
 ): void {
-  if (view.stepsByAddress.has(step.address)) return;
   const { address, task, kind, action } = step;
-  const added = { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change };
-  view.stepsByAddress.set(address, added);
-  count(view, added, 1);
+  if (view.stepsByAddress.has(address) || view.settled.addresses.has(address)) return;
+  const { stage } = change;
+  count(view, { task, stage }, 1);
+  if (isSettled(stage)) settleStep(view.settled, { address, stage });
+  else view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {
@@ -233,9 +236,13 @@ function changeStep(view: RunView, address: string, change: Partial<StepView>): 
   count(view, step, -1);
   Object.assign(step, change);
   count(view, step, 1);
+  const { stage, output } = step;
+  if (!isSettled(stage)) return;
+  settleStep(view.settled, { address, stage, ...(output !== undefined && { path: output.path }) });
+  view.stepsByAddress.delete(address);
 }
 
-function count(view: RunView, step: StepView, by: 1 | -1): void {
+function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
   const stages = view.tasks.get(step.task)?.stages;
   stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
 }

@@ -55,7 +55,7 @@ export function leftText(money: Money): string {
 
 /** `7 of 12 done, 2 running`: the whole run on one line. */
 export function progressText(view: RunView): string {
-  const counts = new Map<Stage, number>();
+  const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   const all: TaskView = { id: '', kind: '', steps: view.steps, stages: counts };
   return taskWords(all)

@@ -4,6 +4,7 @@ import { countOf, creditsText } from './numbers.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
+import { addFile } from './settled-steps.ts';
 import { shellWord } from './shell-word.ts';
 import type { Style } from './style.ts';
 
@@ -32,7 +33,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
     blockedBlock(steps, options),
     openBlock(view, steps),
     noticeBlock(view, options.style),
-    [...fileLines(steps, options.outputs ?? ''), ...moneyLines(view)],
+    [...fileLines(view, steps, options.outputs ?? ''), ...moneyLines(view)],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -42,8 +43,8 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
 
 function headline(view: RunView, steps: StepView[], style: Style): string {
   const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
-  const done = steps.filter(({ stage }) => stage === 'done').length + unneeded;
-  const kept = steps.filter(({ stage }) => stage === 'kept').length;
+  const done = (view.settled.stages.get('done') ?? 0) + unneeded;
+  const kept = view.settled.stages.get('kept') ?? 0;
   const name = style.bold(safeText(view.campaign));
   const notes = [
     ...(kept > 0 ? [`${kept} of them from before`] : []),
@@ -117,7 +118,8 @@ function openBlock(view: RunView, steps: StepView[]): string[] {
   const unsaved = inStage(steps, 'saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
   const unsure = inStage(steps, 'working').filter(({ intended }) => intended).length;
   const idle = inStage(steps, 'working').length - unsure;
-  const unstarted = inStage(steps, 'left').length + view.steps - steps.length + idle;
+  const named = view.settled.addresses.size + steps.length;
+  const unstarted = inStage(steps, 'left').length + view.steps - named + idle;
   if (goingOn > 0) {
     lines.push(
       `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
@@ -149,24 +151,16 @@ function noticeBlock(view: RunView, style: Style): string[] {
   ];
 }
 
-function fileLines(steps: StepView[], folder: string): string[] {
-  const within = folder === '' ? '' : `${folder.replace(/\/+$/, '')}/`;
-  const paths = steps.flatMap(({ output }) => (output === undefined ? [] : [`${within}${output.path}`]));
-  const [only] = paths;
-  if (only === undefined) return [];
-  if (paths.length === 1) return [`saved    ${safeText(only)}`];
-  return [`saved    ${countOf(paths.length, 'file')} in ${safeText(commonFolder(paths))}`];
-}
-
-/** The deepest folder that holds all files, with a slash at its end; `./` when they share none. */
-function commonFolder(paths: string[]): string {
-  let common = (paths[0] ?? '').split('/').slice(0, -1);
-  for (const path of paths) {
-    const parts = path.split('/').slice(0, -1);
-    const differs = common.findIndex((part, index) => parts[index] !== part);
-    if (differs !== -1) common = common.slice(0, differs);
-  }
-  return common.length === 0 ? './' : `${common.join('/')}/`;
+function fileLines(view: RunView, steps: StepView[], outputs: string): string[] {
+  const { count, path, folder } = steps.reduce(
+    (files, { output }) => (output === undefined ? files : addFile(files, output.path)),
+    view.settled.files,
+  );
+  if (count === 0) return [];
+  const within = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
+  if (count === 1) return [`saved    ${safeText(`${within}${path}`)}`];
+  const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
+  return [`saved    ${countOf(count, 'file')} in ${safeText(shared === '' ? './' : shared)}`];
 }
 
 function moneyLines(view: RunView): string[] {
