@@ -72,7 +72,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     lock,
     diagnostics,
     ...(torn !== undefined && { tornTailAt: torn.start }),
-    needsRewrite: torn !== undefined || bytes.at(-1) !== 0x0a || !isNormalForm(lines, lock),
+    needsRewrite: !isNormalForm(bytes, lock),
   };
 }
 
@@ -136,11 +136,12 @@ function foldFindings(findings: Findings): Lock {
 }
 
 /** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */
-function isNormalForm(lines: readonly FileLine[], lock: Lock): boolean {
-  let index = 0;
-  for (const expected of writeLines(lock)) {
-    const text = lines[index++]?.text;
-    if (text === undefined || text.length + 1 !== expected.length || !expected.startsWith(text)) return false;
+function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
+  let at = 0;
+  for (const line of writeLines(lock)) {
+    const expected = Buffer.from(line);
+    if (!expected.equals(bytes.subarray(at, at + expected.length))) return false;
+    at += expected.length;
   }
-  return index === lines.length;
+  return at === bytes.length;
 }

@@ -9,7 +9,8 @@ export interface FileLine {
 }
 
 export interface SplitLines {
-  lines: FileLine[];
+  /** Read as they are asked for: the texts of all lines together are as large as the file. */
+  lines: Iterable<FileLine>;
   /** What follows the last whole line: it was written only in part, and is not among `lines`. */
   torn?: { start: number; number: number };
 }
@@ -20,21 +21,31 @@ export interface SplitLines {
  * complete last line is kept, whatever it says.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
-  const lines: FileLine[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
-    lines.push({ text: decodeUtf8(bytes.subarray(start, end)), start, number: lines.length + 1 });
-    start = end + 1;
-  }
+  const start = bytes.lastIndexOf(0x0a) + 1;
   let end = bytes.length;
   while (end > start && bytes[end - 1] === 0) end--;
-  const number = lines.length + 1;
   const text = decodeUtf8(bytes.subarray(start, end));
-  if (text === undefined || !(text.trim() === '' || isJson(text) || isConflictMarker(text))) {
-    return { lines, torn: { start, number } };
+  const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text));
+  const whole = isWhole ? end : start;
+  const lines = linesOf(bytes.subarray(0, whole));
+  if (whole === bytes.length) return { lines };
+  return { lines, torn: { start: whole, number: countLines(bytes.subarray(0, start)) + 1 } };
+}
+
+function* linesOf(bytes: Uint8Array): Generator<FileLine> {
+  let start = 0;
+  for (let number = 1; start < bytes.length; number++) {
+    const lineFeed = bytes.indexOf(0x0a, start);
+    const end = lineFeed === -1 ? bytes.length : lineFeed;
+    yield { text: decodeUtf8(bytes.subarray(start, end)), start, number };
+    start = end + 1;
   }
-  if (end > start) lines.push({ text, start, number });
-  return end === bytes.length ? { lines } : { lines, torn: { start: end, number } };
+}
+
+function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count++;
+  return count;
 }
 
 /** The lines that git puts around the two sides of a conflict. No record begins like one. */

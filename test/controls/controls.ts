@@ -306,8 +306,8 @@ export const controls: readonly Control[] = [
     invariant: 'I12',
     off: 'a last line that is no JSON is torn',
     file: 'src/lock/split-lines.ts',
-    find: "!(text.trim() === '' || isJson(text) || isConflictMarker(text))",
-    replace: "!(text.trim() !== '' || isJson(text) || isConflictMarker(text))",
+    find: "(text.trim() === '' || isJson(text) || isConflictMarker(text))",
+    replace: "(text.trim() !== '' || isJson(text) || isConflictMarker(text))",
     seenBy: {
       file: 'test/lock/torn.test.ts',
       title: 'is found at every byte, and what is appended after the cut is kept',
