@@ -154,7 +154,7 @@ export async function requireLock(
   terminal: Terminal,
 ): Promise<LoadedLock> {
   const shown = relative(process.cwd(), paths.lock) || paths.lock;
-  let bytes: Uint8Array | undefined;
+  let bytes: Buffer | undefined;
   try {
     bytes = await readLockBytes(paths.lock);
   } catch (error) {
@@ -162,7 +162,7 @@ export async function requireLock(
     throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
   }
   if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false, isNotable: false };
-  if (bytes.length > 0 && !Buffer.from(bytes).includes('"mediabatch"')) {
+  if (bytes.length > 0 && !bytes.includes('"mediabatch"')) {
     throw new CommandError(
       exitCodes.wrongInput,
       `${shown} is not a lock of mediabatch: it has no header line`,

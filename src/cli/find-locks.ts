@@ -39,7 +39,7 @@ async function read(path: string, shown: string): Promise<FoundLock> {
     const bytes = await readLockBytes(path);
     if (bytes === undefined) return { path, shown, problem: 'it is gone' };
     if (bytes.length > longestLock) return { path, shown, problem: 'it is larger than any lock' };
-    if (bytes.length > 0 && !Buffer.from(bytes).includes('"mediabatch"')) {
+    if (bytes.length > 0 && !bytes.includes('"mediabatch"')) {
       return { path, shown, problem: 'it is not a lock of mediabatch: it has no header line' };
     }
     return { path, shown, reading: readLock(shown, bytes) };

@@ -38,7 +38,7 @@ export class LockChangedError extends Error {
 }
 
 /** The bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
-export async function readLockBytes(path: string): Promise<Uint8Array | undefined> {
+export async function readLockBytes(path: string): Promise<Buffer | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
