@@ -5,6 +5,7 @@
  */
 export type { Diagnostic, DiagnosticCode, Place, Position } from './diagnostic.ts';
 export { codes } from './diagnostic.ts';
+export { type Digest, digestOf } from './disk/hash-file.ts';
 export { createKeptBodies, type KeptBodies } from './disk/kept-bodies.ts';
 export type { KeptDurations } from './disk/kept-durations.ts';
 export { type LockFile, openLockFile, readLockBytes } from './disk/lock-file.ts';

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { checkOutputs, type OutputState } from '../disk/check-outputs.ts';
 import { readGuardHolder, takeGuard } from '../disk/guard.ts';
+import { digestOf } from '../disk/hash-file.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { isErrno, UnsafeFileError } from '../disk/plain-file.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
@@ -30,7 +30,7 @@ export interface Finding extends NothingToDo {
   /** Of what a person gave. */
   given: string;
   asked: readonly Asked[];
-  /** Of the bytes of the lock. */
+  /** SHA-256 (hex) of the lock. */
   lock: string;
 }
 
@@ -39,11 +39,7 @@ export function digestOfGiven(given: { [name: string]: unknown }): string {
   const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   // A build of the same version may be another program.
   const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
-  return digestOf(JSON.stringify([version, built, process.version, given]));
-}
-
-export function digestOf(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('base64');
+  return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
 }
 
 /** What an earlier run found out, if it still holds. */
@@ -105,11 +101,11 @@ export function findNothingToDo(
   },
 ): (Json & Finding) | undefined {
   const { given, asked, loaded, states, seen } = facts;
-  const { bytes, needsRewrite, isNotable, tornTailAt } = loaded;
+  const { read, needsRewrite, isNotable, tornTailAt } = loaded;
   if (
     given === undefined ||
     asked === undefined ||
-    bytes === undefined ||
+    read === undefined ||
     needsRewrite ||
     isNotable ||
     tornTailAt !== undefined
@@ -117,14 +113,14 @@ export function findNothingToDo(
     return undefined;
   const isAllIntact = [...states.values()].every((state) => state === 'intact') && seen.knowsAll(states.size);
   if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
-  const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: digestOf(bytes) };
+  const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: read.sha256 };
   return finding as Json & Finding;
 }
 
 /** Whether the lock still has the bytes that it had. */
 async function hasLock({ lock }: Finding, paths: CampaignPaths): Promise<boolean> {
   const bytes = await readLockBytes(paths.lock);
-  return bytes !== undefined && digestOf(bytes) === lock;
+  return bytes !== undefined && digestOf(bytes).sha256 === lock;
 }
 
 function readFinding(json: Json | undefined): Finding | undefined {

@@ -9,6 +9,7 @@ export interface Digest {
   bytes: number;
 }
 
+/** What bytes are, in a few: to tell later whether a file still holds them. */
 export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 
-/** A map without prototype: `constructor` and `__proto__` are ordinary keys of it, or absent. */
+/** A map that inherits nothing: `constructor` and `__proto__` are ordinary keys of it, or absent. */
 export type JsonMap = { [key: string]: Json };
 
 export type Scalar = string | number | boolean;
@@ -44,7 +44,7 @@ export function valueAt(root: Json | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** A copy whose maps have no prototype. */
+/** A copy whose maps inherit nothing. */
 export function freshCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(freshCopy);
   if (!isMap(value)) return value;
