@@ -45,7 +45,7 @@ const addresses = {
  */
 const layers = {
   main: 'cli/main.ts',
-  recall: 'cli/commands/apply.ts',
+  recall: 'cli/open-campaign.ts',
   campaign: 'cli/commands/validate.ts',
   plan: 'cli/commands/plan.ts',
   run: 'cli/apply-campaign.ts',

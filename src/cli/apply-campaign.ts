@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { SeenFiles } from '../disk/seen-files.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -8,45 +7,19 @@ import { planText } from '../report/plan-text.ts';
 import { systemClock } from '../run/clock.ts';
 import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
-import type { CampaignPaths } from './campaign-paths.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
-import { type PlanCommandOptions, selectionOf } from './commands/plan.ts';
+import { selectionOf } from './commands/plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
-import { type Environment, requireAccess } from './environment.ts';
+import { requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
 import { findNothingToDo } from './nothing-to-do.ts';
+import type { ApplyOptions, OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
 import { runPlan } from './run-plan.ts';
 import { tellCredential } from './tell-credential.ts';
 import type { Terminal } from './terminal.ts';
-
-export interface ApplyOptions extends PlanCommandOptions {
-  dryRun?: boolean;
-  yes?: boolean;
-  events?: string;
-  lockTimeout: number;
-  requestTimeout?: number;
-  patience?: number;
-  /** In ms. */
-  waitForBalance?: number;
-  onUnknown: 'ask' | 'hold';
-  pollInterval: 'auto' | number;
-}
-
-/** Whose outputs, against which service. */
-export interface OpenCampaign {
-  sandbox: boolean;
-  paths: CampaignPaths;
-  environment: Environment;
-  /** Digest of the service's address, where it is known. */
-  service: string | undefined;
-  replays: 'yes' | 'no' | 'unknown';
-  seen: SeenFiles;
-  /** Digest of all that a plan depends on beside files; absent when more is wanted than to be told that nothing is to do. */
-  given: string | undefined;
-}
 
 /** Plans, asks, runs, writes the lock. */
 export async function applyCampaign(

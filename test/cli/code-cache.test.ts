@@ -35,7 +35,7 @@ const ownFolder = () => join(folder, `mediabatch-code-${process.getuid?.() ?? 'u
 test('compiled code is kept for the next run, for nobody else', () => {
   const first = validate();
   const kept = findFiles();
-  expect(kept.map((path) => path.split('/').at(-1))).toEqual(['campaign.bin', 'main.bin']);
+  expect(kept.map((path) => path.split('/').at(-1))).toEqual(['campaign.bin', 'main.bin', 'recall.bin']);
   if (process.getuid !== undefined) expect(statSync(ownFolder()).mode & 0o777).toBe(0o700);
   const times = kept.map((path) => statSync(path).mtimeMs);
   expect(validate()).toBe(first);

@@ -11,7 +11,7 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
 /** Files whose code, without remarks, matches. */
 function filesWith(pattern: RegExp): string[] {
   return files
-    .filter((path) => pattern.test(readFileSync(join(source, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '')))
+    .filter((path) => pattern.test(readFileSync(join(source, path), 'utf8').replace(/^\s*\/\*[\s\S]*?\*\/|\/\/ .*/gm, '')))
     .sort();
 }
 
@@ -46,8 +46,10 @@ describe('each guard stands in one place', () => {
       'service/download.ts',
       'service/exchange.ts',
       'service/http.ts',
+      'service/incoming.ts',
       'service/put-file.ts',
     ]);
+    expect(filesWith(/openIncoming\(/)).toEqual(['service/download.ts', 'service/incoming.ts']);
     expect(filesWith(/guardUrl\(/)).toEqual(['service/address-guard.ts', 'service/download.ts', 'service/put-file.ts']);
   });
 
