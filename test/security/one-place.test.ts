@@ -11,7 +11,9 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
 /** Files whose code, without remarks, matches. */
 function filesWith(pattern: RegExp): string[] {
   return files
-    .filter((path) => pattern.test(readFileSync(join(source, path), 'utf8').replace(/^\s*\/\*[\s\S]*?\*\/|\/\/ .*/gm, '')))
+    .filter((path) =>
+      pattern.test(readFileSync(join(source, path), 'utf8').replace(/^\s*\/\*[\s\S]*?\*\/|\/\/ .*/gm, '')),
+    )
     .sort();
 }
 
