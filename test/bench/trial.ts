@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder, removeFolder } from './folders.ts';
 import { finishByHand, savePath, writeCampaign, writeLimitTasks, writeNaiveTasks } from './inputs.ts';
 import { bin, measureOnce, type Sample } from './measure.ts';
 import { peerScript, type Stub, startStub } from './service.ts';
@@ -60,7 +60,7 @@ export async function runTrial(trial: Trial, options: RunOptions): Promise<Runs>
   } finally {
     for (const { folder, stub } of finished.values()) {
       stub.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder, trial.steps.length);
     }
   }
   return runs;
@@ -83,7 +83,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   const { finished, kept } = options;
   if (tool === 'learned' && kept.durations === undefined) return { invalid: 'no durations were kept' };
   const known = finished.get(tool);
-  const folder = known?.folder ?? mkdtempSync(join(tmpdir(), 'mediabatch-bench-'));
+  const folder = known?.folder ?? makeFolder();
   const durationsMs = trial.steps.map(({ durationMs }) => durationMs);
   const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }));
   try {
@@ -113,7 +113,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   } finally {
     if (!finished.has(tool)) {
       stub.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder, trial.steps.length);
     }
   }
 }
