@@ -5,7 +5,7 @@ import type { RenderedStep } from './render-step.ts';
 import { uploadTask } from './uploads.ts';
 
 /** Of most steps. Nobody adds to it. */
-const none: string[] = [];
+const none = Object.freeze([]) as unknown as string[];
 
 /** An upload that a template makes on the spot. */
 export interface MadeUpload {

@@ -71,7 +71,7 @@ export function makeOrder(
 }
 
 /** Of most steps. Nobody adds to it. */
-const none: string[] = [];
+const none = Object.freeze([]) as unknown as string[];
 
 /** Digests of everything this step has ever saved: a newer output may take their place, but never that of somebody's work. */
 function replacedDigests(record: StepRecord | undefined): string[] {
