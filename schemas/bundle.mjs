@@ -1,6 +1,6 @@
 // Bundles the sources into dist/: a command then opens a handful of files where it opened hundreds. What is imported
 // lazily stays in files of its own. `--clean` removes what earlier builds left.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -118,6 +118,8 @@ const command = await build({
   plugins: [addresses],
   output: { dir: 'dist/cli', format: 'cjs', strict: true, comments: false },
 });
+// npm marks it only when it finds it: in a checkout it links the command before anything is built.
+chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
 writeFileSync(join(root, 'dist/cli/package.json'), '{ "type": "commonjs" }\n');
 const sandbox = await build({
   ...shared,

@@ -6,12 +6,9 @@ const unsettled = 13;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
-  const { main } = await loadMain();
+  const { main, allSaid } = await loadMain();
   const exitCode = await main(argv);
-  for (const stream of [process.stdout, process.stderr]) {
-    // A reader that has gone away ends the wait, too: `processTerminal` hears of it.
-    await new Promise<void>((resolve) => stream.write('', () => resolve()));
-  }
+  await allSaid();
   // Everything is said and kept. What V8 is still compiling in other threads, undici's parser above all, nobody needs.
   process.exit(exitCode);
 }

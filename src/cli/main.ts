@@ -4,6 +4,8 @@ import { CommandError, exitCodes } from './exit.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
+export { allSaid } from './terminal.ts';
+
 /** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
 export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
   let exitCode: number = exitCodes.done;

@@ -60,3 +60,10 @@ export function processTerminal(): Terminal {
     interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
   };
 }
+
+/** Resolves when what was said has left this process, or when nobody reads it any more. */
+export async function allSaid(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  }
+}

@@ -23,9 +23,9 @@ const embedded = 'cli/commands/sandbox.ts';
 describe('each guard stands in one place', () => {
   test('the standard streams are reached in few places, and written to in one', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
-    // Others ask how wide they are, hand the terminal to the screen, or let readline ask a question on it.
+    // Others ask how wide they are, wait until all is said, hand the terminal to the screen, or let readline ask on it.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/ask.ts', 'cli/recorder.ts']);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/ask.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
   });
 
   test('the key is taken out of texts by one function', () => {
