@@ -57,16 +57,15 @@ test('I16 no hint of a server, and no status, makes it ask in a busy loop or nev
         ),
       );
       const gaps = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
-      for (const gap of gaps) {
-        expect(gap).toBeGreaterThanOrEqual(100);
-        expect(gap).toBeLessThanOrEqual(160_000);
-      }
+      // The end of its patience brings one more look, however recent the one before it was.
+      for (const gap of gaps.slice(0, -1)) expect(gap).toBeGreaterThanOrEqual(100);
+      for (const gap of gaps) expect(gap).toBeLessThanOrEqual(160_000);
       for (let minute = 0; minute < 10; minute += 1) {
         const within = asked.filter((at) => at >= minute * 60_000 && at < (minute + 1) * 60_000).length;
         expect(within).toBeLessThanOrEqual(60);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 200, examples: [[[17, 10, 10, 17]]] },
   );
 });
 
