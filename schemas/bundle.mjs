@@ -40,24 +40,24 @@ const addresses = {
 };
 
 /**
- * What is always loaded together is one file, however small its parts. Each layer holds what its first source needs
+ * What is always loaded together is one file, however small its parts. Each layer holds what its first sources need
  * and no layer before it has.
  */
 const layers = {
-  main: 'cli/main.ts',
-  recall: 'cli/open-campaign.ts',
-  campaign: 'cli/commands/validate.ts',
-  plan: 'cli/commands/plan.ts',
-  run: 'cli/apply-campaign.ts',
-  service: 'cli/open-service.ts',
+  main: ['cli/main.ts'],
+  recall: ['cli/open-campaign.ts', 'cli/nothing-to-do.ts'],
+  campaign: ['cli/commands/validate.ts'],
+  plan: ['cli/commands/plan.ts'],
+  run: ['cli/apply-campaign.ts'],
+  service: ['cli/open-service.ts'],
 };
 
 const layerOf = new Map();
 const layering = {
   name: 'layering',
   buildEnd() {
-    for (const [layer, path] of Object.entries(layers)) {
-      const open = [source(path)];
+    for (const [layer, paths] of Object.entries(layers)) {
+      const open = paths.map(source);
       for (let id = open.pop(); id !== undefined; id = open.pop()) {
         if (layerOf.has(id)) continue;
         layerOf.set(id, layer);

@@ -20,7 +20,7 @@ export type { Kind } from './kinds/kind.ts';
 export { joinLocks, joinRecords } from './lock/join.ts';
 export { type LockReading, readLock } from './lock/read.ts';
 export type { Lock, LockLine, Output, Purchase, StepRecord } from './lock/record.ts';
-export { emptyLock, writeHeader, writeLock } from './lock/write.ts';
+export { emptyLock, writeHeader, writeLines, writeLock } from './lock/write.ts';
 export { type DataFile, dataFiles, parseManifest } from './manifest/parse.ts';
 export { assemblePlan, outputsToCheck, type PlanFacts } from './plan/assemble.ts';
 export type { Action, Plan, PlanRow, PlanTotals, Price, StepOrder } from './plan/plan.ts';

@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../report/plan-json.ts';
 import { planText } from '../report/plan-text.ts';
 import { systemClock } from '../run/clock.ts';
+import type { ApplyOptions } from './apply-options.ts';
 import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
@@ -14,21 +15,25 @@ import { requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
 import { findNothingToDo } from './nothing-to-do.ts';
-import type { ApplyOptions, OpenCampaign } from './open-campaign.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
 import { runPlan } from './run-plan.ts';
 import { tellCredential } from './tell-credential.ts';
 import type { Terminal } from './terminal.ts';
 
+export interface ApplyContext {
+  campaign: OpenCampaign;
+  /** Digest of all that a plan depends on beside files; absent when more is wanted than to be told that nothing is to do. */
+  given: string | undefined;
+  terminal: Terminal;
+}
+
 /** Plans, asks, runs, writes the lock. */
-export async function applyCampaign(
-  file: string,
-  options: ApplyOptions,
-  { campaign, terminal }: { campaign: OpenCampaign; terminal: Terminal },
-): Promise<number> {
+export async function applyCampaign(file: string, options: ApplyOptions, context: ApplyContext): Promise<number> {
+  const { campaign, terminal } = context;
   const { sandbox, paths, environment, service, replays, seen } = campaign;
-  const prepared = await prepare(file, options, { campaign, terminal });
+  const prepared = await prepare(file, options, context);
   const { made, outline, loaded, facts, events, guard, finding } = prepared;
   try {
     if (!options.json && options.events !== '-') {
@@ -78,11 +83,8 @@ export async function applyCampaign(
 /**
  * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
  */
-async function prepare(
-  file: string,
-  options: ApplyOptions,
-  { campaign, terminal }: { campaign: OpenCampaign; terminal: Terminal },
-) {
+async function prepare(file: string, options: ApplyOptions, context: ApplyContext) {
+  const { campaign, given, terminal } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
   const { graph, facts, asked } = await requireCheckedGraph(file, checked);
@@ -100,7 +102,7 @@ async function prepare(
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       seen,
     });
-    const finding = findNothingToDo(made, { given: campaign.given, asked, loaded, states, seen });
+    const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
   } catch (error) {
     await guard.release();

@@ -41,6 +41,11 @@ export class ManifestInputs {
     return answer as Answers[Ask];
   }
 
+  /** Whether the disk still gives the answer that it gave. */
+  async isAnsweredAlike({ ask, path, answer }: Asked): Promise<boolean> {
+    return digestOf(await this.#read(ask, path)) === answer;
+  }
+
   #read(ask: keyof Answers, path: string): Promise<Answers[keyof Answers]> {
     switch (ask) {
       case 'manifest':

@@ -2,17 +2,20 @@ import { readFileSync, statSync } from 'node:fs';
 import { checkOutputs, type OutputState } from '../disk/check-outputs.ts';
 import { readGuardHolder, takeGuard } from '../disk/guard.ts';
 import { digestOf } from '../disk/hash-file.ts';
+import { orForgotten } from '../disk/kept-json.ts';
 import { readLockBytes } from '../disk/lock-file.ts';
-import { isErrno, UnsafeFileError } from '../disk/plain-file.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
 import type { Json } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { isQuiet } from '../report/plan-text.ts';
 import { systemClock } from '../run/clock.ts';
+import type { ApplyOptions } from './apply-options.ts';
 import type { LoadedLock } from './campaign.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { collectVars } from './vars.ts';
 
 /** That every step is up to date, and what a plan says besides. */
 export interface NothingToDo {
@@ -34,8 +37,16 @@ export interface Finding extends NothingToDo {
   lock: string;
 }
 
-/** Digest of all that a plan depends on beside files: this program, and what a person gave it. */
-export function digestOfGiven(given: { [name: string]: unknown }): string {
+/**
+ * Digest of all that a plan depends on beside files: this program, and what a person gave it. Undefined when more is wanted
+ * than to be told that nothing is to do.
+ */
+export function digestOfGiven(file: string, options: ApplyOptions, campaign: OpenCampaign): string | undefined {
+  if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
+  // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
+  const { yes, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, ...planned } = options;
+  const { paths, service, replays } = campaign;
+  const given = { file, paths, planned, vars: collectVars(options.var), service, replays };
   const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   // A build of the same version may be another program.
   const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
@@ -49,22 +60,17 @@ async function recallNothingToDo(
 ): Promise<Finding | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
-  try {
-    if (!(await hasLock(finding, paths)) || !(await hasAnswers(finding, file))) return undefined;
+  return orForgotten(async () => {
+    // The manifest is what changes most.
+    if (!(await hasAnswers(finding, file)) || !(await hasLock(finding, paths))) return undefined;
     const states = await checkOutputs(paths.outputs, seen.files, { seen });
     return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
-  } catch (error) {
-    if (error instanceof UnsafeFileError || isErrno(error)) return undefined;
-    throw error;
-  }
+  });
 }
 
 async function hasAnswers({ asked }: Finding, file: string): Promise<boolean> {
   const inputs = new ManifestInputs(file);
-  for (const { ask, path, answer } of asked) {
-    await inputs.ask(ask, path);
-    if (inputs.asked.at(-1)?.answer !== answer) return false;
-  }
+  for (const question of asked) if (!(await inputs.isAnsweredAlike(question))) return false;
   return true;
 }
 
@@ -101,16 +107,8 @@ export function findNothingToDo(
   },
 ): (Json & Finding) | undefined {
   const { given, asked, loaded, states, seen } = facts;
-  const { read, needsRewrite, isNotable, tornTailAt } = loaded;
-  if (
-    given === undefined ||
-    asked === undefined ||
-    read === undefined ||
-    needsRewrite ||
-    isNotable ||
-    tornTailAt !== undefined
-  )
-    return undefined;
+  const { read, needsRewrite, isNotable } = loaded;
+  if (given === undefined || asked === undefined || read === undefined || needsRewrite || isNotable) return undefined;
   const isAllIntact = [...states.values()].every((state) => state === 'intact') && seen.knowsAll(states.size);
   if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
   const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: read.sha256 };

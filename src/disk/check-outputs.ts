@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
-import { type Digest, hashFile, hashSmallFile } from './hash-file.ts';
+import { DiskPace } from './disk-pace.ts';
+import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { isErrno, statPlainFile, UnsafeFileError } from './plain-file.ts';
 import type { SeenFiles } from './seen-files.ts';
@@ -11,13 +12,10 @@ import type { SeenFiles } from './seen-files.ts';
 /** `changed`: there is something else under this name, a symbolic link or a file that cannot be read included. */
 export type OutputState = 'intact' | 'missing' | 'changed';
 
-/** A file of this size that the system has in memory is read and hashed in a fraction of a millisecond. */
-const smallBytes = 1 << 17;
 /** So long nothing else of this process gets its turn: a key that was pressed, a signal. */
 const turnMs = 10;
-/** What a small file may take on average, and how far behind that all of them together may fall. */
-const quickMs = 0.5;
-const patienceMs = 50;
+/** Of small files. */
+const pace = { quickMs: 0.5, patienceMs: 50 };
 /** Of those that are read by threads. */
 const filesAtATime = 8;
 
@@ -48,16 +46,16 @@ export async function checkOutputs(
   };
   const files = new RecordedFiles(root, seen);
   const left: Recorded[] = [];
-  let behindMs = 0;
+  const disk = new DiskPace(pace);
   let at = now();
   let turnEndsAt = at + turnMs;
   for (const output of outputs) {
-    const state = behindMs > patienceMs ? 'later' : files.checkSmall(output);
+    const state = disk.isSlow ? 'later' : files.checkSmall(output);
     if (state === 'later') left.push(output);
     else note(output, state);
     const before = at;
     at = now();
-    behindMs = Math.max(0, behindMs + at - before - quickMs);
+    disk.took(at - before);
     if (at < turnEndsAt) continue;
     await nextTurn();
     at = now();

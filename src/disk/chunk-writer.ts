@@ -1,11 +1,10 @@
 import { writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { DiskPace } from './disk-pace.ts';
 import { writeAll } from './durable.ts';
 
-/** To copy 64 KiB into memory takes a hundredth of this; on a machine with much else to do it may take as long. */
-const quickMs = 2;
-/** So far all writes together may fall behind that before threads do them. */
-const patienceMs = 200;
+/** To copy 64 KiB into memory takes a hundredth of `quickMs`; on a machine with much else to do it may take as long. */
+const pace = { quickMs: 2, patienceMs: 200 };
 /** So long threads do them before the disk is tried again. */
 const restMs = 5000;
 
@@ -16,7 +15,7 @@ const restMs = 5000;
  */
 export class ChunkWriter {
   readonly #now: () => number;
-  #behindMs = 0;
+  readonly #pace = new DiskPace(pace);
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   /** `now`: in ms, from any point. */
@@ -30,9 +29,9 @@ export class ChunkWriter {
     if (before < this.#restsUntil) return writeAll(handle, bytes);
     for (let written = 0; written < bytes.length; ) written += writeSync(handle.fd, bytes, written);
     const after = this.#now();
-    this.#behindMs = Math.max(0, this.#behindMs + after - before - quickMs);
-    if (this.#behindMs > patienceMs) {
-      this.#behindMs = 0;
+    this.#pace.took(after - before);
+    if (this.#pace.isSlow) {
+      this.#pace.forgive();
       this.#restsUntil = after + restMs;
     }
     return undefined;

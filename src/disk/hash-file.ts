@@ -3,6 +3,9 @@ import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openPlainFile, openSeenFile } from './plain-file.ts';
 
+/** A file of this size that the system has in memory is read and hashed in a fraction of a millisecond. */
+export const smallBytes = 1 << 17;
+
 export interface Digest {
   /** SHA-256, hex. */
   sha256: string;
@@ -25,11 +28,14 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** A file piece by piece, from its beginning: what is given is only good until the next piece is asked for. */
-export async function* readPieces(handle: FileHandle): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(1 << 18);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+/** The first so many bytes of a file, piece by piece: what is given is only good until the next piece is asked for. */
+export async function* readPieces(
+  handle: FileHandle,
+  most: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(Math.min(most, 1 << 18));
+  for (let at = 0; at < most; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, most - at), at);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
@@ -38,15 +44,11 @@ export async function* readPieces(handle: FileHandle): AsyncGenerator<Uint8Array
 
 /** As long as it was when it was opened: what is added meanwhile does not count. */
 async function hashHandle(handle: FileHandle): Promise<Digest> {
-  const { size } = fstatSync(handle.fd);
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(size, 1 << 18));
   let bytes = 0;
-  while (bytes < size) {
-    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, size - bytes), bytes);
-    if (bytesRead === 0) break;
-    hash.update(buffer.subarray(0, bytesRead));
-    bytes += bytesRead;
+  for await (const piece of readPieces(handle, fstatSync(handle.fd).size)) {
+    hash.update(piece);
+    bytes += piece.length;
   }
   return { sha256: hash.digest('hex'), bytes };
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../json.ts';
-import { isErrno, openPlainFile, UnsafeFileError } from './plain-file.ts';
+import { readJsonFile } from './kept-json.ts';
+import { isErrno, UnsafeFileError } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
 import { isRealFolder, prepareStateFolder } from './state-folder.ts';
 
@@ -21,15 +21,8 @@ const unreadable = ['EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR'];
 export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
   try {
     if (!isRealFolder(state) || !isRealFolder(join(state, 'service'))) return undefined;
-    const handle = await openPlainFile(pathOf(state, service), constants.O_RDONLY);
-    if (handle === undefined) return undefined;
-    try {
-      const { size } = await handle.stat();
-      if (size > longestDocument) return undefined;
-      return readKept(JSON.parse((await handle.readFile()).toString('utf8')) as Json);
-    } finally {
-      await handle.close();
-    }
+    const kept = await readJsonFile(pathOf(state, service), longestDocument);
+    return kept === undefined ? undefined : readKept(kept);
   } catch (error) {
     if (error instanceof UnsafeFileError || isNoJson(error) || isErrno(error, ...unreadable)) return undefined;
     throw error;

@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
-import { openPlainFile, UnsafeFileError } from './plain-file.ts';
+import { orForgotten, readJsonFile } from './kept-json.ts';
 import { replaceFile } from './replace.ts';
 import { prepareStateFolder } from './state-folder.ts';
 
@@ -17,30 +16,20 @@ const mostNumbers = 100;
 
 /** What earlier runs have seen; empty when there is nothing that can be used. It only makes polling better. */
 export async function readKeptDurations(state: string): Promise<KeptDurations> {
-  try {
-    const handle = await openPlainFile(join(state, fileName), constants.O_RDONLY);
-    if (handle === undefined) return {};
-    try {
-      const { size } = await handle.stat();
-      return size > mostBytes ? {} : check(JSON.parse((await handle.readFile()).toString('utf8')) as Json);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isHarmless(error)) return {};
-    throw error;
-  }
+  const durations = await orForgotten(async () => {
+    const json = await readJsonFile(join(state, fileName), mostBytes);
+    return json === undefined ? {} : check(json);
+  });
+  return durations ?? {};
 }
 
 /** Out of git, like everything in this folder. What cannot be kept is learned again. */
 export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
-  try {
+  await orForgotten(async () => {
     await prepareStateFolder(state);
     await replaceFile(join(state, fileName), `${JSON.stringify({ version: 1, durations })}\n`);
-  } catch (error) {
-    if (!isHarmless(error)) throw error;
-  }
+  });
 }
 
 function check(json: Json): KeptDurations {
@@ -56,9 +45,4 @@ function check(json: Json): KeptDurations {
 /** A week is longer than any job. */
 function isDuration(value: Json): value is number {
   return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
-}
-
-function isHarmless(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return error instanceof UnsafeFileError || error instanceof SyntaxError || code !== undefined;
 }

@@ -64,10 +64,8 @@ export async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether it is an error of the system with one of these codes; without any, whether it is one at all. */
 export function isErrno(error: unknown, ...codes: string[]): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return codes.length === 0 ? 'syscall' in error : codes.includes(String(error.code));
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 function nameOf(stats: Stats): string {

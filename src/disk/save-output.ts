@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Output } from '../lock/record.ts';
 import type { ChunkWriter } from './chunk-writer.ts';
 import { diskErrors } from './disk-errors.ts';
+import { smallBytes } from './hash-file.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import { type Incoming, OutputError, type OutputTarget } from './output-target.ts';
 import { lstatOrAbsent, noFollow } from './plain-file.ts';
@@ -33,9 +34,6 @@ interface SaveOrder {
   seen?: SeenFiles;
 }
 
-/** A smaller file is as quickly read as it is noted. */
-const worthNotingBytes = 1 << 17;
-
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
@@ -59,7 +57,8 @@ async function saveChunks(
     const full = `${base}${found.extension}`;
     await diskErrors(base, () => putInPlace(temporary, full, { sha256, target }));
     const path = `${target.save}${found.extension}`;
-    const stats = bytes < worthNotingBytes ? undefined : lstatOrAbsent(full);
+    // A small file is as quickly read as it is noted.
+    const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
     return { path, sha256, bytes, type: found.type };
   } catch (error) {

@@ -1,11 +1,12 @@
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Json } from '../json.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
 import { isMap } from '../manifest/values.ts';
-import { lstatOrAbsent, openPlainFile, UnsafeFileError } from './plain-file.ts';
+import { orForgotten, readJsonFile } from './kept-json.ts';
+import { lstatOrAbsent } from './plain-file.ts';
 import { replaceFile } from './replace.ts';
 import { prepareStateFolder } from './state-folder.ts';
 
@@ -90,7 +91,7 @@ export class SeenFiles {
     if (isAsBefore && finding === undefined) return;
     const files = Object.fromEntries(this.#after);
     const text = JSON.stringify({ version: 1, ...(finding !== undefined && { finding }), files });
-    try {
+    await orForgotten(async () => {
       await prepareStateFolder(this.#state);
       const startedAt = this.now();
       await replaceFile(this.#path, `${text}\n`);
@@ -98,9 +99,7 @@ export class SeenFiles {
       const writtenAt = lstatOrAbsent(this.#path)?.mtimeMs ?? 0;
       const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
       if (!isOurClock) await unlink(this.#path);
-    } catch (error) {
-      if (!isHarmless(error)) throw error;
-    }
+    });
   }
 }
 
@@ -115,37 +114,21 @@ interface Kept {
 
 /** Empty when there is nothing that can be used. */
 async function readKept(path: string): Promise<Kept> {
-  const nothing: Kept = { files: new Map(), finding: undefined };
-  try {
-    const handle = await openPlainFile(path, constants.O_RDONLY);
-    if (handle === undefined) return nothing;
-    try {
-      const { size } = await handle.stat();
-      return size > mostBytes ? nothing : check(JSON.parse(await handle.readFile('utf8')) as Json);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isHarmless(error)) return nothing;
-    throw error;
-  }
+  const kept = await orForgotten(async () => check(await readJsonFile(path, mostBytes)));
+  return kept ?? { files: new Map(), finding: undefined };
 }
 
 /** All of it, or nothing: what somebody else wrote is not gone by. */
-function check(json: Json): Kept {
-  if (!isMap(json) || json.version !== 1 || !isMap(json.files)) throw new SyntaxError('not a file of ours');
+function check(json: Json | undefined): Kept | undefined {
+  if (!isMap(json) || json.version !== 1 || !isMap(json.files)) return undefined;
   const entries = Object.entries(json.files);
-  const isSeen = (entry: [string, Json]): entry is [string, Json & Seen] => {
-    const [path, seen] = entry;
-    if (!isOutputPath(path) || !Array.isArray(seen) || seen.length !== 5) return false;
-    const [sha256, ...numbers] = [...seen].reverse();
-    return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && numbers.every((n) => typeof n === 'number');
-  };
-  if (!entries.every(isSeen)) throw new SyntaxError('not a file of ours');
-  return { files: new Map(entries), finding: json.finding };
+  return entries.every(isSeen) ? { files: new Map(entries), finding: json.finding } : undefined;
 }
 
-function isHarmless(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return error instanceof UnsafeFileError || error instanceof SyntaxError || code !== undefined;
+function isSeen(entry: [path: string, seen: Json]): entry is [string, Json & Seen] {
+  const [path, seen] = entry;
+  if (!isOutputPath(path) || !Array.isArray(seen) || seen.length !== 5) return false;
+  const sha256 = seen[4];
+  const isDigest = typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256);
+  return isDigest && seen.slice(0, 4).every((number) => typeof number === 'number');
 }

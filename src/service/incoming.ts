@@ -43,6 +43,11 @@ interface Opening {
   reject(error: unknown): void;
 }
 
+interface Wanted {
+  resolve(next: Next): void;
+  reject(error: unknown): void;
+}
+
 /** undici calls it in the order start, response, data…, end; or error, at any time. */
 class IncomingHandler implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array> {
   readonly #limits: IncomingLimits;
@@ -52,7 +57,7 @@ class IncomingHandler implements Dispatcher.DispatchHandler, AsyncIterableIterat
   /** Came before it was asked for. More than one only while undici is at it. */
   readonly #chunks: Uint8Array[] = [];
   /** Asked for before it came. */
-  #wanted: { resolve(next: Next): void; reject(error: unknown): void } | undefined;
+  #wanted: Wanted | undefined;
   /** Nothing more comes. */
   #end: { error?: unknown } | undefined;
   readonly #now: () => number;
@@ -87,8 +92,7 @@ class IncomingHandler implements Dispatcher.DispatchHandler, AsyncIterableIterat
       controller.pause();
       return;
     }
-    if (this.#isTooSlow(chunk)) wanted.reject(this.#slowness());
-    else wanted.resolve({ done: false, value: chunk });
+    this.#hand(chunk, wanted);
   }
 
   onResponseEnd(): void {
@@ -107,7 +111,7 @@ class IncomingHandler implements Dispatcher.DispatchHandler, AsyncIterableIterat
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) {
       if (this.#chunks.length === 0) this.#controller?.resume();
-      return this.#isTooSlow(chunk) ? Promise.reject(this.#slowness()) : Promise.resolve({ done: false, value: chunk });
+      return new Promise((resolve, reject) => this.#hand(chunk, { resolve, reject }));
     }
     if (this.#end === undefined) {
       return new Promise((resolve, reject) => {
@@ -133,10 +137,14 @@ class IncomingHandler implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return false;
   }
 
-  #slowness(): Error {
+  #hand(chunk: Uint8Array, to: Wanted): void {
+    if (!this.#isTooSlow(chunk)) {
+      to.resolve({ done: false, value: chunk });
+      return;
+    }
     const error = new Error(`slower than ${this.#limits.leastBytesPerSecond} bytes a second`);
     this.#breakOff(error);
-    return error;
+    to.reject(error);
   }
 
   #breakOff(error: unknown): void {

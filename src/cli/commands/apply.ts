@@ -1,7 +1,8 @@
 import { quietText } from '../../report/plan-text.ts';
+import type { ApplyOptions } from '../apply-options.ts';
 import { CommandError, exitCodes } from '../exit.ts';
-import { holdNothingToDo } from '../nothing-to-do.ts';
-import { type ApplyOptions, openCampaign } from '../open-campaign.ts';
+import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
+import { openCampaign } from '../open-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
@@ -11,11 +12,12 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
   }
   const campaign = await openCampaign(file, options);
-  const known = await holdNothingToDo(file, campaign);
+  const given = digestOfGiven(file, options, campaign);
+  const known = await holdNothingToDo(file, { ...campaign, given });
   if (known !== undefined) {
     terminal.err(quietText(known, { style: terminal.style }));
     return exitCodes.done;
   }
   const { applyCampaign } = await import('../apply-campaign.ts');
-  return applyCampaign(file, options, { campaign, terminal });
+  return applyCampaign(file, options, { campaign, given, terminal });
 }

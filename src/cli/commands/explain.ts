@@ -1,12 +1,10 @@
-import { SeenFiles } from '../../disk/seen-files.ts';
 import { kinds } from '../../kinds/index.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { explainText } from '../../report/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
-import { campaignPaths } from '../campaign-paths.ts';
-import { readEnvironment, replaysOf } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
+import { openCampaign } from '../open-campaign.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
@@ -25,13 +23,9 @@ interface Context {
 
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, address: string, { options, terminal }: Context): Promise<number> {
-  const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, options);
+  const { paths, replays, seen } = await openCampaign(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
-  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const seen = await SeenFiles.open(paths.state, paths.lock);
-  const replays = replaysOf(sandbox, environment);
   const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, seen });
   const row = plan.rows.find((candidate) => candidate.address === address);
   const step = applyDecisions(graph, lock).steps.find((candidate) => candidate.address === address);

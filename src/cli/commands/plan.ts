@@ -1,14 +1,12 @@
-import { SeenFiles } from '../../disk/seen-files.ts';
 import { isWork } from '../../plan/actions.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { requireLock } from '../campaign.ts';
-import { campaignPaths, knownService } from '../campaign-paths.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
-import { readEnvironment, replaysOf } from '../environment.ts';
 import { exitCodes } from '../exit.ts';
+import { openCampaign } from '../open-campaign.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import { tellCredential } from '../tell-credential.ts';
 import type { Terminal } from '../terminal.ts';
@@ -32,22 +30,19 @@ export interface PlanCommandOptions {
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
-  const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, options);
-  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const service = knownService(sandbox, environment);
+  const { paths, environment, service, replays, seen } = await openCampaign(file, options);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
   const { lock } = await requireLock(paths, service, terminal);
   const { plan: made } = await planCampaign(graph, lock, paths, {
     terminal,
-    seen: await SeenFiles.open(paths.state, paths.lock),
+    seen,
     redo: options.redo ?? [],
     ...selectionOf(options),
-    replays: replaysOf(sandbox, environment),
+    replays,
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
-  tellCredential(made, replaysOf(sandbox, environment), terminal);
+  tellCredential(made, replays, terminal);
   const format = options.json ? 'json' : (options.format ?? 'text');
   switch (format) {
     case 'json':
