@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { Pool } from 'undici';
 import type { Json } from '../json.ts';
 import { exchange } from './exchange.ts';
 import type { Redact } from './secrets.ts';
@@ -38,8 +38,8 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
   const limits = { maxResponseSize: longestAnswer, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 } as const;
-  const reading = new Agent({ ...limits, keepAliveTimeout: 10_000 });
-  const creating = new Agent({ ...limits, pipelining: 1 });
+  const reading = new Pool(base.origin, { ...limits, keepAliveTimeout: 10_000 });
+  const creating = new Pool(base.origin, { ...limits, pipelining: 1 });
 
   return {
     async call(call) {
@@ -47,7 +47,6 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       const end = await exchange(
         fresh ? creating : reading,
         {
-          origin: base.origin,
           path: call.fromRoot === true ? call.path : `${prefix}${call.path}`,
           method: call.method,
           headers: {
