@@ -14,7 +14,7 @@ const ways: Readonly<Record<string, string>> = {
 };
 
 /** Turns what the system says about a file into an `OutputError`: `path` when the name is at fault, else `disk`. */
-export async function diskErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function diskErrors<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

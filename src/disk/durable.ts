@@ -1,14 +1,17 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { constants, write } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { isErrno } from './plain-file.ts';
 import { shareNext } from './share-next.ts';
 
-/** Writes all of `bytes`, however many of them the system takes at a time. */
-export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+const writeSome = promisify(write);
+
+/** Writes all of `bytes` to an open file, however many of them the system takes at a time. */
+export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written);
+    const { bytesWritten } = await writeSome(fd, bytes, written, bytes.length - written, null);
     if (bytesWritten === 0) throw new Error('the disk took no more bytes');
     written += bytesWritten;
   }

@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { syncFolder, writeAll } from './durable.ts';
+import { syncFolder } from './durable.ts';
 import { type Digest, readPieces } from './hash-file.ts';
-import { noFollow, openPlainFile, orAbsent } from './plain-file.ts';
+import { PacedDisk } from './paced-disk.ts';
+import { noFollow, openPlainFile } from './plain-file.ts';
 import { piecesOf, replaceFile } from './replace.ts';
 
 /** The lock as a file that one run holds. */
@@ -72,6 +73,7 @@ interface Waiting {
 class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
+  readonly #disk = new PacedDisk();
   /** Undefined: no file yet, or closed. */
   #handle: FileHandle | undefined;
   /** Of the bytes of the file that are known to be written. */
@@ -177,8 +179,8 @@ class AppendedFile implements LockFile {
     await this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync();
     // A line in a file that no longer has this name is lost to the next run, however durable it is.
-    const named = await orAbsent(stat(this.path));
-    const ours = await this.#handle.stat();
+    const named = await this.#disk.stat(this.path);
+    const ours = await this.#disk.fstat(this.#handle.fd);
     const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
     if (!isNamed || ours.size !== this.#size) throw new LockChangedError(this.path);
   }
@@ -195,7 +197,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) throw new Error(`internal error: ${this.path} is not open`);
     const bytes = Buffer.from(text);
     this.#unsure = bytes;
-    await writeAll(this.#handle, bytes);
+    await this.#disk.write(this.#handle.fd, bytes);
     this.#unsure = new Uint8Array();
     this.#note(bytes);
   }

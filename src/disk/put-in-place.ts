@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { renameFile, syncFolder } from './durable.ts';
 import { hashFile } from './hash-file.ts';
 import type { OutputTarget } from './output-target.ts';
+import type { PacedDisk } from './paced-disk.ts';
 import { isErrno } from './plain-file.ts';
 
 /**
@@ -12,14 +13,14 @@ import { isErrno } from './plain-file.ts';
 export async function putInPlace(
   temporary: string,
   path: string,
-  { sha256, target }: { sha256: string; target: OutputTarget },
+  { sha256, target, disk }: { sha256: string; target: OutputTarget; disk: PacedDisk },
 ): Promise<void> {
   const old = await hashFile(path);
   if (old !== undefined && old.sha256 !== sha256 && !target.replaces.includes(old.sha256)) {
     const aside = await putAside(path, old.sha256);
     target.notice(`${path} was not made by this step or was changed since; it is kept as ${basename(aside)}`);
   }
-  await renameFile(temporary, path);
+  await disk.rename(temporary, path);
   await syncFolder(dirname(path));
 }
 

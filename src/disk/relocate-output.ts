@@ -7,6 +7,7 @@ import { syncFolder } from './durable.ts';
 import { hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { OutputTarget } from './output-target.ts';
+import type { PacedDisk } from './paced-disk.ts';
 import { isErrno, lstatOrAbsent, UnsafeFileError } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
@@ -18,7 +19,7 @@ import { knownExtensions } from './sniff.ts';
  */
 export async function relocateOutput(
   root: string,
-  { target, from, remove }: { target: OutputTarget; from: Output; remove: boolean },
+  { target, from, remove, disk }: { target: OutputTarget; from: Output; remove: boolean; disk: PacedDisk },
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
@@ -35,7 +36,7 @@ export async function relocateOutput(
       await unlink(temporary);
       return undefined;
     }
-    await diskErrors(path, () => putInPlace(temporary, place, { sha256: from.sha256, target }));
+    await diskErrors(path, () => putInPlace(temporary, place, { sha256: from.sha256, target, disk }));
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -37,7 +37,7 @@ export async function writeNewFile(
   try {
     let written = 0;
     for (const piece of content instanceof Uint8Array ? [content] : content) {
-      await writeAll(handle, piece);
+      await writeAll(handle.fd, piece);
       written += piece.length;
     }
     const { size } = await handle.stat();
@@ -65,5 +65,6 @@ export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
 
 /** A name that nobody guesses, in the folder of the file that it will become. */
 export function temporaryName(extension: 'tmp' | 'part'): string {
-  return `.mediabatch-${randomBytes(8).toString('hex')}.${extension}`;
+  // Sixteen hex digits of which fifteen are random; Node makes these a hundred at a time.
+  return `.mediabatch-${randomUUID().replaceAll('-', '').slice(0, 16)}.${extension}`;
 }

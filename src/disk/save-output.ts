@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Output } from '../lock/record.ts';
-import type { ChunkWriter } from './chunk-writer.ts';
 import { diskErrors } from './disk-errors.ts';
 import { smallBytes } from './hash-file.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import { type Incoming, OutputError, type OutputTarget } from './output-target.ts';
+import type { PacedDisk } from './paced-disk.ts';
 import { lstatOrAbsent, noFollow } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
@@ -29,7 +29,7 @@ interface SaveOrder {
   target: OutputTarget;
   incoming: Incoming;
   maxBytes: number;
-  writer: ChunkWriter;
+  disk: PacedDisk;
   /** Whoever looks at the file later need not read it. */
   seen?: SeenFiles;
 }
@@ -37,25 +37,25 @@ interface SaveOrder {
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, incoming, maxBytes, writer, seen }: SaveOrder,
+  { target, incoming, maxBytes, disk, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part'));
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
-    const handle = await diskErrors(temporary, () => open(temporary, flags, 0o666));
+    const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
     let received: Received;
     try {
       if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
-      received = await receive(handle, chunks, { announced: incoming.bytes, maxBytes, writer, path: base });
-      await diskErrors(base, () => handle.sync());
+      received = await receive(fd, chunks, { announced: incoming.bytes, maxBytes, disk, path: base });
+      await diskErrors(base, () => disk.sync(fd));
     } finally {
-      await handle.close();
+      await disk.close(fd);
     }
     const found = checkReceived(target, incoming, received);
     const { sha256, bytes } = received;
     const full = `${base}${found.extension}`;
-    await diskErrors(base, () => putInPlace(temporary, full, { sha256, target }));
+    await diskErrors(base, () => putInPlace(temporary, full, { sha256, target, disk }));
     const path = `${target.save}${found.extension}`;
     // A small file is as quickly read as it is noted.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
@@ -75,11 +75,11 @@ interface Received {
 }
 
 async function receive(
-  handle: FileHandle,
+  fd: number,
   chunks: AsyncIterator<Uint8Array>,
-  order: { announced: number | undefined; maxBytes: number; writer: ChunkWriter; path: string },
+  order: { announced: number | undefined; maxBytes: number; disk: PacedDisk; path: string },
 ): Promise<Received> {
-  const { announced, maxBytes, writer, path } = order;
+  const { announced, maxBytes, disk, path } = order;
   if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
   const hash = createHash('sha256');
   let bytes = 0;
@@ -94,7 +94,7 @@ async function receive(
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     // Where a thread writes, the hash is made meanwhile. The next chunk waits for both: a slow disk fills no memory.
-    const written = diskErrors(path, async () => writer.write(handle, chunk));
+    const written = diskErrors(path, () => disk.write(fd, chunk));
     hash.update(chunk);
     if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
     tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ChunkWriter } from '../../src/disk/chunk-writer.ts';
+import { PacedDisk } from '../../src/disk/paced-disk.ts';
 import { makeFolder } from './folder.ts';
 
 /** A clock by which so much time passes between two looks. */
@@ -11,18 +11,18 @@ function clockOf(step: { ms: number }) {
   return { now: () => (now += step.ms), pass: (ms: number) => (now += ms) };
 }
 
-test('a quick disk is written to at once; one that makes its writers wait gets threads, and is tried again', async () => {
+test('a quick disk is written to at once; one that makes its disks wait gets threads, and is tried again', async () => {
   const path = join(makeFolder(), 'file');
   const handle = await open(path, 'w');
   const each = { ms: 1.9 };
   const clock = clockOf(each);
-  const writer = new ChunkWriter(clock.now);
+  const disk = new PacedDisk(clock.now);
   let expected = '';
   let count = 0;
   const write = async () => {
     const text = `${count++},`;
     expected += text;
-    const written = writer.write(handle, Buffer.from(text));
+    const written = disk.write(handle.fd, Buffer.from(text));
     await written;
     return written === undefined ? 'at once' : 'by a thread';
   };
@@ -42,11 +42,11 @@ test('what the system says is told, at once and by a thread', async () => {
   closeSync(openSync(path, 'w'));
   const handle = await open(path, 'r');
   const times = [0, 210];
-  const writer = new ChunkWriter(() => times.shift() ?? 211);
-  const empty = writer.write(handle, new Uint8Array());
+  const disk = new PacedDisk(() => times.shift() ?? 211);
+  const empty = disk.write(handle.fd, new Uint8Array());
   expect(empty).toBeUndefined();
-  await expect(writer.write(handle, Buffer.from('a'))).rejects.toThrow(/EBADF/);
-  const quick = new ChunkWriter(() => 0);
-  expect(() => quick.write(handle, Buffer.from('a'))).toThrow(/EBADF/);
+  await expect(disk.write(handle.fd, Buffer.from('a'))).rejects.toThrow(/EBADF/);
+  const quick = new PacedDisk(() => 0);
+  expect(() => quick.write(handle.fd, Buffer.from('a'))).toThrow(/EBADF/);
   await handle.close();
 });
