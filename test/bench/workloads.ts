@@ -16,12 +16,13 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
   const layers = layered(10, 50, 500);
   const videos = independent(1000, logNormal(30_000, 0.4, seeded(11)));
   const all = ['limit', 'naive', 'mediabatch'] as const;
+  const withFloor = ['limit', 'floor', 'naive', 'mediabatch'] as const;
   const grown = (count: number, name: string, repetitions: number): Trial => ({
     name: `W6 ${name}`,
     title: `${name} steps, jobs of 0 s, 32 at once`,
     steps: none(count),
     concurrency: 32,
-    tools: ['limit', 'mediabatch'],
+    tools: ['limit', 'floor', 'mediabatch'],
     repetitions: times(repetitions),
   });
   return [
@@ -33,7 +34,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           title: '1,000 steps, jobs of 0 s, 32 at once',
           steps: none(1000),
           concurrency: 32,
-          tools: [...all],
+          tools: [...withFloor],
           repetitions: times(5),
         },
       ],
@@ -61,7 +62,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           steps: layers,
           width: 50,
           concurrency: 50,
-          tools: [...all],
+          tools: [...withFloor],
           repetitions: times(3),
           idealMs: idealMs(layers, 50),
         },
@@ -98,7 +99,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           steps: none(64),
           concurrency: 16,
           stub: { outputBytes: 16 * 1024 ** 2 },
-          tools: [...all],
+          tools: [...withFloor],
           repetitions: times(5),
         },
       ],

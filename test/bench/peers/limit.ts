@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Dispatcher, Pool } from 'undici';
+import { syncedFolders, syncedJournal, syncFile } from './synced.ts';
 
 /**
  * What a step costs at least in Node: three requests, no polling (the stub says when a job is ready), no checks, no
  * manifest language, a journal that is not synced. `limit.js TASKS.json CONCURRENCY`, in the folder of the outputs.
+ *
+ * With `floor` as a third argument it also does what a step that is paid for must not go without: intent, job id and end
+ * are synced before what follows them, a create has a connection of its own, an output is hashed, synced and renamed, and
+ * its folder is synced. Nothing that keeps these promises is quicker by much.
  */
 interface Task {
   body: string;
@@ -12,7 +18,9 @@ interface Task {
   save: string;
 }
 
-const [, , file = '', concurrency = '1'] = process.argv;
+const [, , file = '', concurrency = '1', promises] = process.argv;
+const isFloor = promises === 'floor';
+const syncFolder = syncedFolders();
 const tasks = JSON.parse(readFileSync(file, 'utf8')) as Task[];
 const base = new URL(process.env.MEDIABATCH_BASE_URL ?? '');
 const headers = { authorization: 'Bearer bench_live_0123456789', 'content-type': 'application/json' };
@@ -21,14 +29,22 @@ const done = new Set(readJournal().filter((index) => statSync(tasks[index]?.save
 if (done.size < tasks.length) {
   const { Pool } = await import('undici');
   const pool = new Pool(base.origin, { connections: Number(concurrency), pipelining: 1 });
+  const creating = new Pool(base.origin, { pipelining: 1 });
   const journal = openSync('journal', 'a');
   for (const folder of new Set(tasks.map(({ save }) => dirname(save)))) mkdirSync(folder, { recursive: true });
-  await runAll(pool, journal);
+  const append = isFloor ? syncedJournal(journal) : async (line: string) => void writeSync(journal, line);
+  await runAll({ pool, creating: isFloor ? creating : pool, append });
   closeSync(journal);
-  await pool.close();
+  await Promise.all([pool.close(), creating.close()]);
 }
 
-async function runAll(pool: Pool, journal: number): Promise<void> {
+interface Means {
+  pool: Pool;
+  creating: Pool;
+  append(line: string): Promise<void>;
+}
+
+async function runAll(means: Means): Promise<void> {
   const left = tasks.map(({ needs }) => needs.filter((index) => !done.has(index)).length);
   const users = new Map<number, number[]>();
   for (const [index, { needs }] of tasks.entries()) {
@@ -44,10 +60,9 @@ async function runAll(pool: Pool, journal: number): Promise<void> {
         const index = queue[next] ?? 0;
         next += 1;
         running += 1;
-        runTask(pool, tasks[index])
+        runTask(means, tasks[index], index)
           .then(() => {
             running -= 1;
-            writeSync(journal, `${index}\n`);
             for (const user of users.get(index) ?? []) {
               left[user] = (left[user] ?? 0) - 1;
               if (left[user] === 0) queue.push(user);
@@ -61,26 +76,47 @@ async function runAll(pool: Pool, journal: number): Promise<void> {
   });
 }
 
-async function runTask(pool: Pool, task: Task | undefined): Promise<void> {
+async function runTask(means: Means, task: Task | undefined, index: number): Promise<void> {
+  const { pool, creating, append } = means;
   if (task === undefined) throw new Error('no such task');
-  const created = await call(pool, {
+  if (isFloor) await append(`intent ${index}\n`);
+  const created = await call(creating, {
     method: 'POST',
     path: `${base.pathname}/image-generations/create`,
     body: task.body,
+    reset: isFloor,
   });
   const { generation, readyInMs } = JSON.parse(created) as { generation: { id: string }; readyInMs: number };
+  if (isFloor) await append(`job ${generation.id}\n`);
   if (readyInMs > 0) await new Promise((resolve) => setTimeout(resolve, readyInMs + 1));
   const status = await call(pool, { method: 'GET', path: `${base.pathname}/image/status/${generation.id}` });
   const { data } = JSON.parse(status) as { data: { outputUrl?: string } };
   if (data.outputUrl === undefined) throw new Error(`${generation.id} is not ready`);
-  await call(pool, { method: 'GET', path: new URL(data.outputUrl).pathname }, task.save);
+  const sha256 = await call(pool, { method: 'GET', path: new URL(data.outputUrl).pathname }, task.save);
+  await append(isFloor ? `done ${index} ${sha256}\n` : `${index}\n`);
 }
 
-/** The body as text, or chunk by chunk into a file. */
-function call(pool: Pool, request: { method: 'GET' | 'POST'; path: string; body?: string }, save?: string) {
+async function finish(target: number, save: string): Promise<void> {
+  if (isFloor) await syncFile(target);
+  closeSync(target);
+  renameSync(`${save}.part`, save);
+  if (isFloor) await syncFolder(dirname(save));
+}
+
+interface Request {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: string;
+  /** The connection ends with the answer. */
+  reset?: boolean;
+}
+
+/** The body as text; or chunk by chunk into a file, and its digest. */
+function call(pool: Pool, request: Request, save?: string) {
   return new Promise<string>((resolve, reject) => {
     const part = `${save}.part`;
     const target = save === undefined ? undefined : openSync(part, 'w');
+    const hash = isFloor && save !== undefined ? createHash('sha256') : undefined;
     let text = '';
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => {},
@@ -90,13 +126,11 @@ function call(pool: Pool, request: { method: 'GET' | 'POST'; path: string; body?
       onResponseData(_controller, chunk) {
         if (target === undefined) text += chunk.toString('latin1');
         else writeSync(target, chunk);
+        hash?.update(chunk);
       },
       onResponseEnd() {
-        if (target !== undefined && save !== undefined) {
-          closeSync(target);
-          renameSync(part, save);
-        }
-        resolve(text);
+        if (target === undefined || save === undefined) resolve(text);
+        else finish(target, save).then(() => resolve(hash?.digest('hex') ?? ''), reject);
       },
       onResponseError: (_controller, error) => reject(error),
     };
