@@ -109,7 +109,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       emit,
       signal: interruption.signal,
     };
-    const work = drive(plan, ports, { concurrency: plan.concurrency, downloads: 16 });
+    const work = drive(plan, ports, { concurrency: plan.concurrency, creates: 64, downloads: 16 });
     const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
     const guarded = work.catch(async (error: unknown) => {

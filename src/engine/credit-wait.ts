@@ -66,6 +66,11 @@ export class CreditWait {
     }
   }
 
+  /** Whether `admit` would not resolve at once. */
+  holdsBack(address: string): boolean {
+    return this.#pause !== undefined && this.#pause.tried !== address;
+  }
+
   accepted(address: string): void {
     const pause = this.#pause;
     if (pause === undefined || pause.tried !== address) return;

@@ -11,6 +11,8 @@ import { ReadyOrders } from './ready-orders.ts';
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
   concurrency: number;
+  /** Creates on the wire at once: each has a connection of its own. */
+  creates: number;
   /** Outputs fetched at once. */
   downloads: number;
 }
@@ -28,9 +30,22 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 
   const ends: DriveResult = new Map();
   const jobs = new PQueue({ concurrency: options.concurrency });
+  const creates = new PQueue({ concurrency: options.creates });
   const downloads = new PQueue({ concurrency: options.downloads });
   const stepPorts: Ports = {
     ...ports,
+    lost: {
+      admit: async (kind) => {
+        const leave = await ports.lost.admit(kind);
+        const free = await takePlace(creates);
+        return () => {
+          free();
+          leave();
+        };
+      },
+      fence: (kind) => ports.lost.fence(kind),
+      lookUp: (order, lost) => ports.lost.lookUp(order, lost),
+    },
     outputs: {
       save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
       relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
@@ -129,6 +144,13 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   }
   if (failure.error !== undefined) throw failure.error;
   return ends;
+}
+
+/** A place in the queue, held until what is given back is called. */
+function takePlace(queue: PQueue): Promise<() => void> {
+  return new Promise((taken) => {
+    void queue.add(() => new Promise<void>((free) => taken(free)));
+  });
 }
 
 function leave(row: PlanRow, ports: Ports): void {

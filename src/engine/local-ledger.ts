@@ -245,6 +245,10 @@ export class LocalLedger implements Ledger {
     }
   }
 
+  holdsBack({ address }: StepOrder): boolean {
+    return this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#rate.isPaused;
+  }
+
   penalize(ms: number): void {
     this.#rate.complain(ms, 0);
   }

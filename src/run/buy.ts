@@ -76,8 +76,7 @@ async function buyOnce(
       return made;
     }
     const body = made;
-    const pace = await ledger.pace(order, { signal, maybeSent: maybeSent && replays });
-    const leave = listed ? await lost.admit(order.kind) : undefined;
+    const { pace, leave } = await takeTurn(order, ports, maybeSent && replays);
     try {
       if (signal.aborted || (pace === 'stop' && !(maybeSent && replays))) {
         if (maybeSent) {
@@ -125,7 +124,7 @@ async function buyOnce(
       if (next.do === 'again') {
         const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
         emit({ event: 'create-repeated', address: order.address, because: next.because, afterMs });
-        leave?.();
+        leave();
         if (next.throttled) ledger.penalize(afterMs);
         else await clock.sleep(afterMs, signal);
         continue;
@@ -136,8 +135,22 @@ async function buyOnce(
       const end = await settle(order, ports, { ...next, recoverable });
       return isAgain && next.do === 'refuse' ? 'again' : end;
     } finally {
-      leave?.();
+      leave();
     }
+  }
+}
+
+/** Waits until this create may leave. What was allowed before it waited for its place on the wire may not be any more. */
+async function takeTurn(
+  order: StepOrder,
+  { ledger, lost, signal }: Ports,
+  maybeSent: boolean,
+): Promise<{ pace: 'go' | 'stop'; leave(): void }> {
+  for (;;) {
+    const pace = await ledger.pace(order, { signal, maybeSent });
+    const leave = await lost.admit(order.kind);
+    if (pace === 'stop' || maybeSent || signal.aborted || !ledger.holdsBack(order)) return { pace, leave };
+    leave();
   }
 }
 

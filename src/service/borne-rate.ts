@@ -20,7 +20,12 @@ export class BorneRate {
   }
 
   get isLimited(): boolean {
-    return this.#rate !== Number.POSITIVE_INFINITY || this.#pausedUntil > this.#clock.now();
+    return this.#rate !== Number.POSITIVE_INFINITY || this.isPaused;
+  }
+
+  /** After a complaint. */
+  get isPaused(): boolean {
+    return this.#pausedUntil > this.#clock.now();
   }
 
   /** When the next request may leave, ms since 1970. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OutputError } from '../../src/disk/output-target.ts';
 import { writeLine } from '../../src/lock/write.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../src/plan/resolve-purchase.ts';
+import type { RunFact } from '../../src/run/event.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
 import { completed } from '../rig/scripted-service.ts';
 
@@ -35,6 +36,64 @@ describe('one run', () => {
     const campaign = new TestCampaign(images(20));
     await campaign.run({ concurrency: 6 });
     expect(campaign.service.mostInFlight).toBe(6);
+  });
+
+  test('however many jobs may run at once, so many creates are on the wire, and no intent is written ahead', async () => {
+    const campaign = new TestCampaign(images(60));
+    let intended = 0;
+    let answered = 0;
+    let mostOpen = 0;
+    const onEvent = ({ event }: RunFact) => {
+      if (event === 'create-intended') intended += 1;
+      if (event === 'job-created') answered += 1;
+      mostOpen = Math.max(mostOpen, intended - answered);
+    };
+    const { outcomes } = await campaign.run({ concurrency: 60, creates: 7, onEvent });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expect(campaign.service).toMatchObject({ mostOnWire: 7, mostInFlight: 60 });
+    expect(mostOpen).toBe(7);
+    expectPaidOnce(campaign, 60);
+  });
+
+  test('who waits for its turn to create has nothing on record when the run is interrupted', async () => {
+    const campaign = new TestCampaign(images(30));
+    const onEvent = ({ event }: RunFact, abort: () => void) => {
+      if (event === 'job-created') abort();
+    };
+    const { outcomes } = await campaign.run({ concurrency: 30, creates: 3, onEvent });
+    expect(campaign.service.creates.length).toBeLessThanOrEqual(6);
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'left').length).toBeGreaterThanOrEqual(24);
+    await campaign.run({ concurrency: 30, creates: 3 });
+    expectPaidOnce(campaign, 30);
+  });
+
+  test.each([
+    ['an empty account', { is: 'refused', status: 402, why: 'credits', message: 'HTTP 402: no credits' }],
+    ['a key that is refused', { is: 'refused', status: 401, why: 'auth', message: 'HTTP 401: no' }],
+  ] as const)('%s ends all creates that have not left yet', async (_, answer) => {
+    const campaign = new TestCampaign(images(60));
+    campaign.service.trouble = (create) => (create > 10 ? { answer } : undefined);
+    const { outcomes } = await campaign.run({ concurrency: 60, creates: 7 });
+    expect(campaign.service.creates.length).toBeLessThanOrEqual(10 + 2 * 7);
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(10);
+    expectPaidOnce(campaign, 10);
+  });
+
+  test('creates that wait for their turn wait for the end of a pause as well', async () => {
+    const campaign = new TestCampaign(images(60));
+    const throttled = { answer: { is: 'throttled', afterMs: 20_000, message: 'HTTP 429' } } as const;
+    campaign.service.trouble = (create) => (create === 10 ? throttled : undefined);
+    const sentAt: number[] = [];
+    const { events } = await campaign.run({
+      concurrency: 60,
+      creates: 7,
+      onEvent: ({ event }) => void (event === 'create-intended' && sentAt.push(campaign.clock.now())),
+    });
+    const pausedAt = sentAt[9] ?? 0;
+    const during = sentAt.filter((at) => at > pausedAt + 100 && at < pausedAt + 20_000);
+    expect(during).toEqual([]);
+    expect(events.filter(({ event }) => event === 'create-repeated')).toHaveLength(1);
+    expectPaidOnce(campaign, 60);
   });
 
   test('a chain waits for what it refers to, and sends its link', async () => {

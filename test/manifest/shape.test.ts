@@ -105,7 +105,7 @@ testMistakes([
   { name: 'an empty budget', text: `budget:\n${image('prompt: x')}`, found: ['MB1103 1:1'], says: ['is empty'] },
   {
     name: 'too many jobs at once',
-    text: `service: { concurrency: 101 }\n${image('prompt: x')}`,
+    text: `service: { concurrency: 1001 }\n${image('prompt: x')}`,
     found: ['MB1103 1:25'],
   },
   {

@@ -40,6 +40,8 @@ export interface RunOptions {
   selected?: string[];
   maxCredits?: number;
   concurrency?: number;
+  /** Creates on the wire at once. */
+  creates?: number;
   /** `--wait-for-balance`. */
   creditWaitMs?: number;
   redo?: string[];
@@ -136,7 +138,8 @@ export class TestCampaign {
       hold: options.onUnknown === 'hold',
     });
     const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
-    const ends = await clock.run(drive(plan, ports, { concurrency: plan.concurrency, downloads: 4 }));
+    const most = { concurrency: plan.concurrency, creates: options.creates ?? 64, downloads: 4 };
+    const ends = await clock.run(drive(plan, ports, most));
     if (!options.unsettled) await file.replace(writeLines(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
     const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
     return { plan, events, outcomes, ledger };

@@ -36,6 +36,9 @@ export class ScriptedService implements Service {
   silent = false;
   nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
+  /** Creates that were waiting for their answers at the same time. */
+  mostOnWire = 0;
+  #onWire = 0;
   readonly #clock: Clock;
   readonly #running = new Set<string>();
 
@@ -48,7 +51,17 @@ export class ScriptedService implements Service {
     return this.canReplay && (kind === 'image' || kind === 'music');
   }
 
-  async create({ kind, key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+  async create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+    this.#onWire += 1;
+    this.mostOnWire = Math.max(this.mostOnWire, this.#onWire);
+    try {
+      return await this.#create(call);
+    } finally {
+      this.#onWire -= 1;
+    }
+  }
+
+  async #create({ kind, key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     this.creates.push({ key, body });
     this.requests.push({ call: 'create', what: body });
     const trouble = this.trouble(this.creates.length, body);

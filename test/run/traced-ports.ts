@@ -57,6 +57,7 @@ export function tracedPorts(script: Script = {}): Traced {
     intent: async (_order, request) => tell('intent')(request),
     created: async (_order, job) => tell('created')(job),
     finish: async (_order, result) => tell('finish')(result),
+    holdsBack: () => false,
     release: () => tell('release')(),
     doubt: () => tell('doubt')(),
     keyOfJob: async () => undefined,

@@ -5,7 +5,7 @@ export function addPlanOptions(command: Command): Command {
   return addSelectOptions(addStateOptions(command))
     .option('--redo <selection>', 'buy these steps again; may be given several times', collectText)
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
-    .option('--concurrency <n>', 'jobs at once, 1 to 100', concurrency)
+    .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests')
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded');
@@ -54,7 +54,7 @@ export function port(text: string): number {
 
 export function concurrency(text: string): number {
   const value = wholeNumber(text);
-  if (value < 1 || value > 100) throw new InvalidArgumentError('give a number from 1 to 100');
+  if (value < 1 || value > 1000) throw new InvalidArgumentError('give a number from 1 to 1000');
   return value;
 }
 
