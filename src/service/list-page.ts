@@ -34,6 +34,20 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pagination?.totalPages === 'number' ? page < pagination.totalPages : true;
 }
 
+/** How many records a page of this list has, as far as this one, with `count` records, tells. */
+export function readPageSize(body: Json, count: number): number | undefined {
+  const pagination = readRecord(readRecord(body)?.pagination);
+  const limit = pagination?.limit;
+  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count)) return limit;
+  return pagination?.hasNextPage === true && count > 0 ? count : undefined;
+}
+
+/** How many records the whole list has, if the answer says so. */
+export function readTotal(body: Json): number | undefined {
+  const total = readRecord(readRecord(body)?.pagination)?.totalCount;
+  return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
+}
+
 /** The records of a page. Throws `ServiceError` when there is no list in it. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
   const items = readRecord(body)?.[list.items];

@@ -31,14 +31,25 @@ function neededPlace(place: number, part: number, width: number): number {
   return ((place * (part + 2) + part) % size) * 3 + part;
 }
 
-/** The shortest time for these steps in this order and with so many at once, if everything but the jobs took no time. */
-export function idealMs(steps: BenchStep[], concurrency: number): number {
+/**
+ * The shortest time for these steps in this order and with so many at once, if everything but the jobs took no time, and
+ * making them took the service so long that it makes `createsPerSecond`.
+ */
+export function idealMs(
+  steps: BenchStep[],
+  concurrency: number,
+  createsPerSecond: number = Number.POSITIVE_INFINITY,
+): number {
+  const paceMs = 1000 / createsPerSecond;
+  let createdAt = 0;
   const endsAt: number[] = [];
   const slots = Array.from({ length: concurrency }, () => 0);
   for (const { needs, durationMs } of steps) {
     const free = slots.indexOf(Math.min(...slots));
     const readyAt = Math.max(0, ...needs.map((need) => endsAt[need] ?? 0));
-    const endAt = Math.max(slots[free] ?? 0, readyAt) + durationMs;
+    const begunAt = Math.max(slots[free] ?? 0, readyAt);
+    createdAt = paceMs === 0 ? begunAt : Math.max(begunAt, createdAt) + paceMs;
+    const endAt = createdAt + durationMs;
     slots[free] = endAt;
     endsAt.push(endAt);
   }

@@ -4,6 +4,8 @@ export interface StubConfig {
   durationsMs: number[] | number;
   /** Size of each picture; undefined: one pixel. */
   outputBytes?: number;
+  /** Jobs that are made in a second, one after the other; a create is answered when its turn has come. */
+  createsPerSecond?: number;
   /** Status and list reads that are answered in a second; more are refused with 429. */
   readsPerSecond?: number;
 }
@@ -49,10 +51,19 @@ export class StubJobs {
   #mostDetectionMs = 0;
   #tokens: number;
   #filledAt = now();
+  #createdAt = 0;
 
   constructor(config: StubConfig) {
     this.#config = config;
     this.#tokens = 2 * (config.readsPerSecond ?? 0);
+  }
+
+  /** In so many ms the turn of a create comes that arrives now. */
+  turnOfCreate(): number {
+    const { createsPerSecond } = this.#config;
+    if (createsPerSecond === undefined) return 0;
+    this.#createdAt = Math.max(now(), this.#createdAt) + 1000 / createsPerSecond;
+    return this.#createdAt - now();
   }
 
   /** The same job for the same key, as the service does it. */

@@ -32,6 +32,10 @@ const server = createServer({ noDelay: true }, (socket) => {
         if (answers !== '') socket.write(answers, 'latin1');
         answers = '';
         sendFile(socket, path);
+      } else if (config.createsPerSecond !== undefined && head.startsWith('POST')) {
+        // Whoever creates does so on a connection of its own.
+        setTimeout(() => socket.end(answer(head, path, body), 'latin1'), jobs.turnOfCreate());
+        return;
       } else {
         answers += answer(head, path, body);
       }

@@ -14,7 +14,8 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
   const none = (count: number) => independent(count, () => 0);
   const various = independent(200, logNormal(3000, 0.5, seeded(7)));
   const layers = layered(10, 50, 500);
-  const videos = independent(1000, logNormal(30_000, 0.4, seeded(11)));
+  const videos = independent(3000, logNormal(20_000, 0.25, seeded(11)));
+  const busy = { createsPerSecond: 25, readsPerSecond: 2 };
   const all = ['limit', 'naive', 'mediabatch'] as const;
   const withFloor = ['limit', 'floor', 'naive', 'mediabatch'] as const;
   const grown = (count: number, name: string, repetitions: number): Trial => ({
@@ -109,14 +110,14 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
       trials: [
         {
           name: 'lists',
-          title: '1,000 videos log-normal around 30 s (σ 0.4), 100 at once, 2 reads per second',
+          title: '3,000 videos log-normal around 20 s (σ 0.25), up to 1,000 at once, 25 creates and 2 reads per second',
           steps: videos,
           kind: 'video',
-          concurrency: 100,
-          stub: { readsPerSecond: 2 },
+          concurrency: 1000,
+          stub: busy,
           tools: ['mediabatch'],
           repetitions: times(1),
-          idealMs: idealMs(videos, 100),
+          idealMs: idealMs(videos, 1000, busy.createsPerSecond),
         },
       ],
     },

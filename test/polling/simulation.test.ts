@@ -200,7 +200,6 @@ describe('many jobs', () => {
     expect(result.meanLagMs).toBeLessThan(8000);
   });
 
-  // Two pages of which one has 72 and the other 28 % of the ends: at 0.24 reads per job no schedule is faster than 1.5 s.
   test.each([
     [11, 0],
     [3, 0],
@@ -210,17 +209,10 @@ describe('many jobs', () => {
   ])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i, %i ms)', async (seed, answersMs) => {
     const draw = logNormal(30_000, 0.4, seeded(seed));
     const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2, answersMs });
-    expect(result.meanLagMs).toBeLessThan(2000);
-    expect(result.perJob).toBeLessThan(0.26);
-    expect(result.times).toBeLessThan(1.055);
+    expect(result.meanLagMs).toBeLessThan(1700);
+    expect(result.perJob).toBeLessThan(0.33);
+    expect(result.times).toBeLessThan(1.045);
     expect(result.refused).toBeLessThan(5);
-  });
-
-  test('1,000 videos whose creates are answered in any order are found in their list', async () => {
-    const draw = logNormal(150_000, 0.4, seeded(3));
-    const result = await simulate('video', manyOf(1500, draw), { concurrency: 1000, perSecond: 2, answersMs: 500 });
-    expect(result.times).toBeLessThan(1.05);
-    expect(result.perJob).toBeLessThan(0.7);
   });
 
   test('where durations are known and the list is not, it has the time to be the first with some news', async () => {
@@ -234,7 +226,7 @@ describe('many jobs', () => {
 
   test('a list that does not know is not believed', async () => {
     const draw = logNormal(20_000, 0.3, seeded(5));
-    const result = await simulate('voiceover', manyOf(60, draw), { concurrency: 20, stale: true });
+    const result = await simulate('voiceover', manyOf(60, draw), { concurrency: 20, list: { stale: true } });
     expect(result.meanLagMs).toBeLessThan(6000);
     expect(result.perJob).toBeLessThan(5);
   });

@@ -18,6 +18,16 @@ export class PolledService implements Http {
   closestMs = Number.POSITIVE_INFINITY;
   /** The list does not know that jobs are over. */
   stale = false;
+  /** Records on a page of the list, however many are asked for. */
+  pageMost = 100;
+  /** The list says how many records it has. */
+  tellsTotal = false;
+  /** So many records of other people come into the list with each job. */
+  strangers = 0;
+  /** Every so many jobs there is one that the list does not show. */
+  hiddenEvery = Number.POSITIVE_INFINITY;
+  /** Newest last; undefined: other people's. */
+  readonly #list: (Job | undefined)[] = [];
   readonly #clock: VirtualClock;
   readonly #perSecond: number;
   #tokens: number;
@@ -34,6 +44,8 @@ export class PolledService implements Http {
     const createdAt = this.#clock.now();
     const job = { id: `j${this.jobs.length}`, createdAt, doneAt: createdAt + durationMs };
     this.jobs.push(job);
+    if (this.jobs.length % this.hiddenEvery !== 0) this.#list.push(job);
+    for (let count = 0; count < this.strangers; count += 1) this.#list.push(undefined);
     return job;
   }
 
@@ -50,11 +62,16 @@ export class PolledService implements Http {
       this.#tokens -= 1;
     }
     const page = /page=(\d+)/.exec(path)?.[1];
-    const limit = Number(/limit=(\d+)/.exec(path)?.[1]);
     if (page !== undefined) {
-      const end = this.jobs.length - (Number(page) - 1) * limit;
-      const shown = this.jobs.slice(Math.max(0, end - limit), Math.max(0, end)).reverse();
-      return answer({ success: true, generations: shown.map((job) => this.#view(job, this.stale)) });
+      const limit = Math.min(this.pageMost, Number(/limit=(\d+)/.exec(path)?.[1]));
+      const end = this.#list.length - (Number(page) - 1) * limit;
+      const shown = this.#list.slice(Math.max(0, end - limit), Math.max(0, end)).reverse();
+      return answer({
+        success: true,
+        generations: shown.map((job) => (job === undefined ? { id: 'other' } : this.#view(job, this.stale))),
+        ...(this.pageMost < 100 && { pagination: { limit, hasNextPage: end > limit } }),
+        ...(this.tellsTotal && { pagination: { limit, totalCount: this.#list.length, hasNextPage: end > limit } }),
+      });
     }
     const job = this.jobs[Number(/\/j(\d+)$/.exec(path)?.[1])];
     if (job?.askedAt !== undefined) this.closestMs = Math.min(this.closestMs, now - job.askedAt);

@@ -12,11 +12,13 @@ export interface SimulationOptions {
   concurrency: number;
   /** A create is answered within so long. */
   answersMs?: number;
+  /** The service takes on so many jobs in a second, one after the other. */
+  createsPerSecond?: number;
   /** Reads that the service bears. */
   perSecond?: number;
   durations?: Durations;
-  /** The list does not know that jobs are over. */
-  stale?: boolean;
+  /** What its list is like. */
+  list?: Partial<Pick<PolledService, 'stale' | 'pageMost' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>>;
   seed?: number;
 }
 
@@ -26,7 +28,7 @@ export type Simulated = Awaited<ReturnType<typeof simulate>>;
 export async function simulate(kind: string, steps: readonly BenchStep[], options: SimulationOptions) {
   const clock = new VirtualClock({ random: seeded(options.seed ?? 7) });
   const service = new PolledService(clock, options.perSecond);
-  service.stale = options.stale ?? false;
+  Object.assign(service, options.list);
   const durations = options.durations ?? new Durations();
   const poller = new Poller({ http: service, clock, durations, deadlineMs: 1000 });
   const ports = {
@@ -43,8 +45,13 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
   for (const [index, { needs }] of steps.entries()) for (const need of needs) dependents[need]?.push(index);
   const ready = [...steps.keys()].filter((index) => missing[index] === 0);
   let running = 0;
+  let createsFrom = clock.now();
 
   const work = async (index: number) => {
+    if (options.createsPerSecond !== undefined) {
+      createsFrom = Math.max(createsFrom, clock.now()) + 1000 / options.createsPerSecond;
+      await clock.sleep(createsFrom - clock.now());
+    }
     const job = service.make(steps[index]?.durationMs ?? 0);
     if (options.answersMs !== undefined) await clock.sleep(clock.random() * options.answersMs);
     // As the engine says it.
@@ -81,6 +88,6 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
     durations,
     refused: service.refused,
     closestMs: service.closestMs,
-    times: (clock.now() - startedAt) / idealMs([...steps], options.concurrency),
+    times: (clock.now() - startedAt) / idealMs([...steps], options.concurrency, options.createsPerSecond),
   };
 }

@@ -25,7 +25,6 @@ export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumsta
   const notBeen = (gapMs: number) => (askedAge === undefined ? 0 : askedAge + gapMs);
   if (fixedMs !== undefined) return at(askedAge === undefined ? fixedMs : askedAge + fixedMs);
   const stragglerGapMs = Math.max(stragglerFloorMs, (askedAge ?? 0) / 10);
-  if (job.missing >= 2) return at(notBeen(stragglerGapMs));
   if (listed) return at(Math.max(known.distribution.quantile(0.99), notBeen(stragglerGapMs)));
   // Not yet looked at is not the same as looked at when it was made: jobs may take no time at all.
   const last = job.lastAge ?? -1;

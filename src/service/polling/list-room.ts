@@ -3,7 +3,8 @@ import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { HttpAnswer } from '../http.ts';
 import { readResult } from '../job-result.ts';
-import { pagePath, pageSize } from '../list-page.ts';
+import { hasMore, pagePath, pageSize, readPageSize, readTotal } from '../list-page.ts';
+import { type AskedPage, ListPlaces, type ShownPage } from './list-places.ts';
 import { ListTrust } from './list-trust.ts';
 import { gainOf, sparingPriceOf } from './price.ts';
 import type { WatchedJob } from './watched-job.ts';
@@ -25,9 +26,7 @@ export type Told =
 /** Two looks at the same part of a list are never closer than this: “every few seconds” is what is asked for. */
 const listFloorMs = 2000;
 /** A page costs as much as looks at so many of the jobs that are waited for. */
-const pageCost = 1 / 7;
-/** So near the edge of a page a job may just have been pushed onto the next one. */
-const edge = 5;
+const pageCost = 1 / 12;
 /** What is worth a look is thought about as often. */
 const thoughtMs = 250;
 const failureMs = 1000;
@@ -42,27 +41,25 @@ export class ListRoom {
   readonly #kind: Kind;
   readonly #clock: { now(): number };
   readonly #trust: ListTrust;
+  readonly #places: ListPlaces;
   #notBefore = 0;
   #thoughtAt = 0;
   #readAt = 0;
   #hopingSince: number | undefined;
   #isReading = false;
   #failures = 0;
-  /** How many records of others stand before ours, as far as seen. */
-  #strangers = 0;
-  /** The number of the newest job, finished ones included. */
-  #newest = 0;
 
   constructor(kind: Kind, clock: { now(): number }) {
     this.#kind = kind;
     this.#clock = clock;
+    this.#places = new ListPlaces(this.jobs, { isPaged: kind.list?.paged === true, size: pageSize });
     // Reading the list of clippings does not bring them up to date, by its documentation.
     this.#trust = new ListTrust(clock, kind.name === 'clipping' ? 'stale' : 'unknown');
   }
 
   add(job: WatchedJob): void {
     this.jobs.add(job);
-    this.#newest = Math.max(this.#newest, job.number);
+    this.#places.add(job);
   }
 
   /** Whether this job's news comes with the list. */
@@ -89,14 +86,15 @@ export class ListRoom {
     if (this.nextCheckAt() > now) return undefined;
     this.#thoughtAt = now;
     const gains = new Map<number, number>();
+    const pageOf = this.#places.pages();
     let worth = Number.POSITIVE_INFINITY;
     let [waiting, oldest, isKnown] = [0, 0, false];
     for (const job of this.jobs) {
-      if (job.waiter === undefined) continue;
+      if (job.waiter === undefined || job.missing >= 2) continue;
       const age = now - job.startedAt;
       const last = Math.max(job.lastAge ?? -1, job.listAge ?? -1);
       const isRested = job.listAge === undefined || age - job.listAge >= listFloorMs;
-      const page = this.#pageOf(job);
+      const page = pageOf(job);
       if (isRested) gains.set(page, (gains.get(page) ?? 0) + gainOf(job, age, last));
       worth = Math.min(worth, sparingPriceOf(job.known));
       waiting += 1;
@@ -104,7 +102,7 @@ export class ListRoom {
       isKnown ||= job.known.samples.length > 0;
     }
     // It costs the same however many of ours are on it, and must not cost more than looks at those one by one.
-    const price = worth * Math.max(1, Math.min(pageSize, waiting) * pageCost);
+    const price = worth * Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
     let best: Page | undefined;
     for (const [page, gain] of gains) {
       if (gain >= price && gain > (best?.gain ?? 0)) best = { page, gain };
@@ -117,58 +115,45 @@ export class ListRoom {
   async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
     const { list } = this.#kind;
     if (list === undefined) return { is: 'unreadable' };
-    const asked = { at: this.#clock.now(), page, newest: this.#newest };
+    const asked = this.#places.ask(page, this.#clock.now());
     this.#readAt = asked.at;
     this.#isReading = true;
     const answer = await call(pagePath(list, { page, limit: pageSize }));
     this.#isReading = false;
-    const items = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json)?.[list.items] : undefined;
-    if (!Array.isArray(items)) {
+    const body = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json) : undefined;
+    const items = body?.[list.items];
+    if (body === undefined || !Array.isArray(items)) {
       this.#failures += 1;
       this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       if (answer.is !== 'answer' || answer.status !== 429) return { is: 'unreadable' };
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']) };
     }
     this.#failures = 0;
-    return this.#tell(items, asked);
+    // Not every list gives as many records as it is asked for.
+    const size = readPageSize(body, items.length);
+    if (size !== undefined) this.#places.size = size;
+    const isLast = items.length < this.#places.size || !hasMore(body, page);
+    return this.#tell(items, asked, { isLast, total: readTotal(body) });
   }
 
-  #tell(items: readonly Json[], asked: { at: number; page: number; newest: number }): Told {
+  #tell(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): Told {
     const idField = this.#kind.list?.jobId ?? 'id';
-    const first = (asked.page - 1) * pageSize;
-    const least = asked.page === 1 ? 0 : edge;
-    const most = this.#kind.list?.paged === true ? pageSize - edge : Number.POSITIVE_INFINITY;
-    const shown = new Map<string, { data: Data; place: number }>();
+    const records = new Map<string, { index: number; data: Data }>();
     for (const [index, item] of items.entries()) {
       const data = readRecord(item);
       const id = data?.[idField] ?? data?.id;
-      if (data !== undefined && typeof id === 'string') shown.set(id, { data, place: first + index });
+      if (data !== undefined && typeof id === 'string') records.set(id, { index, data });
     }
-    const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful: [] as WatchedJob[] };
-    const offsets: number[] = [];
+    const doubtful = this.#places.note(asked, { ...list, records, count: items.length });
+    const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful };
     for (const job of this.jobs) {
-      // Those made since then stood in nobody's way.
-      const place = asked.newest - job.number;
-      const found = shown.get(job.jobId);
-      if (found === undefined) {
-        const within = place + (job.listOffset ?? this.#strangers) - first;
-        if (within < least || within > most) continue;
-        job.listOffset = undefined;
-        job.missing += 1;
-        if (job.missing >= 2) told.doubtful.push(job);
-        continue;
-      }
-      job.missing = 0;
-      job.listOffset = found.place - place;
-      offsets.push(job.listOffset);
-      this.#hear(job, found.data, asked.at, told);
+      const found = records.get(job.jobId);
+      if (found !== undefined) this.#hear(job, found.data, { at: asked.at, told });
     }
-    // Those made at the same time stand in another order than their answers came: most of them count, not one.
-    if (offsets.length > 0) this.#strangers = Math.max(0, offsets.sort((a, b) => a - b)[offsets.length >> 1] ?? 0);
     return told;
   }
 
-  #hear(job: WatchedJob, data: Data, askedAt: number, told: Extract<Told, { is: 'read' }>): void {
+  #hear(job: WatchedJob, data: Data, { at, told }: { at: number; told: Extract<Told, { is: 'read' }> }): void {
     if (job.waiter === undefined) return;
     switch (data.status) {
       case 'COMPLETED':
@@ -182,7 +167,7 @@ export class ListRoom {
         told.doubtful.push(job);
         return;
       default:
-        job.listAge = Math.max(0, askedAt - job.startedAt);
+        job.listAge = Math.max(0, at - job.startedAt);
         if (this.#trust.isTrusted) job.lastAge = Math.max(job.lastAge ?? 0, job.listAge);
     }
   }
@@ -190,12 +175,5 @@ export class ListRoom {
   /** A status call has shown that this job had ended at that age. */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#trust.wasBehind();
-  }
-
-  /** Before it stand those made later, and other people's. */
-  #pageOf(job: WatchedJob): number {
-    if (this.#kind.list?.paged !== true) return 1;
-    const place = this.#newest - job.number + (job.listOffset ?? this.#strangers);
-    return 1 + Math.floor(Math.max(0, place) / pageSize);
   }
 }

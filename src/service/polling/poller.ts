@@ -248,7 +248,6 @@ export class Poller {
     const age = Math.max(0, sentAt - job.startedAt);
     job.lastAge = age;
     job.askedAge = age;
-    job.missing = 0;
     if (data.status !== 'COMPLETED') {
       const next = passOn(job, age, this.#jobs);
       if (next !== undefined) this.#enqueue(next, this.#dueAt(next));

@@ -10,7 +10,7 @@ export interface WatchedJob {
   readonly known: KnownDurations;
   /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. */
   readonly urgency: () => number;
-  /** Which of its kind it is in this run: later ones stand before it in lists. */
+  /** Which of its kind it is in this run. */
   readonly number: number;
   readonly fresh: boolean;
   /** Its own number in [0, 1): jobs that are alike are not all looked at together. */
@@ -25,11 +25,17 @@ export interface WatchedJob {
   lastAge: number | undefined;
   /** At the last list that showed it as not over. */
   listAge: number | undefined;
-  /** Its place in its list when it was last seen there, less the number of those made later. */
-  listOffset: number | undefined;
+  /** Which record of its list it should be, counted from below. */
+  listRank: number;
+  /** It can be none above this. */
+  mostRank: number | undefined;
+  /** It was seen there; otherwise it is sought. */
+  isPlaced: boolean;
+  /** Pages of the list that were read before do not count as searched, ms since 1970. */
+  soughtAt: number;
   /** At the last look at it alone, whatever the answer was. */
   askedAge: number | undefined;
-  /** How often in turn its list did not show it. */
+  /** How often in turn its list was searched for it in vain. Twice: it is asked about by itself. */
   missing: number;
   /** Not before this, ms since 1970: the service asked for it, or gave no usable answer. */
   notBefore: number;
@@ -61,7 +67,10 @@ export function newlyWatched(
     probedAge: -1,
     lastAge: undefined,
     listAge: undefined,
-    listOffset: undefined,
+    listRank: 0,
+    mostRank: undefined,
+    isPlaced: false,
+    soughtAt: startedAt,
     askedAge: undefined,
     missing: 0,
     notBefore: 0,

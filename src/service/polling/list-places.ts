@@ -1,0 +1,189 @@
+import { KnownRanks } from './known-ranks.ts';
+import type { WatchedJob } from './watched-job.ts';
+
+/** So near the edge of a page a job may just have been pushed onto the next one. */
+const edge = 5;
+/** Records that stand together count as read together: so many stretches are a page. */
+const stretchesOnPage = 10;
+/** A list that is said to have grown or shrunk by more than this between two looks is not believed. */
+const mostGrowth = 100_000;
+/** So many pages are searched for one that is not where it should be. */
+const mostPages = 20;
+
+/** A page as it was asked for. */
+export interface AskedPage {
+  page: number;
+  /** Ms since 1970. */
+  at: number;
+  /** The rank of the newest record, as far as it was known then. */
+  top: number;
+}
+
+/** What a page showed. */
+export interface ShownPage {
+  /** By id: which record of the page it is. */
+  records: ReadonlyMap<string, { index: number }>;
+  /** How many it has. */
+  count: number;
+  /** Nothing comes after it. */
+  isLast: boolean;
+  /** Records of the whole list, where it says so. */
+  total?: number | undefined;
+}
+
+/**
+ * On which page of a list, newest first, jobs stand. Before a job stand those made later, and other people's; creates that
+ * were on the wire together stand in another order than their answers came, and a burst of them is spread over many pages.
+ * A job that is not where it should be is sought around it, and missing only when everything was read.
+ *
+ * The place of a record grows with each new one before it. Its rank, counted from below, does not.
+ */
+export class ListPlaces {
+  #size: number;
+  #stretch: number;
+  readonly #jobs: ReadonlySet<WatchedJob>;
+  readonly #isPaged: boolean;
+  /** When a stretch of ranks was last read. */
+  readonly #readAt = new Map<number, number>();
+  /** The rank of the newest record. Other people's are noticed when a page is read. */
+  #top = 0;
+  /** The number of the newest job. */
+  #newest = 0;
+  readonly #ranks = new KnownRanks();
+  /** Ranks begin anywhere: this is what they have more than those of the list's own count. */
+  #base: number | undefined;
+  /** The lowest rank at which one of ours may stand. */
+  #lowest = 0;
+  /** How far jobs stood from where they should have, at most. */
+  #spread = 0;
+  /** The list has none below this. */
+  #end = Number.NEGATIVE_INFINITY;
+
+  /** `size`: until the list says how many records its pages have. */
+  constructor(jobs: ReadonlySet<WatchedJob>, { isPaged, size }: { isPaged: boolean; size: number }) {
+    this.#jobs = jobs;
+    this.#isPaged = isPaged;
+    this.#size = size;
+    this.#stretch = Math.ceil(size / stretchesOnPage);
+  }
+
+  /** Records on a page. */
+  get size(): number {
+    return this.#size;
+  }
+
+  set size(size: number) {
+    if (size === this.#size) return;
+    this.#size = size;
+    this.#stretch = Math.ceil(size / stretchesOnPage);
+    this.#readAt.clear();
+  }
+
+  /** A job that was made just now, as far as is known. */
+  add(job: WatchedJob): void {
+    this.#top += 1;
+    this.#newest = Math.max(this.#newest, job.number);
+  }
+
+  ask(page: number, at: number): AskedPage {
+    return { page, at, top: this.#top };
+  }
+
+  /** Where each job is worth looking for. */
+  pages(): (job: WatchedJob) => number {
+    this.#findLowest();
+    return (job) => {
+      const expected = this.#rankOf(job);
+      const rank = job.isPlaced ? expected : (this.#unreadBy(job, expected) ?? expected);
+      return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
+    };
+  }
+
+  /** Gives the jobs that are missing. */
+  note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
+    const first = (asked.page - 1) * this.#size;
+    const top = this.#topOf(asked, shown);
+    this.#top += top - asked.top;
+    const highest = top - first;
+    const lowest = this.#isPaged && !shown.isLast ? highest - this.#size + 1 : Number.NEGATIVE_INFINITY;
+    if (shown.isLast) this.#end = highest - shown.count + 1;
+    else if (lowest <= this.#end) this.#end = Number.NEGATIVE_INFINITY;
+    this.#findLowest();
+    const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
+    for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
+    const missing: WatchedJob[] = [];
+    for (const job of this.#jobs) {
+      // It was there already when the page was asked for: nothing that came later is it.
+      if (job.soughtAt <= asked.at) job.mostRank ??= top;
+      const found = shown.records.get(job.jobId);
+      if (found !== undefined) {
+        const rank = highest - found.index;
+        this.#spread = Math.max(this.#spread, Math.abs(rank - this.#rankOf(job)));
+        job.missing = 0;
+        job.isPlaced = true;
+        job.listRank = rank;
+        this.#ranks.note(job.number, job.listRank);
+      } else if (job.isPlaced) {
+        const isThere = job.listRank <= highest - (asked.page === 1 ? 0 : edge) && job.listRank >= lowest + edge;
+        if (!isThere) continue;
+        job.isPlaced = false;
+        job.soughtAt = asked.at;
+      } else if (job.missing < 2 && this.#unreadBy(job, this.#rankOf(job)) === undefined) {
+        job.missing += 1;
+        job.soughtAt = asked.at + 1;
+        if (job.missing >= 2) missing.push(job);
+      }
+    }
+    return missing;
+  }
+
+  /** The rank of the newest record when the page was asked for. */
+  #topOf(asked: AskedPage, { records, total }: ShownPage): number {
+    if (total !== undefined) {
+      this.#base ??= asked.top - total;
+      const top = this.#base + total;
+      if (Math.abs(top - asked.top) <= mostGrowth) return top;
+    }
+    const first = (asked.page - 1) * this.#size;
+    const tops: number[] = [];
+    for (const job of this.#jobs) {
+      const found = job.isPlaced ? records.get(job.jobId) : undefined;
+      if (found !== undefined) tops.push(job.listRank + first + found.index);
+    }
+    // Some of them may stand elsewhere than they stood: a record was removed.
+    return tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.top;
+  }
+
+  #rankOf(job: WatchedJob): number {
+    return job.isPlaced ? job.listRank : this.#ranks.guess(job.number, { number: this.#newest, rank: this.#top });
+  }
+
+  /** The rank nearest to where it should stand that was not read since it is sought. */
+  #unreadBy({ soughtAt, mostRank = this.#top }: WatchedJob, rank: number): number | undefined {
+    const high = this.#stretchOf(Math.min(mostRank, this.#top));
+    const [low, wanted] = [this.#stretchOf(this.#lowest), this.#stretchOf(rank)];
+    for (let distance = 0; wanted - distance >= low || wanted + distance <= high; distance += 1) {
+      for (const near of [wanted + distance, wanted - distance]) {
+        if (near < low || near > high || (this.#readAt.get(near) ?? Number.NEGATIVE_INFINITY) >= soughtAt) continue;
+        return Math.max(this.#end, near * this.#stretch + Math.floor(this.#stretch / 2));
+      }
+    }
+    return undefined;
+  }
+
+  /** One that is sought may stand behind all others. */
+  #findLowest(): void {
+    let lowest = this.#top;
+    let isOneSought = false;
+    for (const job of this.#jobs) {
+      lowest = Math.min(lowest, this.#rankOf(job));
+      isOneSought ||= !job.isPlaced;
+    }
+    const behind = Math.min(Math.max(this.#size, this.#spread), mostPages * this.#size);
+    this.#lowest = Math.max(this.#end, isOneSought && this.#isPaged ? lowest - behind : lowest);
+  }
+
+  #stretchOf(rank: number): number {
+    return Math.floor(rank / this.#stretch);
+  }
+}
