@@ -67,6 +67,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         patienceMs: options.patience ?? Number.POSITIVE_INFINITY,
         creditWaitMs: options.waitForBalance ?? 0,
         onUnknown: options.onUnknown,
+        onError: options.onError,
         createPaths: facts.createPaths,
         seen,
       });

@@ -10,5 +10,6 @@ export interface ApplyOptions extends PlanCommandOptions {
   /** In ms. */
   waitForBalance?: number;
   onUnknown: 'ask' | 'hold';
+  onError: 'continue' | 'finish';
   pollInterval: 'auto' | number;
 }

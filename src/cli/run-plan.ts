@@ -49,6 +49,7 @@ export interface RunPlanOptions {
   creditWaitMs: number;
   /** What becomes of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
+  onError: 'continue' | 'finish';
   /** Where creates go to, by kind, where the service's own document says so. */
   createPaths: { readonly [kind: string]: string };
   /** What is saved is noted there. */
@@ -109,7 +110,12 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       emit,
       signal: interruption.signal,
     };
-    const work = drive(plan, ports, { concurrency: plan.concurrency, creates: 64, downloads: 16 });
+    const work = drive(plan, ports, {
+      concurrency: plan.concurrency,
+      creates: 64,
+      downloads: 16,
+      onError: options.onError,
+    });
     const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
     const guarded = work.catch(async (error: unknown) => {

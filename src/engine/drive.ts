@@ -15,7 +15,12 @@ export interface DriveOptions {
   creates: number;
   /** Outputs fetched at once. */
   downloads: number;
+  /** After a step that failed: go on with all that do not need it, or only finish what has begun. */
+  onError: 'continue' | 'finish';
 }
+
+/** What a person has to look at; all other ends follow from these, or are for the next run. */
+const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 /** How every step of the plan that was acted on has ended. */
 export type DriveResult = Map<string, StepEnd>;
@@ -102,6 +107,9 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const posts = holdPosts(orders, start);
   const settle = (order: StepOrder, end: StepEnd) => {
     ends.set(order.address, end);
+    if (options.onError === 'finish' && failures.includes(end.outcome)) {
+      ports.ledger.stopSpending('failure', `${order.address} ${end.outcome}`);
+    }
     posts.ended(order);
     for (const address of dependents.get(order.address) ?? []) {
       const dependent = orders.get(address);

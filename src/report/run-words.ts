@@ -99,6 +99,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
       return `nothing more is bought, something went wrong here${detail}`;
     case 'unreachable':
       return `nothing more is bought, the service cannot be reached${detail}`;
+    case 'failure':
+      return `nothing more is bought after a failure (--on-error finish)${detail}`;
     default:
       return stopped.because satisfies never;
   }

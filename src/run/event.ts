@@ -2,7 +2,7 @@ import type { Output } from '../lock/record.ts';
 import type { Action, PlanTotals } from '../plan/plan.ts';
 
 /** Why no further create is sent in this run. What runs is still collected. */
-export type StopReason = 'budget' | 'balance' | 'auth' | 'signal' | 'disk' | 'unreachable' | 'error';
+export type StopReason = 'budget' | 'balance' | 'auth' | 'signal' | 'disk' | 'unreachable' | 'failure' | 'error';
 
 /** How a step ended in this run. */
 export type StepOutcome =

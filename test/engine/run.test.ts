@@ -119,6 +119,68 @@ tasks:
   });
 });
 
+describe('--on-error', () => {
+  const chains = `version: 1
+name: test
+tasks:
+  pic: { kind: image, foreach: [p1, p2, p3, p4, p5, p6], with: { prompt: "a {{row}}" } }
+  over: { kind: image, foreach: [p1, p2, p3, p4, p5, p6], with: { prompt: "over {{row}} {{tasks.pic.url}}" } }
+`;
+  const failSecond = (campaign: TestCampaign) => {
+    campaign.service.endOf = ({ body }) => (body.includes('a p2') ? { is: 'failed', error: 'boom' } : undefined);
+  };
+
+  test('continue: everything that does not need the failed step is made', async () => {
+    const campaign = new TestCampaign(chains);
+    failSecond(campaign);
+    const { outcomes } = await campaign.run({ concurrency: 3 });
+    expect(Object.entries(outcomes).filter(([, outcome]) => outcome !== 'done')).toEqual([
+      ['pic@p2', 'failed'],
+      ['over@p2', 'blocked'],
+    ]);
+  });
+
+  test('finish: what has begun is finished, and nothing more is bought; the next run goes on', async () => {
+    const campaign = new TestCampaign(chains);
+    failSecond(campaign);
+    const { outcomes, events } = await campaign.run({ concurrency: 3, onError: 'finish' });
+    expect(outcomes).toMatchObject({ 'pic@p1': 'done', 'pic@p2': 'failed', 'pic@p3': 'done', 'over@p2': 'blocked' });
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'left').length).toBeGreaterThanOrEqual(6);
+    expect(campaign.service.ledger.length).toBeLessThanOrEqual(5);
+    expect(events.filter(({ event }) => event === 'spending-stopped')).toEqual([
+      { event: 'spending-stopped', because: 'failure', detail: 'pic@p2 failed' },
+    ]);
+    const again = await campaign.run({ concurrency: 3, onError: 'finish' });
+    expect(new Set(Object.values(again.outcomes))).toEqual(new Set(['done']));
+    expect(campaign.plan().rows.find(({ address }) => address === 'pic@p2')).toMatchObject({ action: 'failed' });
+    expectPaidOnce(campaign, 11);
+  });
+
+  test.each([
+    ['was refused', { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400: no' } }],
+    ['stays unresolved', { ...reset, booked: true }],
+  ] as const)('finish: also after a create that %s', async (_, trouble) => {
+    const campaign = new TestCampaign(images(8));
+    campaign.service.canReplay = false;
+    campaign.service.trouble = (create) => (create === 2 ? trouble : undefined);
+    const { outcomes } = await campaign.run({ concurrency: 1, onError: 'finish' });
+    expect(campaign.service.creates).toHaveLength(2);
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(6);
+  });
+
+  test('finish: a failed job that `retry` buys again is no failure yet', async () => {
+    const campaign = new TestCampaign(images(4).replace('kind: image', 'kind: image, retry: { attempts: 2 }'));
+    let failed = false;
+    campaign.service.endOf = () => {
+      if (failed) return undefined;
+      failed = true;
+      return { is: 'failed', error: 'boom' };
+    };
+    const { outcomes } = await campaign.run({ concurrency: 1, onError: 'finish' });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+  });
+});
+
 describe('a job that failed', () => {
   const refusal = { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400: no' } } as const;
 

@@ -46,6 +46,7 @@ export interface RunOptions {
   creditWaitMs?: number;
   redo?: string[];
   onUnknown?: 'ask' | 'hold';
+  onError?: 'continue' | 'finish';
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
   /** Leave the lines of the run as they are, as a killed process does. */
@@ -138,8 +139,9 @@ export class TestCampaign {
       hold: options.onUnknown === 'hold',
     });
     const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
-    const most = { concurrency: plan.concurrency, creates: options.creates ?? 64, downloads: 4 };
-    const ends = await clock.run(drive(plan, ports, most));
+    const { creates = 64, onError = 'continue' } = options;
+    const most = { concurrency: plan.concurrency, creates, downloads: 4 };
+    const ends = await clock.run(drive(plan, ports, { ...most, onError }));
     if (!options.unsettled) await file.replace(writeLines(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
     const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
     return { plan, events, outcomes, ledger };

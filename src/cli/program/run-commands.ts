@@ -48,6 +48,11 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .choices(['ask', 'hold'])
           .default('ask'),
       )
+      .addOption(
+        new Option('--on-error <what>', 'after a failure: continue with the rest, or only finish what has begun')
+          .choices(['continue', 'finish'])
+          .default('continue'),
+      )
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
