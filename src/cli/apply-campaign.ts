@@ -19,6 +19,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
 import { runPlan } from './run-plan.ts';
+import { refuseStale, type SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,6 +28,8 @@ export interface ApplyContext {
   /** Digest of all that a plan depends on beside files; absent when more is wanted than to be told that nothing is to do. */
   given: string | undefined;
   terminal: Terminal;
+  /** What was planned before, and agreed to by whoever applies it. */
+  saved?: SavedPlan;
 }
 
 /** Plans, asks, runs, writes the lock. */
@@ -41,7 +44,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
     }
     tellCredential(made, replays, terminal);
     const needsService = made.rows.some(isWork);
-    const agreed = needsService ? await agreeToSpend(made, options, terminal) : 'yes';
+    const agreed = needsService ? await agreeToSpend(made, options, context) : 'yes';
     if (agreed !== 'yes') {
       terminal.err('nothing was spent\n');
       return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
@@ -85,7 +88,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
  * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
  */
 async function prepare(file: string, options: ApplyOptions, context: ApplyContext) {
-  const { campaign, given, terminal } = context;
+  const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
   const { graph, facts, asked } = await requireCheckedGraph(file, checked);
@@ -103,6 +106,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       seen,
     });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, service, manifest: file });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
   } catch (error) {
@@ -111,14 +115,18 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   }
 }
 
-/** Nothing is spent that nobody agreed to: a person here, `--yes`, or a budget that covers the whole plan. */
+/**
+ * Nothing is spent that nobody agreed to: a person here, `--yes`, a saved plan that says what everything costs, or a budget
+ * that covers the whole plan.
+ */
 async function agreeToSpend(
   made: Plan,
   options: ApplyOptions,
-  terminal: Terminal,
+  { terminal, saved }: ApplyContext,
 ): Promise<'yes' | 'no' | 'interrupted'> {
   const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
   if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return 'yes';
+  if (saved !== undefined && unknownPrices === 0) return 'yes';
   if (terminal.interactive) return askToSpend(made.totals, terminal);
   const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
   if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';

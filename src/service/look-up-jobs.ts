@@ -4,7 +4,8 @@ import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
 import { type ListedJob, readListed } from './read-listed.ts';
 import { ServiceError } from './service-error.ts';
 
-const mostPages = 10;
+/** While a job gets its time to come into its list, hundreds of others may be made: a walk goes back so far. */
+const mostPages = 50;
 
 /** The newest job of a kind's list; empty: it has none. Throws `ServiceError`, also where it cannot be told. */
 export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {

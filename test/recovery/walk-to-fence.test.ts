@@ -23,10 +23,21 @@ test.each<[string, string[], string, string, boolean]>([
   ['the fence is gone', ['fe', 'd'], 'x', 'fed', false],
   ['out of order', ['efd', 'c'], 'c', 'efd', false],
   ['a record that cannot be read', ['f?d', 'c'], 'c', 'fd', false],
-  ['more than ten pages', [...'zyxwvutsrqpo'], 'o', 'zyxwvutsrq', false],
+  ['many pages', [...'zyxwvutsrqponmlkjihgfedcba'], 'a', 'zyxwvutsrqponmlkjihgfedcb', true],
 ])('%s', async (_, pages, fence, jobs, complete) => {
   const walk = await walkToFences(video, { fences: fence.split(','), get: serve(pages) });
   expect([walk.jobs.map(({ jobId }) => jobId).join(''), walk.complete]).toEqual([jobs, complete]);
+});
+
+test('a list that never ends is given up', async () => {
+  let read = 0;
+  const get = async () => {
+    read += 1;
+    const createdAt = new Date(1e12 - read * 1000).toISOString();
+    return { generations: [{ id: `v${read}`, status: 'COMPLETED', createdAt }], pagination: { hasNextPage: true } };
+  };
+  expect((await walkToFences(video, { fences: ['x'], get })).complete).toBe(false);
+  expect(read).toBe(50);
 });
 
 test('no fence at all is no walk to rely on', async () => {

@@ -3,14 +3,21 @@ import type { ApplyOptions } from '../apply-options.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
 import { openCampaign } from '../open-campaign.ts';
+import type { SavedPlan } from '../saved-plan.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
-  if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
-  if (options.events === '-' && options.json) {
-    throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
+  if (file.endsWith('.json')) {
+    const { openSavedPlan, refuseReplanning } = await import('../saved-plan.ts');
+    const saved = await openSavedPlan(file);
+    if (saved !== undefined) {
+      refuseReplanning(saved, options);
+      return applySaved(saved, options, terminal);
+    }
   }
+  if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
+  refuseTwoOnStdout(options);
   const campaign = await openCampaign(file, options);
   const given = digestOfGiven(file, options, campaign);
   const known = await holdNothingToDo(file, { ...campaign, given });
@@ -20,4 +27,19 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(file, options, { campaign, given, terminal });
+}
+
+/** Exactly what was planned, or nothing. */
+async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  refuseTwoOnStdout(options);
+  const { concurrency = saved.options.concurrency, ...others } = options;
+  const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
+  const campaign = await openCampaign(saved.manifest, planned);
+  const { applyCampaign } = await import('../apply-campaign.ts');
+  return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
+}
+
+function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
+  if (events !== '-' || !json) return;
+  throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
 }

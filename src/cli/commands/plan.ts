@@ -2,12 +2,14 @@ import { isWork } from '../../plan/actions.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import { requireLock } from '../campaign.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
 import { exitCodes } from '../exit.ts';
 import { openCampaign } from '../open-campaign.ts';
 import { planCampaign } from '../plan-campaign.ts';
+import { savePlan } from '../saved-plan.ts';
 import { tellCredential } from '../tell-credential.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -26,9 +28,11 @@ export interface PlanCommandOptions {
   exclude?: string[];
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean;
+  /** Where the plan is saved, to be applied later. */
+  out?: string;
 }
 
-/** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written. */
+/** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const { paths, environment, service, replays, seen } = await openCampaign(file, options);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
@@ -43,6 +47,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
   tellCredential(made, replays, terminal);
+  if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service });
   const format = options.json ? 'json' : (options.format ?? 'text');
   switch (format) {
     case 'json':
@@ -56,6 +61,10 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
       break;
     default:
       format satisfies never;
+  }
+  if (options.out !== undefined) {
+    const out = shellWord(options.out);
+    terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; apply it: mediabatch apply ${out}\n`);
   }
   const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;

@@ -20,8 +20,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .argument('<file>', 'the manifest')
       .summary('show what a run would do, and what it costs')
       .description(
-        'Shows for every step what a run would do, why, and what it costs. Needs no network and writes nothing.',
+        'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
       )
+      .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
       .option('--detailed-exitcode', 'exit 2 when there is something to do'),
   ).action(async (file: string, options) =>
@@ -31,7 +32,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addPlanOptions(
     program
       .command('apply')
-      .argument('<file>', 'the manifest')
+      .argument('<file>', 'the manifest, or a plan that was saved with plan --out')
       .summary('plan, ask, run, download, and write the lock')
       .description(
         'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again.',

@@ -1,0 +1,244 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { digestOf } from '../disk/hash-file.ts';
+import { orForgotten, readJsonFile } from '../disk/kept-json.ts';
+import { replaceFile } from '../disk/replace.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Json } from '../json.ts';
+import { canonicalJson } from '../json.ts';
+import { isMap } from '../manifest/values.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { planJson } from '../report/plan-json.ts';
+import { safeJson, safeText } from '../report/safe-text.ts';
+import { shellWord } from '../report/shell-word.ts';
+import type { PlanCommandOptions } from './commands/plan.ts';
+import { CommandError, exitCodes } from './exit.ts';
+
+/** A plan of a million steps is smaller. */
+const mostBytes = 1 << 29;
+
+/** Options that make the plan what it is. */
+type PlanningOptions = Pick<
+  PlanCommandOptions,
+  'sandbox' | 'lock' | 'var' | 'select' | 'exclude' | 'redo' | 'maxCredits' | 'concurrency'
+>;
+
+/** What `plan --out` keeps: a plan is made again when it is applied, and must come to the same. */
+export interface SavedPlan {
+  /** As the person gave it. */
+  path: string;
+  manifest: string;
+  options: PlanningOptions;
+  /** Digest of the service's address, if it was known. */
+  service?: string;
+  /** Digest of what all steps are: the manifest with its data, files and variables. */
+  steps: string;
+  /** What was to be bought, by address; `credits` null: of unknown price. */
+  purchases: ReadonlyMap<string, { generation: number; credits: number | null }>;
+}
+
+/** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
+export async function savePlan(
+  path: string,
+  plan: Plan,
+  from: { file: string; options: PlanningOptions; graph: Graph; service: string | undefined },
+): Promise<void> {
+  if (!path.endsWith('.json')) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `--out: ${safeText(path)} does not end in .json`,
+      'name it as in campaign.plan.json, so that `apply` knows it for a plan',
+    );
+  }
+  if (existsSync(path) && (await readPlanFile(path)) === undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out: ${safeText(path)} is there already, and is no saved plan; it was left as it is`,
+      'choose another name',
+    );
+  }
+  const { file, options, graph, service } = from;
+  const folder = dirname(resolve(path));
+  const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
+  const { lock, ...given } = optionsToKeep(options);
+  const generations: { [address: string]: number } = {};
+  for (const { address, action, order } of plan.rows) {
+    if (isSpending(action) && order !== undefined) generations[address] = order.generation;
+  }
+  const saved = {
+    manifest: near(file),
+    options: { ...given, ...(lock !== undefined && { lock: near(lock) }) },
+    ...(service !== undefined && { service }),
+    steps: digestOfSteps(graph),
+    generations,
+  };
+  const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
+  try {
+    await replaceFile(path, `${safeJson(document, 2)}\n`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out ${safeText(path)} cannot be written: ${safeText(message)}`,
+      'give a file in a folder that exists',
+    );
+  }
+}
+
+/** Undefined: it is no saved plan, but perhaps a manifest. */
+export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
+  const document = await readPlanFile(path);
+  if (document === undefined) return undefined;
+  if (document.version !== 1) {
+    throw new CommandError(
+      exitCodes.wrongInput,
+      `${safeText(path)} is a plan of version ${safeText(JSON.stringify(document.version))}; this version of mediabatch knows version 1`,
+      'plan again with this version, or apply it with the one that made it',
+    );
+  }
+  const { saved, rows } = document;
+  if (!isMap(saved) || !Array.isArray(rows)) throw unusable(path, 'was printed, not saved');
+  const { manifest, options, service, steps, generations } = saved;
+  const isWhole =
+    typeof manifest === 'string' &&
+    typeof steps === 'string' &&
+    isMap(options) &&
+    isMap(generations) &&
+    (service === undefined || typeof service === 'string');
+  if (!isWhole) throw unusable(path, 'is not whole');
+  const folder = dirname(resolve(path));
+  const far = (other: string) => {
+    const found = isAbsolute(other) ? other : resolve(folder, other);
+    return relative(process.cwd(), found) || found;
+  };
+  const purchases = new Map<string, { generation: number; credits: number | null }>();
+  for (const row of rows) {
+    if (!isMap(row) || typeof row.address !== 'string') throw unusable(path, 'is not whole');
+    const generation = generations[row.address];
+    if (generation === undefined) continue;
+    if (typeof generation !== 'number' || (typeof row.credits !== 'number' && row.credits !== null)) {
+      throw unusable(path, 'is not whole');
+    }
+    purchases.set(row.address, { generation, credits: row.credits });
+  }
+  const given = readOptions(path, options);
+  return {
+    path,
+    manifest: far(manifest),
+    options: { ...given, ...(given.lock !== undefined && { lock: far(given.lock) }) },
+    ...(typeof service === 'string' && { service }),
+    steps,
+    purchases,
+  };
+}
+
+/**
+ * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
+ * was interrupted, is not bought again, and the rest of the saved plan goes on.
+ */
+export function refuseStale(
+  saved: SavedPlan,
+  now: { plan: Plan; graph: Graph; service: string | undefined; manifest: string },
+): void {
+  const { plan, graph, service, manifest } = now;
+  const stale = (why: string) =>
+    new CommandError(
+      exitCodes.wrongInput,
+      `${safeText(saved.path)} is stale: ${why}`,
+      `plan again, with the same options: mediabatch plan ${shellWord(manifest)} --out ${shellWord(saved.path)}; nothing was spent`,
+    );
+  if (saved.service !== undefined && service !== undefined && saved.service !== service) {
+    throw stale('it was made for another service address');
+  }
+  if (saved.steps !== digestOfSteps(graph)) {
+    throw stale('the manifest, its data, its files or its variables changed since it was made');
+  }
+  const others = plan.rows.filter(({ address, action, credits, order }) => {
+    if (!isSpending(action) || order === undefined) return false;
+    const planned = saved.purchases.get(address);
+    if (planned === undefined || planned.generation !== order.generation) return true;
+    return planned.credits !== null && (credits === null || credits > planned.credits);
+  });
+  const [first] = others;
+  if (first === undefined) return;
+  const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
+  const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
+  throw stale(
+    `${first.address} would be bought now ${price} (${safeText(first.reason)})${more}, which is not what it says`,
+  );
+}
+
+/** What `apply` may not be told again: the plan was made with it. */
+export function refuseReplanning(saved: SavedPlan, options: PlanCommandOptions & { dryRun?: boolean }): void {
+  const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
+  const given = Object.entries({ '--dry-run': dryRun, '--sandbox': sandbox, '--lock': lock, '--var': vars });
+  const more = Object.entries({
+    '--select': select,
+    '--exclude': exclude,
+    '--redo': redo,
+    '--max-credits': maxCredits,
+  });
+  const [first] = [...given, ...more].find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return;
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `${first} does not go with a saved plan: what ${safeText(saved.path)} does was settled when it was made`,
+    `plan again with it: mediabatch plan ${shellWord(saved.manifest)} ${first} … --out ${shellWord(saved.path)}`,
+  );
+}
+
+/** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
+async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
+  const json = await orForgotten(() => readJsonFile(path, mostBytes));
+  return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
+}
+
+function optionsToKeep(options: PlanningOptions): PlanningOptions {
+  const { sandbox, lock, select, exclude, redo, maxCredits, concurrency } = options;
+  return {
+    ...(sandbox === true && { sandbox }),
+    ...(lock !== undefined && { lock }),
+    ...(options.var !== undefined && { var: options.var }),
+    ...(select !== undefined && { select }),
+    ...(exclude !== undefined && { exclude }),
+    ...(redo !== undefined && { redo }),
+    ...(maxCredits !== undefined && { maxCredits }),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+}
+
+function readOptions(path: string, json: { [key: string]: Json }): PlanningOptions {
+  const isTexts = (value: Json) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+  const isCount = (value: Json) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+  const shapes: { [name in keyof Required<PlanningOptions>]: (value: Json) => boolean } = {
+    sandbox: (value) => value === true,
+    lock: (value) => typeof value === 'string',
+    var: (value) => isMap(value) && Object.values(value).every((text) => typeof text === 'string'),
+    select: isTexts,
+    exclude: isTexts,
+    redo: isTexts,
+    maxCredits: isCount,
+    concurrency: (value) => isCount(value) && Number(value) >= 1 && Number(value) <= 1000,
+  };
+  for (const [name, value] of Object.entries(json)) {
+    const fits = Object.hasOwn(shapes, name) && shapes[name as keyof PlanningOptions](value);
+    if (!fits) throw unusable(path, `has an option that is not known here: ${safeText(name)}`);
+  }
+  return json as PlanningOptions;
+}
+
+function unusable(path: string, what: string): CommandError {
+  return new CommandError(
+    exitCodes.wrongInput,
+    `${safeText(path)} is a plan, but ${what}`,
+    'save one with `mediabatch plan FILE --out NAME.plan.json`',
+  );
+}
+
+function digestOfSteps(graph: Graph): string {
+  const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
+    canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
+  );
+  return digestOf(Buffer.from(`${graph.name}\n${steps.join('\n')}`)).sha256;
+}

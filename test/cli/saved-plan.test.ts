@@ -1,0 +1,210 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { makeTrial, type Trial } from '../rig/trial.ts';
+
+const manifest = `version: 1
+name: spring
+vars: { word: oak }
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: products.csv, key: "{{row.sku}}", with: { prompt: "{{row.name}} on {{vars.word}}", resolution: 1k } }
+`;
+const products = 'sku,name\nlamp,Aurora Lamp\nvase,Tide Vase\nrug,Dune Rug\n';
+const name = 'spring.plan.json';
+
+async function makeCampaign(text = manifest): Promise<Trial> {
+  const trial = await makeTrial(text, { service: ['--speed', 'Infinity'] });
+  trial.write('products.csv', products);
+  return trial;
+}
+
+async function save(trial: Trial, options: string[] = [], out = name): Promise<{ [key: string]: unknown }> {
+  const saved = await trial.run(['plan', 'campaign.yaml', '--out', out, ...options]);
+  expect(saved.code, saved.err).toBe(0);
+  expect(saved.err).toContain(`saved  ${out}; apply it: mediabatch apply ${out}`);
+  return JSON.parse(readFileSync(trial.path(out), 'utf8'));
+}
+
+const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
+
+describe('apply of a saved plan', () => {
+  test('does what it says, without a question, and goes on after it was interrupted', async () => {
+    const trial = await makeCampaign();
+    const document = await save(trial);
+    const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+    // Nothing but the plan: what is done belongs to nobody yet.
+    expect(booked(trial)).toBe(0);
+    // One step is bought, as a run would have that was killed after it.
+    expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'hero@vase'])).code).toBe(0);
+    const applied = await trial.run(['apply', name]);
+    expect(applied, applied.err).toMatchObject({ code: 0 });
+    expect(booked(trial)).toBe(3);
+    const again = await trial.run(['apply', name]);
+    expect(again, again.err).toMatchObject({ code: 0 });
+    expect(booked(trial)).toBe(3);
+  });
+
+  test('keeps to the options that it was made with, from any folder', async () => {
+    const trial = await makeCampaign();
+    mkdirSync(trial.path('plans'));
+    const options = ['-s', 'hero@lamp', '--var', 'word=ash', '--lock', 'other.lock.jsonl', '--max-credits', '5'];
+    const document = await save(trial, options, 'plans/one.plan.json');
+    expect(document.saved).toMatchObject({
+      manifest: '../campaign.yaml',
+      options: { lock: '../other.lock.jsonl', maxCredits: 5, select: ['hero@lamp'], var: { word: 'ash' } },
+    });
+    const applied = await trial.run(['apply', 'one.plan.json'], { cwd: trial.path('plans') });
+    expect(applied, applied.err).toMatchObject({ code: 0 });
+    expect(trial.sandbox.ledger()).toMatchObject([{ body: { prompt: 'Aurora Lamp on ash' } }]);
+    expect(readFileSync(trial.path('other.lock.jsonl'), 'utf8')).toContain('hero@lamp');
+  });
+
+  test('asks where it does not say what everything costs', async () => {
+    const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
+    await save(trial);
+    const applied = await trial.run(['apply', name]);
+    expect(applied).toMatchObject({ code: 64, err: expect.stringContaining('the price of 3 steps is not known yet') });
+    expect(booked(trial)).toBe(0);
+    expect((await trial.run(['apply', name, '--yes'])).code).toBe(0);
+    expect(booked(trial)).toBe(3);
+  });
+
+  test.each<[string, (trial: Trial) => void, string]>([
+    ['a changed row', ({ write }) => write('products.csv', products.replace('Dune', 'Sand')), 'its data'],
+    ['one more row', ({ write }) => write('products.csv', `${products}cup,Fog Cup\n`), 'its data'],
+    ['one row less', ({ write }) => write('products.csv', products.replace('rug,Dune Rug\n', '')), 'its data'],
+    [
+      'another place',
+      ({ write }) =>
+        write('campaign.yaml', manifest.replace('resolution: 1k } }', 'resolution: 1k }, save: "x/{{row.sku}}" }')),
+      'its data',
+    ],
+    [
+      'more attempts',
+      ({ write }) =>
+        write('campaign.yaml', manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 3 } }')),
+      'its data',
+    ],
+    [
+      'a higher price',
+      ({ write }) => write('campaign.yaml', manifest.replace('image: 2', 'image: 3')),
+      'for 3 (not bought yet), and 2 more',
+    ],
+  ])('refuses as stale, and buys nothing: %s', async (_, change, why) => {
+    const trial = await makeCampaign();
+    await save(trial);
+    change(trial);
+    const applied = await trial.run(['apply', name, '--yes']);
+    expect(applied.code).toBe(65);
+    expect(applied.err).toContain(`${name} is stale: `);
+    expect(applied.err).toContain(why);
+    expect(applied.err).toContain(`mediabatch plan campaign.yaml --out ${name}; nothing was spent`);
+    expect(booked(trial)).toBe(0);
+  });
+
+  test('does not redo twice what it was asked to redo once', async () => {
+    const trial = await makeCampaign();
+    expect((await trial.apply()).code).toBe(0);
+    await save(trial, ['--redo', 'hero@lamp']);
+    expect((await trial.run(['apply', name])).code).toBe(0);
+    expect(booked(trial)).toBe(4);
+    const again = await trial.run(['apply', name, '--yes']);
+    expect(again).toMatchObject({ code: 65, err: expect.stringContaining('hero@lamp would be bought now for 2') });
+    expect(booked(trial)).toBe(4);
+  });
+
+  test('buys nothing that was forgotten since', async () => {
+    const trial = await makeCampaign();
+    await save(trial);
+    expect((await trial.run(['apply', name])).code).toBe(0);
+    expect((await trial.run(['forget', 'campaign.yaml', 'hero@lamp'])).code).toBe(0);
+    expect((await trial.run(['apply', name, '--yes'])).code).toBe(65);
+    expect(booked(trial)).toBe(3);
+  });
+
+  test.each([
+    ['--select', ['-s', 'hero@lamp']],
+    ['--redo', ['--redo', 'hero']],
+    ['--var', ['--var', 'word=ash']],
+    ['--max-credits', ['--max-credits', '99']],
+    ['--sandbox', ['--sandbox']],
+    ['--dry-run', ['--dry-run']],
+  ])('is not planned anew with %s', async (option, given) => {
+    const trial = await makeCampaign();
+    await save(trial);
+    const applied = await trial.run(['apply', name, '--yes', ...given]);
+    expect(applied).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(`${option} does not go with a saved plan`),
+    });
+    expect(booked(trial)).toBe(0);
+  });
+
+  test.each<[string, (text: string) => string, string]>([
+    ['of a newer version', (text) => text.replace('"version": 1', '"version": 2'), 'is a plan of version 2'],
+    [
+      'that was only printed',
+      (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
+      'was printed, not saved',
+    ],
+    [
+      'with an option that nobody knows',
+      (text) => text.replace('"options": {', '"options": { "yes": true'),
+      'an option that is not known here: yes',
+    ],
+    ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
+    ['that buys more than it says', (text) => text.replace(/"hero@vase": 1,?/, ''), 'hero@vase would be bought now'],
+    ['of other steps', (text) => text.replace(/"steps": "[0-9a-f]{8}/, '"steps": "00000000'), 'is stale'],
+  ])('refuses one %s', async (_, change, why) => {
+    const trial = await makeCampaign();
+    await save(trial);
+    const text = change(readFileSync(trial.path(name), 'utf8'));
+    JSON.parse(text);
+    trial.write(name, text);
+    const applied = await trial.run(['apply', name, '--yes']);
+    expect(applied).toMatchObject({ code: 65, err: expect.stringContaining(why) });
+    expect(booked(trial)).toBe(0);
+  });
+
+  test('a manifest in JSON is a manifest', async () => {
+    const trial = await makeCampaign();
+    const text =
+      '{"version":1,"name":"j","prices":{"image":2},"tasks":{"a":{"kind":"image","with":{"prompt":"x","resolution":"1k"}}}}';
+    trial.write('plan.json', text);
+    expect((await trial.run(['apply', 'plan.json', '--yes'])).code).toBe(0);
+    expect(booked(trial)).toBe(1);
+  });
+});
+
+describe('plan --out', () => {
+  test('goes over an earlier plan, and over nothing else', async () => {
+    const trial = await makeCampaign();
+    await save(trial);
+    await save(trial, ['--max-credits', '4']);
+    trial.write('mine.json', '{"mine": true}');
+    symlinkSync(trial.path(name), trial.path('link.json'));
+    for (const [out, code, why] of [
+      ['mine.json', 73, 'is there already, and is no saved plan'],
+      ['link.json', 73, 'is there already, and is no saved plan'],
+      ['plan.yaml', 64, 'does not end in .json'],
+      ['nowhere/at.plan.json', 73, 'nowhere'],
+    ] as const) {
+      const result = await trial.run(['plan', 'campaign.yaml', '--out', out]);
+      expect(result, out).toMatchObject({ code, err: expect.stringContaining(why) });
+    }
+    expect(readFileSync(trial.path('mine.json'), 'utf8')).toBe('{"mine": true}');
+  });
+
+  test('leaves stdout to what was asked for there', async () => {
+    const trial = await makeCampaign();
+    const { code, out } = await trial.run(['plan', 'campaign.yaml', '--json', '--detailed-exitcode', '--out', name]);
+    expect(code).toBe(2);
+    const printed = JSON.parse(out);
+    const { saved, ...rest } = JSON.parse(readFileSync(trial.path(name), 'utf8'));
+    expect(rest).toEqual(printed);
+    expect(saved).toMatchObject({ manifest: 'campaign.yaml', options: {} });
+  });
+});
