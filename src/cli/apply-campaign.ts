@@ -8,6 +8,7 @@ import { systemClock } from '../run/clock.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
+import { namesAllPrices, refuseStale } from './check-saved-plan.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
@@ -19,7 +20,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
 import { runPlan } from './run-plan.ts';
-import { refuseStale, type SavedPlan } from './saved-plan.ts';
+import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -126,7 +127,7 @@ async function agreeToSpend(
 ): Promise<'yes' | 'no' | 'interrupted'> {
   const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
   if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return 'yes';
-  if (saved !== undefined && unknownPrices === 0) return 'yes';
+  if (saved !== undefined && namesAllPrices(saved, made)) return 'yes';
   if (terminal.interactive) return askToSpend(made.totals, terminal);
   const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
   if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';

@@ -1,4 +1,21 @@
-import type { PlanCommandOptions } from './commands/plan.ts';
+export interface PlanCommandOptions {
+  sandbox?: boolean;
+  maxCredits?: number;
+  concurrency?: number;
+  redo?: string[];
+  lock?: string;
+  json?: boolean;
+  all?: boolean;
+  var?: Record<string, string>;
+  format?: 'text' | 'json' | 'markdown';
+  detailedExitcode?: boolean;
+  select?: string[];
+  exclude?: string[];
+  /** Ask the service for its OpenAPI document. */
+  refresh?: boolean;
+  /** Where the plan is saved, to be applied later. */
+  out?: string;
+}
 
 export interface ApplyOptions extends PlanCommandOptions {
   dryRun?: boolean;

@@ -11,8 +11,7 @@ import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../report/plan-json.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
-import { shellWord } from '../report/shell-word.ts';
-import type { PlanCommandOptions } from './commands/plan.ts';
+import type { PlanCommandOptions } from './apply-options.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
 /** A plan of a million steps is smaller. */
@@ -62,16 +61,15 @@ export async function savePlan(
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
   const { lock, ...given } = optionsToKeep(options);
-  const generations: { [address: string]: number } = {};
-  for (const { address, action, order } of plan.rows) {
-    if (isSpending(action) && order !== undefined) generations[address] = order.generation;
-  }
+  const purchases = plan.rows.flatMap(({ address, action, order }) =>
+    isSpending(action) && order !== undefined ? [[address, order.generation] as const] : [],
+  );
   const saved = {
     manifest: near(file),
     options: { ...given, ...(lock !== undefined && { lock: near(lock) }) },
     ...(service !== undefined && { service }),
     steps: digestOfSteps(graph),
-    generations,
+    generations: Object.fromEntries(purchases),
   };
   const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
   try {
@@ -115,8 +113,8 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const purchases = new Map<string, { generation: number; credits: number | null }>();
   for (const row of rows) {
     if (!isMap(row) || typeof row.address !== 'string') throw unusable(path, 'is not whole');
+    if (!Object.hasOwn(generations, row.address)) continue;
     const generation = generations[row.address];
-    if (generation === undefined) continue;
     if (typeof generation !== 'number' || (typeof row.credits !== 'number' && row.credits !== null)) {
       throw unusable(path, 'is not whole');
     }
@@ -131,61 +129,6 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     steps,
     purchases,
   };
-}
-
-/**
- * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
- * was interrupted, is not bought again, and the rest of the saved plan goes on.
- */
-export function refuseStale(
-  saved: SavedPlan,
-  now: { plan: Plan; graph: Graph; service: string | undefined; manifest: string },
-): void {
-  const { plan, graph, service, manifest } = now;
-  const stale = (why: string) =>
-    new CommandError(
-      exitCodes.wrongInput,
-      `${safeText(saved.path)} is stale: ${why}`,
-      `plan again, with the same options: mediabatch plan ${shellWord(manifest)} --out ${shellWord(saved.path)}; nothing was spent`,
-    );
-  if (saved.service !== undefined && service !== undefined && saved.service !== service) {
-    throw stale('it was made for another service address');
-  }
-  if (saved.steps !== digestOfSteps(graph)) {
-    throw stale('the manifest, its data, its files or its variables changed since it was made');
-  }
-  const others = plan.rows.filter(({ address, action, credits, order }) => {
-    if (!isSpending(action) || order === undefined) return false;
-    const planned = saved.purchases.get(address);
-    if (planned === undefined || planned.generation !== order.generation) return true;
-    return planned.credits !== null && (credits === null || credits > planned.credits);
-  });
-  const [first] = others;
-  if (first === undefined) return;
-  const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
-  const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
-  throw stale(
-    `${first.address} would be bought now ${price} (${safeText(first.reason)})${more}, which is not what it says`,
-  );
-}
-
-/** What `apply` may not be told again: the plan was made with it. */
-export function refuseReplanning(saved: SavedPlan, options: PlanCommandOptions & { dryRun?: boolean }): void {
-  const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
-  const given = Object.entries({ '--dry-run': dryRun, '--sandbox': sandbox, '--lock': lock, '--var': vars });
-  const more = Object.entries({
-    '--select': select,
-    '--exclude': exclude,
-    '--redo': redo,
-    '--max-credits': maxCredits,
-  });
-  const [first] = [...given, ...more].find(([, value]) => value !== undefined) ?? [];
-  if (first === undefined) return;
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `${first} does not go with a saved plan: what ${safeText(saved.path)} does was settled when it was made`,
-    `plan again with it: mediabatch plan ${shellWord(saved.manifest)} ${first} … --out ${shellWord(saved.path)}`,
-  );
 }
 
 /** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
@@ -236,7 +179,8 @@ function unusable(path: string, what: string): CommandError {
   );
 }
 
-function digestOfSteps(graph: Graph): string {
+/** Of everything that makes a step what it is. */
+export function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );

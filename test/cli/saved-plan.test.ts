@@ -62,6 +62,27 @@ describe('apply of a saved plan', () => {
     expect(readFileSync(trial.path('other.lock.jsonl'), 'utf8')).toContain('hero@lamp');
   });
 
+  test('asks for what it did not know the price of, also when that is known by now', async () => {
+    const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
+    await save(trial);
+    expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'hero@vase'])).code).toBe(0);
+    const applied = await trial.run(['apply', name]);
+    expect(applied).toMatchObject({ code: 64, err: expect.stringContaining('there is no terminal to ask on') });
+    expect(booked(trial)).toBe(1);
+  });
+
+  test('tasks may have names that every object knows', async () => {
+    const odd = manifest
+      .replace('  hero:', '  constructor:')
+      .replace('tasks:', 'tasks:\n  toString: { kind: image, with: { prompt: x, resolution: 1k } }');
+    const trial = await makeCampaign(odd);
+    expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'toString'])).code).toBe(0);
+    await save(trial);
+    const applied = await trial.run(['apply', name]);
+    expect(applied, applied.err).toMatchObject({ code: 0 });
+    expect(booked(trial)).toBe(4);
+  });
+
   test('asks where it does not say what everything costs', async () => {
     const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
     await save(trial);

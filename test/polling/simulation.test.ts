@@ -209,8 +209,8 @@ describe('many jobs', () => {
   ])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i, %i ms)', async (seed, answersMs) => {
     const draw = logNormal(30_000, 0.4, seeded(seed));
     const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2, answersMs });
-    expect(result.meanLagMs).toBeLessThan(1700);
-    expect(result.perJob).toBeLessThan(0.33);
+    expect(result.meanLagMs).toBeLessThan(1500);
+    expect(result.perJob).toBeLessThan(0.36);
     expect(result.times).toBeLessThan(1.045);
     expect(result.refused).toBeLessThan(5);
   });

@@ -9,9 +9,10 @@ import type { Terminal } from '../terminal.ts';
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   if (file.endsWith('.json')) {
-    const { openSavedPlan, refuseReplanning } = await import('../saved-plan.ts');
+    const { openSavedPlan } = await import('../saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
+      const { refuseReplanning } = await import('../check-saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
     }

@@ -4,6 +4,7 @@ import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
+import type { PlanCommandOptions } from '../apply-options.ts';
 import { requireLock } from '../campaign.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
 import { exitCodes } from '../exit.ts';
@@ -12,25 +13,6 @@ import { planCampaign } from '../plan-campaign.ts';
 import { savePlan } from '../saved-plan.ts';
 import { tellCredential } from '../tell-credential.ts';
 import type { Terminal } from '../terminal.ts';
-
-export interface PlanCommandOptions {
-  sandbox?: boolean;
-  maxCredits?: number;
-  concurrency?: number;
-  redo?: string[];
-  lock?: string;
-  json?: boolean;
-  all?: boolean;
-  var?: Record<string, string>;
-  format?: 'text' | 'json' | 'markdown';
-  detailedExitcode?: boolean;
-  select?: string[];
-  exclude?: string[];
-  /** Ask the service for its OpenAPI document. */
-  refresh?: boolean;
-  /** Where the plan is saved, to be applied later. */
-  out?: string;
-}
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {

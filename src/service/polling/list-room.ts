@@ -26,7 +26,7 @@ export type Told =
 /** Two looks at the same part of a list are never closer than this: “every few seconds” is what is asked for. */
 const listFloorMs = 2000;
 /** A page costs as much as looks at so many of the jobs that are waited for. */
-const pageCost = 1 / 12;
+const pageCost = 1 / 16;
 /** What is worth a look is thought about as often. */
 const thoughtMs = 250;
 const failureMs = 1000;
