@@ -159,9 +159,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
 /** A service on this machine answers, and lists, at once; elsewhere a request may be on its way for as long as it may take. */
 function lookUpTimes({ access, createTimeoutMs }: RunPlanOptions): LookUpTimes {
   const isHere = access !== undefined && isLoopbackHost(new URL(access.baseUrl).hostname);
-  return isHere
-    ? { graceMs: 2000, gapMs: 500, fenceMs: 5000 }
-    : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000, fenceMs: 30_000 };
+  const waits = isHere ? { graceMs: 2000, gapMs: 500 } : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
+  return { ...waits, fenceMs: 30_000 };
 }
 
 function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
