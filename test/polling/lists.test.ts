@@ -152,6 +152,25 @@ describe('where jobs stand', () => {
     expect(missing).toEqual(['v28']);
   });
 
+  test('one that a list shows no more, and that says with each look to be shorter, is missing in the end', () => {
+    const { pageOf, read } = placesOf(30);
+    const list = newestFirst(30).filter((id) => id !== 'v15');
+    const missing: string[] = [];
+    for (let count = 0; !missing.includes('v15') && count < 450; count += 1) {
+      missing.push(...read(list, pageOf('v15'), 90_000 - count * 50));
+    }
+    expect(missing).toContain('v15');
+  });
+
+  test('those that were seen above where a list ends now are sought, and missing when they are nowhere', () => {
+    const { pageOf, read } = placesOf(30);
+    read(newestFirst(30), 1, 30);
+    const others = Array.from({ length: 10 }, (_, index) => `x${index}`);
+    const missing: string[] = [];
+    for (let count = 0; count < 3; count += 1) missing.push(...read(others, pageOf('v30'), others.length));
+    expect(missing).toContain('v30');
+  });
+
   test.each([0, -1, Number.MAX_SAFE_INTEGER, 1e15])('a length that cannot be is not believed: %i', (total) => {
     const { pageOf, read } = placesOf(30);
     read(newestFirst(30), 1, 30);

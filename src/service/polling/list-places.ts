@@ -9,6 +9,8 @@ const stretchesOnPage = 10;
 const mostGrowth = 100_000;
 /** So many pages are searched for one that is not where it should be. */
 const mostPages = 20;
+/** After so many pages that did not show it, one is missing, however much of the list is unread: its length may say anything. */
+const mostInVain = 400;
 
 /** A page as it was asked for. */
 export interface AskedPage {
@@ -120,16 +122,22 @@ export class ListPlaces {
         const rank = highest - found.index;
         this.#spread = Math.max(this.#spread, Math.abs(rank - this.#rankOf(job)));
         job.missing = 0;
+        job.inVain = 0;
         job.isPlaced = true;
         job.listRank = rank;
         this.#ranks.note(job.number, job.listRank);
       } else if (job.isPlaced) {
-        const isThere = job.listRank <= highest - (asked.page === 1 ? 0 : edge) && job.listRank >= lowest + edge;
+        // Above the newest record is no place: the list has become shorter, and the first page is all that is left there.
+        const isBelow = asked.page === 1 || job.listRank <= highest - edge;
+        const isThere = isBelow && job.listRank >= lowest + edge;
         if (!isThere) continue;
         job.isPlaced = false;
         job.soughtAt = asked.at;
-      } else if (job.missing < 2 && this.#unreadBy(job, this.#rankOf(job)) === undefined) {
-        job.missing += 1;
+      } else if (job.missing < 2) {
+        job.inVain += 1;
+        const isGivenUp = job.inVain >= mostInVain;
+        if (!isGivenUp && this.#unreadBy(job, this.#rankOf(job)) !== undefined) continue;
+        job.missing = isGivenUp ? 2 : job.missing + 1;
         job.soughtAt = asked.at + 1;
         if (job.missing >= 2) missing.push(job);
       }
@@ -161,7 +169,9 @@ export class ListPlaces {
   /** The rank nearest to where it should stand that was not read since it is sought. */
   #unreadBy({ soughtAt, mostRank = this.#top }: WatchedJob, rank: number): number | undefined {
     const high = this.#stretchOf(Math.min(mostRank, this.#top));
-    const [low, wanted] = [this.#stretchOf(this.#lowest), this.#stretchOf(rank)];
+    const low = this.#stretchOf(this.#lowest);
+    // What lies outside is not walked through: a list may say that it is longer or shorter by thousands.
+    const wanted = Math.max(low, Math.min(high, this.#stretchOf(rank)));
     for (let distance = 0; wanted - distance >= low || wanted + distance <= high; distance += 1) {
       for (const near of [wanted + distance, wanted - distance]) {
         if (near < low || near > high || (this.#readAt.get(near) ?? Number.NEGATIVE_INFINITY) >= soughtAt) continue;

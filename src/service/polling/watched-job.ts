@@ -37,6 +37,8 @@ export interface WatchedJob {
   askedAge: number | undefined;
   /** How often in turn its list was searched for it in vain. Twice: it is asked about by itself. */
   missing: number;
+  /** Pages of its list that were read since it was last seen there. */
+  inVain: number;
   /** Not before this, ms since 1970: the service asked for it, or gave no usable answer. */
   notBefore: number;
   /** Its place among those that wait is only true with this number. */
@@ -73,6 +75,7 @@ export function newlyWatched(
     soughtAt: startedAt,
     askedAge: undefined,
     missing: 0,
+    inVain: 0,
     notBefore: 0,
     turn: 0,
     queuedAt: 0,
