@@ -37,9 +37,10 @@ export function hasMore(body: Json, page: number): boolean {
 /** How many records a page of this list has, as far as this one, with `count` records, tells. */
 export function readPageSize(body: Json, count: number): number | undefined {
   const pagination = readRecord(readRecord(body)?.pagination);
+  // A page with others behind it is full, whatever length it repeats because it was asked for it.
+  if (pagination?.hasNextPage === true && count > 0) return count;
   const limit = pagination?.limit;
-  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count)) return limit;
-  return pagination?.hasNextPage === true && count > 0 ? count : undefined;
+  return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
 /** How many records the whole list has, if the answer says so. */

@@ -37,6 +37,7 @@ describe('many jobs, few reads', () => {
     ['among five times as many of other people', { strangers: 5 }, 20_000, 1.15],
     ['the same where the list says how long it is', { strangers: 5, tellsTotal: true }, 14_000, 1.15],
     ['on pages that are shorter than asked for', { pageMost: 20 }, 10_000, 1.15],
+    ['the same where they say to be as long as asked for', { pageMost: 20, repeatsLimit: true }, 10_000, 1.15],
     ['one in twenty never shown', { hiddenEvery: 20 }, 5000, 1.25],
   ])('1,000 jobs of which the list tells: %s', async (_, list, lagMs, times) => {
     const result = await simulateMany(1000, voice, { ...busy, list, seed: 3 });

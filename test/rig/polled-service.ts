@@ -20,6 +20,8 @@ export class PolledService implements Http {
   stale = false;
   /** Records on a page of the list, however many are asked for. */
   pageMost = 100;
+  /** The list repeats the length that it was asked for, also where its pages are shorter. */
+  repeatsLimit = false;
   /** The list says how many records it has. */
   tellsTotal = false;
   /** So many records of other people come into the list with each job. */
@@ -63,14 +65,18 @@ export class PolledService implements Http {
     }
     const page = /page=(\d+)/.exec(path)?.[1];
     if (page !== undefined) {
-      const limit = Math.min(this.pageMost, Number(/limit=(\d+)/.exec(path)?.[1]));
+      const asked = Number(/limit=(\d+)/.exec(path)?.[1]);
+      const limit = Math.min(this.pageMost, asked);
+      const told = this.repeatsLimit ? asked : limit;
       const end = this.#list.length - (Number(page) - 1) * limit;
       const shown = this.#list.slice(Math.max(0, end - limit), Math.max(0, end)).reverse();
       return answer({
         success: true,
         generations: shown.map((job) => (job === undefined ? { id: 'other' } : this.#view(job, this.stale))),
-        ...(this.pageMost < 100 && { pagination: { limit, hasNextPage: end > limit } }),
-        ...(this.tellsTotal && { pagination: { limit, totalCount: this.#list.length, hasNextPage: end > limit } }),
+        ...(this.pageMost < 100 && { pagination: { limit: told, hasNextPage: end > limit } }),
+        ...(this.tellsTotal && {
+          pagination: { limit: told, totalCount: this.#list.length, hasNextPage: end > limit },
+        }),
       });
     }
     const job = this.jobs[Number(/\/j(\d+)$/.exec(path)?.[1])];

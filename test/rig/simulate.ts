@@ -18,7 +18,9 @@ export interface SimulationOptions {
   perSecond?: number;
   durations?: Durations;
   /** What its list is like. */
-  list?: Partial<Pick<PolledService, 'stale' | 'pageMost' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>>;
+  list?: Partial<
+    Pick<PolledService, 'stale' | 'pageMost' | 'repeatsLimit' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>
+  >;
   seed?: number;
 }
 
