@@ -11,7 +11,7 @@ function clockOf(step: { ms: number }) {
   return { now: () => (now += step.ms), pass: (ms: number) => (now += ms) };
 }
 
-test('a quick disk is written to at once; one that makes its disks wait gets threads, and is tried again', async () => {
+test('a quick disk is written to at once; one that makes its users wait gets threads, and is tried again', async () => {
   const path = join(makeFolder(), 'file');
   const handle = await open(path, 'w');
   const each = { ms: 1.9 };
