@@ -36,6 +36,8 @@ export class LocalLedger implements Ledger {
   readonly #isAlone: () => Promise<boolean>;
   readonly #creditWait: CreditWait;
   #stopped: StopReason | undefined;
+  /** Of all that wait for the rate of creates. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
   #balance: number | null = null;
   readonly #rate: BorneRate;
 
@@ -236,17 +238,37 @@ export class LocalLedger implements Ledger {
         await this.#creditWait.admit(order.address, signal);
         if (this.#stopped !== undefined) return 'stop';
       }
-      const waitMs = this.#rate.nextAt - this.#clock.now();
-      if (waitMs <= 0 || signal.aborted) {
-        this.#rate.take();
-        return 'go';
-      }
-      await this.#clock.sleep(waitMs, signal);
+      const isOff = () => !maybeSent && this.#holdsBack(order, signal);
+      const turn = this.#lastTurn.then(() => this.#waitForTurn(signal, isOff));
+      this.#lastTurn = turn;
+      if ((await turn) === 'came') return 'go';
     }
   }
 
-  holdsBack({ address }: StepOrder): boolean {
-    return this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#rate.isPaused;
+  /** One after the other: hundreds that wait would all wake up for each turn. */
+  async #waitForTurn(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
+    for (;;) {
+      if (isOff()) return 'off';
+      const waitMs = this.#rate.nextAt - this.#clock.now();
+      if (waitMs > 0 && !signal.aborted) {
+        await this.#clock.sleep(waitMs, signal);
+        continue;
+      }
+      this.#rate.reserve();
+      return 'came';
+    }
+  }
+
+  leaves({ address }: StepOrder, { maybeSent }: { maybeSent: boolean }): boolean {
+    const isHeldBack = this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#rate.isPaused;
+    if (isHeldBack && !maybeSent) return false;
+    this.#rate.left();
+    return true;
+  }
+
+  /** Whether a create has to be left out, or to wait for credits. Once the signal is aborted nothing waits any more. */
+  #holdsBack({ address }: StepOrder, signal: AbortSignal): boolean {
+    return this.#stopped !== undefined || (!signal.aborted && this.#creditWait.holdsBack(address));
   }
 
   penalize(ms: number): void {

@@ -149,7 +149,7 @@ async function takeTurn(
   for (;;) {
     const pace = await ledger.pace(order, { signal, maybeSent });
     const leave = await lost.admit(order.kind);
-    if (pace === 'stop' || maybeSent || signal.aborted || !ledger.holdsBack(order)) return { pace, leave };
+    if (pace === 'stop' || signal.aborted || ledger.leaves(order, { maybeSent })) return { pace, leave };
     leave();
   }
 }

@@ -81,8 +81,8 @@ export interface Ledger {
    * more. `maybeSent`: this one cannot; it only finds out what became of an earlier request.
    */
   pace(order: StepOrder, options: { signal: AbortSignal; maybeSent: boolean }): Promise<'go' | 'stop'>;
-  /** Whether this create, for which `pace` said `go`, would have to wait or be left out by now. */
-  holdsBack(order: StepOrder): boolean;
+  /** Just before a create leaves for which `pace` said `go`: false when it would have to wait, or be left out, by now. */
+  leaves(order: StepOrder, options: { maybeSent: boolean }): boolean;
   /** A 429: nobody creates for so long. */
   penalize(ms: number): void;
   /** The finished job of a step for exactly this request, to ask for its output's links. */

@@ -35,10 +35,20 @@ export class BorneRate {
 
   /** A request leaves. */
   take(): void {
-    const now = this.#clock.now();
-    this.#recent.push(now);
+    this.reserve();
+    this.left();
+  }
+
+  /** A request left: what was borne is judged by those. */
+  left(): void {
+    this.#recent.push(this.#clock.now());
     if (this.#recent.length > 2 * mostRecent) this.#recent = this.#recent.slice(-mostRecent);
+  }
+
+  /** A request has its turn, and leaves soon. */
+  reserve(): void {
     if (this.#rate === Number.POSITIVE_INFINITY) return;
+    const now = this.#clock.now();
     if (now - this.#raisedAt >= raiseEveryMs) {
       this.#raisedAt = now;
       this.#complaints = 0;

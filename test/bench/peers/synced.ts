@@ -26,7 +26,7 @@ export function syncedFolders(): (path: string) => Promise<void> {
   };
 }
 
-/** What is asked for at the same time is done at once, after it was asked for. */
+/** What is asked for at the same time is done at once, after it was asked for. A peer shares no code with what it is compared to. */
 function shared(act: (lines: string) => Promise<void>): (line: string) => Promise<void> {
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
