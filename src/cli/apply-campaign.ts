@@ -8,7 +8,7 @@ import { systemClock } from '../run/clock.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
-import { namesAllPrices, refuseStale } from './check-saved-plan.ts';
+import { chosenBy, namesAllPrices, refuseStale } from './check-saved-plan.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
@@ -101,6 +101,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       terminal,
       redo: options.redo ?? [],
       ...selectionOf(options),
+      ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
       replays,
       onUnknown: options.onUnknown,
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),

@@ -1,11 +1,29 @@
 import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 import { safeText } from '../report/safe-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { digestOfSteps, type SavedPlan } from './saved-plan.ts';
+import { digestOfSteps, lastGenerationOf, type SavedPlan } from './saved-plan.ts';
+
+/**
+ * What the selections of a saved plan came to when it was made. Asked once more they may name other steps – what had
+ * failed is running by now –, and what was redone already would be redone again.
+ */
+export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
+  const { select, exclude } = saved.options;
+  const isOpen = (address: string) => {
+    const generation = saved.purchases.get(address)?.generation;
+    const purchases = lock.steps.get(address)?.purchases ?? [];
+    return generation !== undefined && purchases.every((purchase) => purchase.generation < generation);
+  };
+  return {
+    redo: new Set(saved.redo.filter(isOpen)),
+    ...((select !== undefined || exclude !== undefined) && { selected: saved.addresses }),
+  };
+}
 
 /**
  * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
@@ -28,19 +46,26 @@ export function refuseStale(
   if (saved.steps !== digestOfSteps(graph)) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
-  const others = plan.rows.filter(({ address, action, credits, order }) => {
-    if (!isSpending(action) || order === undefined) return false;
-    const planned = saved.purchases.get(address);
-    if (planned === undefined || planned.generation !== order.generation) return true;
-    return planned.credits !== null && (credits === null || credits > planned.credits);
-  });
+  const others = plan.rows.filter((row) => !isNamed(saved, row));
   const [first] = others;
   if (first === undefined) return;
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
-  throw stale(
-    `${first.address} would be bought now ${price} (${safeText(first.reason)})${more}, which is not what it says`,
-  );
+  const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
+  throw stale(`${first.address} ${what} (${safeText(first.reason)})${more}, which is not what it says`);
+}
+
+/** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
+function isNamed({ purchases }: SavedPlan, { address, action, credits, order }: PlanRow): boolean {
+  if (order === undefined) return true;
+  const planned = purchases.get(address);
+  const { generation = 0, lastGeneration = generation } = planned ?? {};
+  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
+  if (!isSpending(action)) return true;
+  if (planned === undefined) return false;
+  const isRetry = action === 'retry' && order.generation > generation && order.generation <= lastGeneration;
+  if (order.generation !== planned.generation && !isRetry) return false;
+  return planned.credits === null || (credits !== null && credits <= planned.credits);
 }
 
 /** Whether the saved plan says what each of these purchases costs. */

@@ -24,6 +24,8 @@ export interface PlanOptions {
   /** `--select` and `--exclude`: the steps that the plan is about. Absent: all of them. */
   select?: string[];
   exclude?: string[];
+  /** What these came to when a plan was saved, instead of them. */
+  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> };
   maxCredits?: number;
   concurrency?: number;
   replays: 'yes' | 'no' | 'unknown';
@@ -37,6 +39,8 @@ export interface PlannedCampaign {
   plan: Plan;
   /** Of all outputs on record, by path. */
   states: ReadonlyMap<string, OutputState>;
+  /** The steps that `--redo` names. */
+  redo: ReadonlySet<string>;
 }
 
 export const defaultConcurrency = 8;
@@ -63,8 +67,10 @@ export async function planCampaign(
     }
   }
   const select = makeSelector(graph, lock);
-  const selected = select.chosen(options);
-  const redo = select.all('--redo', options.redo);
+  const { selected, redo } = options.chosen ?? {
+    selected: select.chosen(options),
+    redo: select.all('--redo', options.redo),
+  };
   if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
   const plan = assemblePlan({
     graph,
@@ -81,7 +87,7 @@ export async function planCampaign(
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   await checkPlaces(plan, lock, { paths, terminal: options.terminal });
-  return { plan, states };
+  return { plan, states, redo };
 }
 
 /** Nothing that is pinned is bought again, whoever asks: first the pin goes. */

@@ -8,7 +8,7 @@ import type { Json } from '../json.ts';
 import { canonicalJson } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
 import { isSpending } from '../plan/actions.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, Retries } from '../plan/plan.ts';
 import { planJson } from '../report/plan-json.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
@@ -33,15 +33,34 @@ export interface SavedPlan {
   service?: string;
   /** Digest of what all steps are: the manifest with its data, files and variables. */
   steps: string;
-  /** What was to be bought, by address; `credits` null: of unknown price. */
-  purchases: ReadonlyMap<string, { generation: number; credits: number | null }>;
+  /** The steps that it is about. */
+  addresses: ReadonlySet<string>;
+  /** The steps that `--redo` named. */
+  redo: readonly string[];
+  /** What was to be bought, by address. */
+  purchases: ReadonlyMap<string, SavedPurchase>;
+}
+
+export interface SavedPurchase {
+  /** Absent where a job was to be collected, and only a failed one to be followed by another. */
+  generation?: number;
+  /** Of the last purchase that `retry:` allowed. */
+  lastGeneration?: number;
+  /** Of one purchase; `null`: unknown. */
+  credits: number | null;
 }
 
 /** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
 export async function savePlan(
   path: string,
   plan: Plan,
-  from: { file: string; options: PlanningOptions; graph: Graph; service: string | undefined },
+  from: {
+    file: string;
+    options: PlanningOptions;
+    graph: Graph;
+    service: string | undefined;
+    redo: ReadonlySet<string>;
+  },
 ): Promise<void> {
   if (!path.endsWith('.json')) {
     throw new CommandError(
@@ -57,12 +76,15 @@ export async function savePlan(
       'choose another name',
     );
   }
-  const { file, options, graph, service } = from;
+  const { file, options, graph, service, redo } = from;
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
   const { lock, ...given } = optionsToKeep(options);
   const purchases = plan.rows.flatMap(({ address, action, order }) =>
     isSpending(action) && order !== undefined ? [[address, order.generation] as const] : [],
+  );
+  const retries = plan.rows.flatMap(({ address, order }) =>
+    order?.retries === undefined ? [] : [[address, lastGenerationOf(order.retries)] as const],
   );
   const saved = {
     manifest: near(file),
@@ -70,6 +92,8 @@ export async function savePlan(
     ...(service !== undefined && { service }),
     steps: digestOfSteps(graph),
     generations: Object.fromEntries(purchases),
+    ...(redo.size > 0 && { redo: [...redo].sort() }),
+    ...(retries.length > 0 && { retries: Object.fromEntries(retries) }),
   };
   const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
   try {
@@ -89,20 +113,23 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
   if (document.version !== 1) {
+    const version = typeof document.version === 'number' ? `version ${document.version}` : 'an unknown version';
     throw new CommandError(
       exitCodes.wrongInput,
-      `${safeText(path)} is a plan of version ${safeText(JSON.stringify(document.version))}; this version of mediabatch knows version 1`,
+      `${safeText(path)} is a plan of ${version}; this version of mediabatch knows version 1`,
       'plan again with this version, or apply it with the one that made it',
     );
   }
   const { saved, rows } = document;
   if (!isMap(saved) || !Array.isArray(rows)) throw unusable(path, 'was printed, not saved');
-  const { manifest, options, service, steps, generations } = saved;
+  const { manifest, options, service, steps, generations, redo = [], retries = {} } = saved;
   const isWhole =
-    typeof manifest === 'string' &&
+    isPath(manifest) &&
     typeof steps === 'string' &&
     isMap(options) &&
     isMap(generations) &&
+    isTexts(redo) &&
+    isMap(retries) &&
     (service === undefined || typeof service === 'string');
   if (!isWhole) throw unusable(path, 'is not whole');
   const folder = dirname(resolve(path));
@@ -110,15 +137,14 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     const found = isAbsolute(other) ? other : resolve(folder, other);
     return relative(process.cwd(), found) || found;
   };
-  const purchases = new Map<string, { generation: number; credits: number | null }>();
+  const addresses = new Set<string>();
+  const purchases = new Map<string, SavedPurchase>();
   for (const row of rows) {
     if (!isMap(row) || typeof row.address !== 'string') throw unusable(path, 'is not whole');
-    if (!Object.hasOwn(generations, row.address)) continue;
-    const generation = generations[row.address];
-    if (typeof generation !== 'number' || (typeof row.credits !== 'number' && row.credits !== null)) {
-      throw unusable(path, 'is not whole');
-    }
-    purchases.set(row.address, { generation, credits: row.credits });
+    addresses.add(row.address);
+    const purchase = readPurchase(row, { generations, retries });
+    if (purchase === 'broken') throw unusable(path, 'is not whole');
+    if (purchase !== undefined) purchases.set(row.address, purchase);
   }
   const given = readOptions(path, options);
   return {
@@ -127,8 +153,35 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     options: { ...given, ...(given.lock !== undefined && { lock: far(given.lock) }) },
     ...(typeof service === 'string' && { service }),
     steps,
+    addresses,
+    redo,
     purchases,
   };
+}
+
+function readPurchase(
+  { address, credits, mayRetry }: { [key: string]: Json },
+  from: { generations: { [key: string]: Json }; retries: { [key: string]: Json } },
+): SavedPurchase | 'broken' | undefined {
+  const pick = (numbers: { [key: string]: Json }) =>
+    Object.hasOwn(numbers, String(address)) ? numbers[String(address)] : undefined;
+  const generation = pick(from.generations);
+  const lastGeneration = pick(from.retries);
+  if (generation === undefined && lastGeneration === undefined) return undefined;
+  const price = generation === undefined ? mayRetry : credits;
+  const isNumber = (value: Json | undefined) => value === undefined || typeof value === 'number';
+  if (!isNumber(generation) || !isNumber(lastGeneration)) return 'broken';
+  if (typeof price !== 'number' && price !== null) return 'broken';
+  return {
+    ...(typeof generation === 'number' && { generation }),
+    ...(typeof lastGeneration === 'number' && { lastGeneration }),
+    credits: price,
+  };
+}
+
+/** Of the last purchase that may follow when jobs fail. */
+export function lastGenerationOf({ generation, left }: Retries): number {
+  return generation + left - 1;
 }
 
 /** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
@@ -151,22 +204,31 @@ function optionsToKeep(options: PlanningOptions): PlanningOptions {
   };
 }
 
+/** No file has such a name, and no system takes it. */
+function isPath(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('\0');
+}
+
+function isTexts(value: Json): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
 function readOptions(path: string, json: { [key: string]: Json }): PlanningOptions {
-  const isTexts = (value: Json) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+  const isSelection = (value: Json) => isTexts(value) && value.length > 0;
   const isCount = (value: Json) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
   const shapes: { [name in keyof Required<PlanningOptions>]: (value: Json) => boolean } = {
     sandbox: (value) => value === true,
-    lock: (value) => typeof value === 'string',
+    lock: isPath,
     var: (value) => isMap(value) && Object.values(value).every((text) => typeof text === 'string'),
-    select: isTexts,
-    exclude: isTexts,
-    redo: isTexts,
+    select: isSelection,
+    exclude: isSelection,
+    redo: isSelection,
     maxCredits: isCount,
     concurrency: (value) => isCount(value) && Number(value) >= 1 && Number(value) <= 1000,
   };
   for (const [name, value] of Object.entries(json)) {
     const fits = Object.hasOwn(shapes, name) && shapes[name as keyof PlanningOptions](value);
-    if (!fits) throw unusable(path, `has an option that is not known here: ${safeText(name)}`);
+    if (!fits) throw unusable(path, `has an option that is not known here, or not with this value: ${safeText(name)}`);
   }
   return json as PlanningOptions;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import type { CommandOptions } from '../rig/command.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
 const manifest = `version: 1
@@ -25,6 +26,13 @@ async function save(trial: Trial, options: string[] = [], out = name): Promise<{
   expect(saved.err).toContain(`saved  ${out}; apply it: mediabatch apply ${out}`);
   return JSON.parse(readFileSync(trial.path(out), 'utf8'));
 }
+
+/** As soon as it has said so. */
+const killAt = (seen: RegExp): Partial<CommandOptions> => ({
+  onErr: (text, child) => {
+    if (seen.test(text)) child.kill('SIGKILL');
+  },
+});
 
 const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
@@ -126,15 +134,59 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(0);
   });
 
-  test('does not redo twice what it was asked to redo once', async () => {
+  test('redoes once what it was asked to redo, also after it was killed in between', async () => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
-    await save(trial, ['--redo', 'hero@lamp']);
-    expect((await trial.run(['apply', name])).code).toBe(0);
-    expect(booked(trial)).toBe(4);
-    const again = await trial.run(['apply', name, '--yes']);
-    expect(again).toMatchObject({ code: 65, err: expect.stringContaining('hero@lamp would be bought now for 2') });
-    expect(booked(trial)).toBe(4);
+    await save(trial, ['--redo', 'hero']);
+    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/hero@lamp {2}created/));
+    expect(killed.signal).toBe('SIGKILL');
+    for (let again = 0; again < 2; again += 1) {
+      const applied = await trial.run(['apply', name]);
+      expect(applied, applied.err).toMatchObject({ code: 0 });
+      expect(booked(trial)).toBe(6);
+    }
+  });
+
+  test('is about the steps that were selected when it was made, whatever has become of them', async () => {
+    const trial = await makeCampaign();
+    await save(trial, ['-s', 'state:not-bought']);
+    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/hero@lamp {2}created/));
+    expect(killed.signal).toBe('SIGKILL');
+    for (let again = 0; again < 2; again += 1) {
+      const applied = await trial.run(['apply', name]);
+      expect(applied, applied.err).toMatchObject({ code: 0 });
+      expect(booked(trial)).toBe(3);
+    }
+    expect((await trial.run(['plan', 'campaign.yaml', '--detailed-exitcode'])).code).toBe(0);
+  });
+
+  test('goes on with the attempts of `retry` after it was killed between two of them', async () => {
+    const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 2 } }');
+    const trial = await makeTrial(text, { service: ['--speed', 'Infinity', '--fail-rate', '1'] });
+    trial.write('products.csv', products);
+    const document = await save(trial);
+    expect(document.saved).toMatchObject({ retries: { 'hero@lamp': 2 } });
+    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/it is bought again/));
+    expect(killed.signal).toBe('SIGKILL');
+    const applied = await trial.run(['apply', name]);
+    expect(applied, applied.err).toMatchObject({ code: 3 });
+    expect(booked(trial)).toBe(6);
+    expect((await trial.run(['apply', name])).code).toBe(3);
+    expect(booked(trial)).toBe(6);
+  });
+
+  test('buys nothing again for a job that it does not know', async () => {
+    const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 3 } }');
+    const trial = await makeCampaign(text);
+    expect((await trial.apply()).code).toBe(0);
+    await save(trial);
+    const redo = ['apply', 'campaign.yaml', '--yes', '--redo', 'hero@lamp'];
+    expect((await trial.run(redo, killAt(/hero@lamp {2}created/))).signal).toBe('SIGKILL');
+    const applied = await trial.run(['apply', name, '--yes']);
+    expect(applied).toMatchObject({
+      code: 65,
+      err: expect.stringContaining('hero@lamp would be bought again if its job fails'),
+    });
   });
 
   test('buys nothing that was forgotten since', async () => {
@@ -174,7 +226,27 @@ describe('apply of a saved plan', () => {
     [
       'with an option that nobody knows',
       (text) => text.replace('"options": {', '"options": { "yes": true'),
-      'an option that is not known here: yes',
+      'an option that is not known here, or not with this value: yes',
+    ],
+    [
+      'of a version that nobody can tell',
+      (text) => text.replace('"version": 1', `"version": ${'['.repeat(50_000)}${']'.repeat(50_000)}`),
+      'is a plan of an unknown version',
+    ],
+    [
+      'with a lock that no file can be',
+      (text) => text.replace('"options": {', '"options": { "lock": "a\\u0000b"'),
+      'not with this value: lock',
+    ],
+    [
+      'that selects nothing',
+      (text) => text.replace('"options": {', '"options": { "select": []'),
+      'not with this value: select',
+    ],
+    [
+      'of a manifest that no file can be',
+      (text) => text.replace('"manifest": "', '"manifest": "\\u0000'),
+      'is not whole',
     ],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
     ['that buys more than it says', (text) => text.replace(/"hero@vase": 1,?/, ''), 'hero@vase would be bought now'],

@@ -19,7 +19,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   const { paths, environment, service, replays, seen } = await openCampaign(file, options);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
   const { lock } = await requireLock(paths, service, terminal);
-  const { plan: made } = await planCampaign(graph, lock, paths, {
+  const { plan: made, redo } = await planCampaign(graph, lock, paths, {
     terminal,
     seen,
     redo: options.redo ?? [],
@@ -29,7 +29,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
   tellCredential(made, replays, terminal);
-  if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service });
+  if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text');
   switch (format) {
     case 'json':
