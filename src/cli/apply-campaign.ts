@@ -108,7 +108,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       seen,
     });
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, service, manifest: file });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service, manifest: file });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
   } catch (error) {

@@ -17,7 +17,8 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
   const isOpen = (address: string) => {
     const generation = saved.purchases.get(address)?.generation;
     const purchases = lock.steps.get(address)?.purchases ?? [];
-    return generation !== undefined && purchases.every((purchase) => purchase.generation < generation);
+    if (generation === undefined) return false;
+    return purchases.every((purchase) => purchase.generation < generation || purchase.state === 'refused');
   };
   return {
     redo: new Set(saved.redo.filter(isOpen)),
@@ -31,9 +32,9 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
  */
 export function refuseStale(
   saved: SavedPlan,
-  now: { plan: Plan; graph: Graph; service: string | undefined; manifest: string },
+  now: { plan: Plan; graph: Graph; lock: Lock; service: string | undefined; manifest: string },
 ): void {
-  const { plan, graph, service, manifest } = now;
+  const { plan, graph, lock, service, manifest } = now;
   const stale = (why: string) =>
     new CommandError(
       exitCodes.wrongInput,
@@ -46,7 +47,7 @@ export function refuseStale(
   if (saved.steps !== digestOfSteps(graph)) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
-  const others = plan.rows.filter((row) => !isNamed(saved, row));
+  const others = plan.rows.filter((row) => !isNamed(saved, row, lock));
   const [first] = others;
   if (first === undefined) return;
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
@@ -56,15 +57,24 @@ export function refuseStale(
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-function isNamed({ purchases }: SavedPlan, { address, action, credits, order }: PlanRow): boolean {
+function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow, lock: Lock): boolean {
   if (order === undefined) return true;
-  const planned = purchases.get(address);
+  const planned = saved.purchases.get(address);
   const { generation = 0, lastGeneration = generation } = planned ?? {};
-  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
+  const made = lock.steps.get(address)?.purchases ?? [];
+  // What was refused cost nothing, and may be asked for once more.
+  const refused = made.filter(
+    (purchase) =>
+      purchase.state === 'refused' && purchase.generation >= generation && purchase.generation < order.generation,
+  );
+  const free = new Set(refused.map((purchase) => purchase.generation)).size;
+  if (order.retries !== undefined && lastGenerationOf(order.retries) - free > lastGeneration) return false;
   if (!isSpending(action)) return true;
   if (planned === undefined) return false;
-  const isRetry = action === 'retry' && order.generation > generation && order.generation <= lastGeneration;
-  if (order.generation !== planned.generation && !isRetry) return false;
+  const wanted = order.generation - free;
+  const goesOn = action === 'retry' || made.some((purchase) => purchase.generation === order.generation);
+  const isRetry = goesOn && wanted > generation && wanted <= lastGeneration;
+  if (wanted !== planned.generation && !isRetry) return false;
   return planned.credits === null || (credits !== null && credits <= planned.credits);
 }
 

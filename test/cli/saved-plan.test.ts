@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { CommandOptions } from '../rig/command.ts';
-import { makeTrial, type Trial } from '../rig/trial.ts';
+import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 const manifest = `version: 1
 name: spring
@@ -144,6 +144,37 @@ describe('apply of a saved plan', () => {
       const applied = await trial.run(['apply', name]);
       expect(applied, applied.err).toMatchObject({ code: 0 });
       expect(booked(trial)).toBe(6);
+    }
+  });
+
+  test('redoes what was refused when it was applied first', async () => {
+    const error = { success: false, error: 'Insufficient credits' };
+    const refusal = { on: 'create', match: 'Tide', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
+    const trial = await makeTrial(manifest, withFaults([refusal]));
+    trial.write('products.csv', products);
+    expect((await trial.apply()).code).toBe(0);
+    await save(trial, ['--redo', 'hero']);
+    expect((await trial.run(['apply', name, '--concurrency', '1'])).code).toBe(4);
+    for (let again = 0; again < 2; again += 1) {
+      const applied = await trial.run(['apply', name]);
+      expect(applied, applied.err).toMatchObject({ code: 0 });
+      expect(booked(trial)).toBe(6);
+    }
+  });
+
+  test('goes on with an attempt of `retry` that was refused', async () => {
+    const error = { success: false, error: 'Insufficient credits' };
+    const refusal = { on: 'create', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
+    const faults = withFaults([refusal]).service;
+    const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 2 } }');
+    const trial = await makeTrial(text, { service: [...faults, '--fail-rate', '1'] });
+    trial.write('products.csv', 'sku,name\nlamp,Aurora Lamp\n');
+    await save(trial);
+    expect((await trial.run(['apply', name])).code).toBe(4);
+    for (let again = 0; again < 2; again += 1) {
+      const applied = await trial.run(['apply', name]);
+      expect(applied, applied.err).toMatchObject({ code: 3 });
+      expect(booked(trial)).toBe(2);
     }
   });
 
