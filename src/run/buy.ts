@@ -80,7 +80,9 @@ async function buyOnce(
     try {
       if (signal.aborted || (pace === 'stop' && !(maybeSent && replays))) {
         if (maybeSent) {
-          const error = 'interrupted before its answer was known';
+          const error = signal.aborted
+            ? 'interrupted before its answer was known'
+            : `${because}; nothing more is bought, so it was not sent again`;
           return await settle(order, ports, { do: 'give-up', error, recoverable: replays || fence !== undefined });
         }
         if (recorded) await ledger.finish(order, { state: 'refused', error: 'given up before it was accepted' });

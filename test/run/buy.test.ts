@@ -230,6 +230,16 @@ describe('a lost create of a kind with a list', () => {
     expect(end).toMatchObject({ jobId: 'job-1', fresh: true });
   });
 
+  it('is not sent once more, nor called interrupted, when nothing more is bought by then', async () => {
+    const { script } = listed({ do: 'resend' });
+    let turns = 0;
+    const pace = async () => (++turns === 1 ? 'go' : 'stop');
+    const { sent, end } = await buy([ambiguous, accepted], { ...script, ledger: { pace } });
+    expect(sent).toHaveLength(1);
+    const error = 'reset; nothing more is bought, so it was not sent again';
+    expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
+  });
+
   it('of an earlier run is searched for before anything is sent', async () => {
     const intent = { since, fence: 'f' };
     const first = listed({ do: 'stop' }, { do: 'go', reserved: 3, intent });
