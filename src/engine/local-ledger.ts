@@ -8,14 +8,11 @@ import { repeatOf } from '../plan/repeat.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
 import type { Begin, Clock, FinishedJob, IntendedRequest, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
-import { BorneRate } from '../service/borne-rate.ts';
 import { Budget } from './budget.ts';
+import { CreateTurns } from './create-turns.ts';
 import { CreditWait } from './credit-wait.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, nextRevision, sentAs, what } from './purchase-facts.ts';
-
-/** Creates per second: some services allow a few in a minute. */
-const leastCreates = 0.05;
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
@@ -36,10 +33,8 @@ export class LocalLedger implements Ledger {
   readonly #isAlone: () => Promise<boolean>;
   readonly #creditWait: CreditWait;
   #stopped: StopReason | undefined;
-  /** Of all that wait for the rate of creates. */
-  #lastTurn: Promise<unknown> = Promise.resolve();
   #balance: number | null = null;
-  readonly #rate: BorneRate;
+  readonly #turns: CreateTurns;
 
   constructor(options: {
     lock: Lock;
@@ -57,7 +52,7 @@ export class LocalLedger implements Ledger {
     this.#journal = new Journal(options.lock, options.file);
     this.#bodies = options.bodies;
     this.#clock = options.clock;
-    this.#rate = new BorneRate(options.clock, { least: leastCreates });
+    this.#turns = new CreateTurns(options.clock);
     this.#emit = options.emit;
     this.#totals = options.totals;
     this.#creditWait = new CreditWait({ ...options, waitMs: options.creditWaitMs ?? 0 });
@@ -239,30 +234,14 @@ export class LocalLedger implements Ledger {
         if (this.#stopped !== undefined) return 'stop';
       }
       const isOff = () => !maybeSent && this.#holdsBack(order, signal);
-      const turn = this.#lastTurn.then(() => this.#waitForTurn(signal, isOff));
-      this.#lastTurn = turn;
-      if ((await turn) === 'came') return 'go';
-    }
-  }
-
-  /** One after the other: hundreds that wait would all wake up for each turn. */
-  async #waitForTurn(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
-    for (;;) {
-      if (isOff()) return 'off';
-      const waitMs = this.#rate.nextAt - this.#clock.now();
-      if (waitMs > 0 && !signal.aborted) {
-        await this.#clock.sleep(waitMs, signal);
-        continue;
-      }
-      this.#rate.reserve();
-      return 'came';
+      if ((await this.#turns.next(signal, isOff)) === 'came') return 'go';
     }
   }
 
   leaves({ address }: StepOrder, { maybeSent }: { maybeSent: boolean }): boolean {
-    const isHeldBack = this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#rate.isPaused;
+    const isHeldBack = this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#turns.isPaused;
     if (isHeldBack && !maybeSent) return false;
-    this.#rate.left();
+    this.#turns.left();
     return true;
   }
 
@@ -272,7 +251,7 @@ export class LocalLedger implements Ledger {
   }
 
   penalize(ms: number): void {
-    this.#rate.complain(ms, 0);
+    this.#turns.penalize(ms);
   }
 
   async jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined> {

@@ -396,8 +396,8 @@ export const controls: readonly Control[] = [
     invariant: 'I18',
     off: 'plan and apply decide with the same facts',
     file: 'src/cli/apply-campaign.ts',
-    find: '      redo: options.redo ?? [],\n      ...selectionOf(options),\n      replays,',
-    replace: "      redo: ['*'],\n      ...selectionOf(options),\n      replays,",
+    find: '      redo: options.redo ?? [],\n      ...selectionOf(options),\n',
+    replace: "      redo: ['*'],\n      ...selectionOf(options),\n",
     seenBy: {
       file: 'test/cli/plan-apply.test.ts',
       title: 'for six generated campaigns, each after an earlier one was applied',

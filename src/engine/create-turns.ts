@@ -1,0 +1,52 @@
+import type { Clock } from '../run/ports.ts';
+import { BorneRate } from '../service/borne-rate.ts';
+
+/** Creates per second: some services allow a few in a minute. */
+const leastCreates = 0.05;
+
+/** When creates may leave, as often as the service bears them. One waits at a time: hundreds would all wake up for each turn. */
+export class CreateTurns {
+  readonly #clock: Clock;
+  readonly #rate: BorneRate;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#rate = new BorneRate(clock, { least: leastCreates });
+  }
+
+  /** Resolves when it is the asker's turn, or when it need not wait any more: `isOff` is asked each time that it might go on. */
+  next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
+    const turn = this.#last.then(() => this.#wait(signal, isOff));
+    this.#last = turn;
+    return turn;
+  }
+
+  async #wait(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
+    for (;;) {
+      if (isOff()) return 'off';
+      const waitMs = this.#rate.nextAt - this.#clock.now();
+      if (waitMs > 0 && !signal.aborted) {
+        await this.#clock.sleep(waitMs, signal);
+        continue;
+      }
+      this.#rate.reserve();
+      return 'came';
+    }
+  }
+
+  /** The service has asked for a pause. */
+  get isPaused(): boolean {
+    return this.#rate.isPaused;
+  }
+
+  /** A create left. */
+  left(): void {
+    this.#rate.left();
+  }
+
+  /** A 429. */
+  penalize(ms: number): void {
+    this.#rate.complain(ms, 0);
+  }
+}
