@@ -3,8 +3,9 @@
 //   KILL_AT      number of the operation, from 1
 //   KILL_WHEN    before | after
 //   DROP_INTENTS the control: intents never reach the disk
-import { promises } from 'node:fs';
+import fs, { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { promisify } from 'node:util';
 
 const at = Number(process.env.KILL_AT ?? 0);
 const when = process.env.KILL_WHEN ?? 'before';
@@ -17,27 +18,63 @@ function die() {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
 }
 
-async function counted(operation) {
+/** What is to be done when the operation is over. */
+function begin() {
   count += 1;
   const mine = count;
   if (mine === at && when === 'before') die();
+  return () => {
+    if (mine === at && when === 'after') die();
+  };
+}
+
+async function counted(operation) {
+  const end = begin();
   const result = await operation();
-  if (mine === at && when === 'after') die();
+  end();
   return result;
 }
 
 const isLock = (path) => /\.lock\.jsonl$|\.mediabatch-[0-9a-f]+\.tmp$/.test(String(path));
 const { open, rename } = promises;
+/** Descriptors of the lock: it is written by them, at once or by a thread. */
+const locks = new Set();
 
 promises.open = async (path, ...rest) => {
   const handle = await open.call(promises, path, ...rest);
   if (!isLock(path)) return handle;
+  const { fd } = handle;
+  locks.add(fd);
+  const close = handle.close.bind(handle);
+  handle.close = () => {
+    locks.delete(fd);
+    return close();
+  };
   for (const name of ['write', 'writev', 'writeFile', 'appendFile', 'datasync', 'sync', 'truncate']) {
     const own = handle[name].bind(handle);
     handle[name] = (...args) => counted(() => own(...(dropIntents ? withoutIntents(name, args) : args)));
   }
   return handle;
 };
+
+const { writeSync } = fs;
+fs.writeSync = (fd, data, ...rest) => {
+  if (!locks.has(fd)) return writeSync(fd, data, ...rest);
+  const end = begin();
+  const written = writeSync(fd, ...(dropIntents ? withoutIntents('write', [data, ...rest]) : [data, ...rest]));
+  end();
+  return written;
+};
+
+const { write } = fs;
+const writeByThread = promisify(write);
+fs.write = Object.assign((...args) => write(...args), {
+  [promisify.custom]: (fd, data, ...rest) => {
+    if (!locks.has(fd)) return writeByThread(fd, data, ...rest);
+    const args = dropIntents ? withoutIntents('write', [data, ...rest]) : [data, ...rest];
+    return counted(() => writeByThread(fd, ...args));
+  },
+});
 
 promises.rename = (from, to) =>
   isLock(to) ? counted(() => rename.call(promises, from, to)) : rename.call(promises, from, to);
