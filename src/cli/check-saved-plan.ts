@@ -62,19 +62,13 @@ function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow,
   const planned = saved.purchases.get(address);
   const { generation = 0, lastGeneration = generation } = planned ?? {};
   const made = lock.steps.get(address)?.purchases ?? [];
-  // What was refused cost nothing, and may be asked for once more.
-  const refused = made.filter(
-    (purchase) =>
-      purchase.state === 'refused' && purchase.generation >= generation && purchase.generation < order.generation,
-  );
-  const free = new Set(refused.map((purchase) => purchase.generation)).size;
-  if (order.retries !== undefined && lastGenerationOf(order.retries) - free > lastGeneration) return false;
+  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
   if (!isSpending(action)) return true;
+  if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
   if (planned === undefined) return false;
-  const wanted = order.generation - free;
   const goesOn = action === 'retry' || made.some((purchase) => purchase.generation === order.generation);
-  const isRetry = goesOn && wanted > generation && wanted <= lastGeneration;
-  if (wanted !== planned.generation && !isRetry) return false;
+  const isRetry = goesOn && order.generation > generation && order.generation <= lastGeneration;
+  if (order.generation !== planned.generation && !isRetry) return false;
   return planned.credits === null || (credits !== null && credits <= planned.credits);
 }
 

@@ -29,6 +29,7 @@ export interface PlanOptions {
   maxCredits?: number;
   concurrency?: number;
   replays: 'yes' | 'no' | 'unknown';
+  accountOf?: (send: string) => string | undefined;
   onUnknown?: 'ask' | 'hold';
   terminal: Terminal;
   /** What is known of the outputs from before; what is found out now is noted there. */
@@ -78,6 +79,7 @@ export async function planCampaign(
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
     mediaFacts: (output) => measured.get(output.path),
     replays: options.replays,
+    ...(options.accountOf !== undefined && { accountOf: options.accountOf }),
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,

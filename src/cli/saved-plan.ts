@@ -39,6 +39,8 @@ export interface SavedPlan {
   redo: readonly string[];
   /** What was to be bought, by address. */
   purchases: ReadonlyMap<string, SavedPurchase>;
+  /** Open sends that were to be asked about beside the steps. */
+  sends: ReadonlySet<string>;
 }
 
 export interface SavedPurchase {
@@ -81,7 +83,7 @@ export async function savePlan(
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
   const { lock, ...given } = optionsToKeep(options);
   const purchases = plan.rows.flatMap(({ address, action, order }) =>
-    isSpending(action) && order !== undefined ? [[address, order.generation] as const] : [],
+    isSpending(action) && order !== undefined && !order.asksOnly ? [[address, order.generation] as const] : [],
   );
   const retries = plan.rows.flatMap(({ address, order }) =>
     order?.retries === undefined ? [] : [[address, lastGenerationOf(order.retries)] as const],
@@ -139,9 +141,15 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   };
   const addresses = new Set<string>();
   const purchases = new Map<string, SavedPurchase>();
+  const sends = new Set<string>();
   for (const row of rows) {
     if (!isMap(row) || typeof row.address !== 'string') throw unusable(path, 'is not whole');
     addresses.add(row.address);
+    if (row.send !== undefined) {
+      if (typeof row.send !== 'string') throw unusable(path, 'is not whole');
+      sends.add(row.send);
+      continue;
+    }
     const purchase = readPurchase(row, { generations, retries });
     if (purchase === 'broken') throw unusable(path, 'is not whole');
     if (purchase !== undefined) purchases.set(row.address, purchase);
@@ -156,6 +164,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     addresses,
     redo,
     purchases,
+    sends,
   };
 }
 

@@ -1,5 +1,5 @@
 import { kinds } from '../kinds/index.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { orderName, type StepOrder } from '../plan/plan.ts';
 
 /**
  * Posts come last: what cannot be taken back is sent when everything else has ended – except for what waits for a post
@@ -29,7 +29,7 @@ export function holdPosts(
       release();
     },
     ended(order) {
-      before.delete(order.address);
+      before.delete(orderName(order));
       release();
     },
     release() {
@@ -46,8 +46,8 @@ function findStepsBeforePosts(orders: ReadonlyMap<string, StepOrder>): Set<strin
   const after = new Set<string>();
   // Orders stand in topological order: what a step needs has been looked at before.
   for (const order of orders.values()) {
-    if (isPost(order) || order.needs.some((address) => after.has(address))) after.add(order.address);
-    else before.add(order.address);
+    if (isPost(order) || order.needs.some((address) => after.has(address))) after.add(orderName(order));
+    else before.add(orderName(order));
   }
   return before;
 }

@@ -1,13 +1,21 @@
 import { canonicalJson } from '../json.ts';
 import { joinDecisions } from './decisions.ts';
-import { isOpenCreate } from './open-create.ts';
-import type { Decisions, Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
+import {
+  type Decisions,
+  type Lock,
+  type LockLine,
+  lockVersion,
+  type Purchase,
+  type PurchaseState,
+  type StepRecord,
+} from './record.ts';
+import { mayBeCharged } from './sends.ts';
 
-/** How far a state is. Within one purchase a state only ever moves up. */
+/** How far a state is. Within one fact a state only ever moves up; what may have been charged comes before a refusal. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
-  intent: 0,
-  unresolved: 1,
-  refused: 2,
+  refused: 0,
+  intent: 1,
+  unresolved: 2,
   running: 3,
   lost: 4,
   failed: 5,
@@ -19,9 +27,13 @@ export interface Part {
   kind: string;
   purchases: readonly Purchase[];
   decisions?: Decisions;
+  closes?: readonly string[];
 }
 
-/** The union of what two sources know about one step: commutative, associative, idempotent; no job id is ever dropped. */
+/**
+ * The union of what two sources know about one step: commutative, associative, idempotent. Each send is joined by itself: an
+ * open one goes only when its own id is closed, whatever is known of others; no job id is ever dropped.
+ */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
   return joinParts(a.address, [a, b]);
@@ -42,7 +54,7 @@ export function joinLocks(a: Lock, b: Lock): Lock {
     steps.set(address, joinParts(address, known === undefined ? [record] : [known, record]));
   }
   const service = smaller(a.service, b.service);
-  return { version: 1, ...(service !== undefined && { service }), steps };
+  return { version: lockVersion, ...(service !== undefined && { service }), steps };
 }
 
 export function recordOf(line: LockLine): StepRecord {
@@ -50,11 +62,16 @@ export function recordOf(line: LockLine): StepRecord {
 }
 
 export function partOf(line: LockLine): Part {
-  const { address: _address, kind, decisions, earlier, ...newest } = line;
-  return { kind, purchases: [newest, ...(earlier ?? [])], ...(decisions !== undefined && { decisions }) };
+  const { address: _address, kind, decisions, earlier, closes, ...newest } = line;
+  return {
+    kind,
+    purchases: [newest, ...(earlier ?? [])],
+    ...(decisions !== undefined && { decisions }),
+    ...(closes !== undefined && { closes }),
+  };
 }
 
-/** The line of a record as it is kept: what only explains the newest purchase is left out of the earlier ones. */
+/** The line of a record as it is kept: of what is settled only what somebody may still need. */
 export function lineOf(record: StepRecord): LockLine {
   const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
@@ -73,16 +90,21 @@ export function lineOf(record: StepRecord): LockLine {
 export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   const [part, ...otherParts] = parts;
   const [purchase, ...others] = part?.purchases ?? [];
-  const isOne = otherParts.length === 0 && others.length === 0;
-  if (part !== undefined && purchase !== undefined && isOne) return normalRecord(address, part, purchase);
+  const isOne = otherParts.length === 0 && others.length === 0 && part?.closes === undefined;
+  if (part !== undefined && purchase?.jobId !== undefined && isOne) return normalRecord(address, part, purchase);
+  const kind = kindOf(parts);
+  const decisions = joinDecisions(parts.map((part) => part.decisions));
+  const closes = [...new Set(parts.flatMap((part) => part.closes ?? []))].sort();
+  const closed = new Set([...closes, ...(decisions?.sends ?? [])]);
   const facts = new Map<string, Purchase>();
   const shared = new Map<string, Shared>();
   for (const part of parts) {
-    for (const purchase of part.purchases) {
-      const group = groupOf(purchase);
-      const fact = `${group} ${purchase.jobId ?? ''}`;
+    for (const one of part.purchases) {
+      const purchase = one.kind === undefined && part.kind !== kind ? { ...one, kind: part.kind } : one;
+      const fact = factOf(purchase);
       const known = facts.get(fact);
       facts.set(fact, known === undefined ? purchase : joinPurchases(known, purchase));
+      const group = groupOf(purchase);
       shared.set(group, joinShared(shared.get(group), purchase));
     }
   }
@@ -91,43 +113,59 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
     if (common === undefined) throw new Error('internal error: a purchase without its group');
     return common;
   };
-  // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
-  const told = [...facts.values()].filter((purchase) => !(isOpenCreate(purchase) && commonOf(purchase).hasJob));
+  const bought = new Set([...facts.values()].flatMap((fact) => (fact.jobId === undefined ? [] : [boughtAs(fact)])));
+  const isTold = (fact: Purchase) => {
+    if (fact.state === 'refused') return !bought.has(boughtAs(fact));
+    return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send));
+  };
+  const told = [...facts.values()].filter(isTold);
   // Made by `map`, because it stays: a list that grows keeps room for 16 more.
-  const purchases = told.sort(compareNewestFirst).map((purchase) => normalPurchase(purchase, commonOf(purchase)));
-  const decisions = joinDecisions(parts.map((part) => part.decisions));
-  return { address, kind: kindOf(parts), purchases, ...(decisions !== undefined && { decisions }) };
+  const purchases = told
+    .sort(compareNewestFirst)
+    .map((purchase) => normalPurchase(purchase, { ...commonOf(purchase), kind }));
+  return {
+    address,
+    kind,
+    purchases,
+    ...(decisions !== undefined && { decisions }),
+    ...(closes.length > 0 && { closes }),
+  };
 }
 
-/** Nearly every line of a lock: one purchase, told once. */
-function normalRecord(address: string, { kind, decisions: decided }: Part, purchase: Purchase): StepRecord {
-  const purchases = [normalPurchase(purchase, joinShared(undefined, purchase))];
+/** A refusal only counts which key comes next: once a job of its purchase is there, no key does. */
+function boughtAs({ generation, fingerprint }: Purchase): string {
+  return `${generation} ${fingerprint}`;
+}
+
+/** What two reports must agree in to be of one fact: an open send is its id, a refusal is its key, a job is its own id. */
+export function factOf(purchase: Purchase): string {
+  const { jobId, send, key } = purchase;
+  const name = jobId ?? (mayBeCharged(purchase) ? (send ?? '') : key);
+  return `${groupOf(purchase)} ${jobId === undefined ? purchase.state === 'refused' : ''} ${name}`;
+}
+
+/** Nearly every line of a lock: one job, told once. */
+function normalRecord(address: string, { kind: own, decisions: decided }: Part, purchase: Purchase): StepRecord {
+  const kind = purchase.kind ?? own;
+  const purchases = [normalPurchase(purchase, { ...joinShared(undefined, purchase), kind })];
   const decisions = decided === undefined ? undefined : joinDecisions([decided]);
   return decisions === undefined ? { address, kind, purchases } : { address, kind, purchases, decisions };
 }
 
 /** What all facts about one (generation, attempt, fingerprint) have in common, whoever of them brought it. */
 interface Shared {
-  hasJob: boolean;
-  key: string;
   take?: number | undefined;
   request?: Purchase['request'];
 }
 
 function joinShared(known: Shared | undefined, purchase: Purchase): Shared {
-  const { key, take, request } = purchase;
-  const hasJob = purchase.jobId !== undefined;
-  if (known === undefined) return { hasJob, key, take, ...(request && { request }) };
+  const { take, request } = purchase;
+  if (known === undefined) return { take, ...(request && { request }) };
   const joined = known.request && request ? largerJson(known.request, request) : (known.request ?? request);
-  return {
-    hasJob: known.hasJob || hasJob,
-    key: smaller(known.key, key) ?? key,
-    take: larger(known.take, take),
-    ...(joined && { request: joined }),
-  };
+  return { take: larger(known.take, take), ...(joined && { request: joined }) };
 }
 
-/** Joins two reports of the same purchase (same generation, attempt, fingerprint and job id). */
+/** Joins two reports of the same fact. */
 function joinPurchases(a: Purchase, b: Purchase): Purchase {
   if (a === b) return a;
   const further = ranks[a.state] >= ranks[b.state] ? a : b;
@@ -138,12 +176,19 @@ function joinPurchases(a: Purchase, b: Purchase): Purchase {
   const files = compareFiles(a, b) >= 0 ? a : b;
   const recordId = largerText(a.recordId, b.recordId);
   const url = largerText(a.url, b.url);
+  const account = smaller(a.account, b.account);
+  const kind = smaller(a.kind, b.kind);
   return {
     fingerprint: a.fingerprint,
     generation: a.generation,
     attempt: a.attempt,
     state: further.state,
-    key: a.key,
+    key: smaller(a.key, b.key) ?? a.key,
+    ...(a.send !== undefined && { send: a.send }),
+    ...(account !== undefined && { account }),
+    ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
+    ...((a.forgotten ?? b.forgotten) && { forgotten: true as const }),
+    ...(kind !== undefined && { kind }),
     ...(since !== undefined && { since }),
     ...(fence !== undefined && { fence }),
     ...((a.resent ?? b.resent) && { resent: true as const }),
@@ -166,18 +211,27 @@ function joinFences(a: Purchase, b: Purchase, since: string | undefined): string
  * The one form of a purchase. What is left out here is never needed by a later
  * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
  */
-function normalPurchase(purchase: Purchase, common: Shared): Purchase {
-  const { fingerprint, generation, attempt, state, since, fence, resent, jobId, error } = purchase;
-  const open = isOpenCreate(purchase) || state === 'running';
-  const normal: Purchase = { fingerprint, generation, attempt, state, key: common.key };
-  if (open && since !== undefined) normal.since = since;
-  if (open && jobId === undefined && fence !== undefined) normal.fence = fence;
-  if (open && jobId === undefined && resent) normal.resent = resent;
+function normalPurchase(purchase: Purchase, common: Shared & { kind: string }): Purchase {
+  const { fingerprint, generation, attempt, state, key, jobId, error } = purchase;
+  const normal: Purchase = { fingerprint, generation, attempt, state, key };
+  if (mayBeCharged(purchase)) addWhatIsOpen(normal, purchase);
   if (jobId !== undefined) addWhatTheJobGave(normal, purchase, jobId);
+  if (purchase.forgotten) normal.forgotten = true;
+  if (purchase.kind !== undefined && purchase.kind !== common.kind) normal.kind = purchase.kind;
   if (state !== 'done' && error !== undefined) normal.error = error;
   if (common.take !== undefined) normal.take = common.take;
   if (common.request !== undefined) normal.request = common.request;
   return normal;
+}
+
+/** What asking for the answer of a send takes. */
+function addWhatIsOpen(normal: Purchase, { send, account, writtenOff, since, fence, resent }: Purchase): void {
+  if (send !== undefined) normal.send = send;
+  if (account !== undefined) normal.account = account;
+  if (writtenOff) normal.writtenOff = true;
+  if (since !== undefined) normal.since = since;
+  if (fence !== undefined) normal.fence = fence;
+  if (resent) normal.resent = resent;
 }
 
 /** Only a job is charged for and gives files. */
@@ -191,7 +245,9 @@ function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string):
   if (revision !== undefined && revision > 0) normal.revision = revision;
 }
 
+/** What may have been charged is asked for, and held, by its request. */
 function withoutExplanation(purchase: Purchase): Purchase {
+  if (mayBeCharged(purchase) || (purchase.jobId !== undefined && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
   if (rest.state !== 'refused') return rest;
   const { error: _error, ...proof } = rest;
@@ -201,23 +257,32 @@ function withoutExplanation(purchase: Purchase): Purchase {
 export function compareNewestFirst(a: Purchase, b: Purchase): number {
   return (
     b.generation - a.generation ||
-    b.attempt - a.attempt ||
     ranks[b.state] - ranks[a.state] ||
-    compareText(a.jobId ?? '', b.jobId ?? '') ||
+    b.attempt - a.attempt ||
+    compareText(a.jobId ?? a.send ?? a.key, b.jobId ?? b.send ?? b.key) ||
     compareText(a.fingerprint, b.fingerprint)
   );
 }
 
 /** The kind that came with the newest purchase. An address whose task was rewritten may have had another one before. */
 function kindOf(parts: readonly Part[]): string {
-  let best: { kind: string; face: Purchase } | undefined;
-  for (const { kind, purchases } of parts) {
-    const face = purchases.reduce((newest, purchase) => (compareNewestFirst(purchase, newest) < 0 ? purchase : newest));
-    const order = best === undefined ? -1 : compareNewestFirst(face, best.face);
+  let best: { kind: string; face: Purchase | undefined } | undefined;
+  for (const { kind: own, purchases } of parts) {
+    const face = purchases.reduce<Purchase | undefined>(
+      (newest, purchase) => (newest === undefined || compareNewestFirst(purchase, newest) < 0 ? purchase : newest),
+      undefined,
+    );
+    const kind = face?.kind ?? own;
+    const order = best === undefined ? -1 : compareFaces(face, best.face);
     if (best === undefined || order < 0 || (order === 0 && kind < best.kind)) best = { kind, face };
   }
   if (best === undefined) throw new Error('internal error: a record of no parts');
   return best.kind;
+}
+
+function compareFaces(a: Purchase | undefined, b: Purchase | undefined): number {
+  if (a === undefined || b === undefined) return (a === undefined ? 1 : 0) - (b === undefined ? 1 : 0);
+  return compareNewestFirst(a, b);
 }
 
 export function groupOf(purchase: Purchase): string {

@@ -12,8 +12,9 @@ import {
   tornTail,
   twoServices,
 } from './read-problems.ts';
-import type { Lock, StepRecord } from './record.ts';
+import { type Lock, lockVersion, type StepRecord } from './record.ts';
 import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
+import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
 
 /** What a lock file says, and what is wrong with it. */
@@ -33,6 +34,8 @@ const maxDamages = 20;
 
 interface Findings {
   parts: Map<string, Part[]>;
+  /** Brings lines of older versions into the form of this one. */
+  upgrade: LineUpgrade;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: number;
@@ -47,7 +50,14 @@ interface Findings {
  */
 export function readLock(file: string, bytes: Uint8Array): LockReading {
   const source: Source = { file, bytes };
-  const findings: Findings = { parts: new Map(), services: new Map(), headers: 0, damages: [], markers: [] };
+  const findings: Findings = {
+    parts: new Map(),
+    upgrade: new LineUpgrade(),
+    services: new Map(),
+    headers: 0,
+    damages: [],
+    markers: [],
+  };
   const { lines, torn } = splitLines(bytes);
   for (const line of lines) {
     try {
@@ -91,7 +101,7 @@ function readLine(findings: Findings, line: FileLine): void {
 }
 
 function readRecord(findings: Findings, value: { [field: string]: Json }): void {
-  const record = checkLine(value);
+  const record = findings.upgrade.upgrade(checkLine(value), value);
   const known = findings.parts.get(record.address);
   if (known === undefined) findings.parts.set(record.address, [partOf(record)]);
   else known.push(partOf(record));
@@ -117,7 +127,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }
   findings.headers++;
-  if (version > 1) {
+  if (version > lockVersion) {
     findings.newer ??= { version, line };
     return;
   }
@@ -132,7 +142,7 @@ function foldFindings(findings: Findings): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
   const service = [...findings.services.keys()].sort()[0];
-  return { version: 1, ...(service !== undefined && { service }), steps };
+  return { version: lockVersion, ...(service !== undefined && { service }), steps };
 }
 
 /** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */

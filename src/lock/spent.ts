@@ -1,11 +1,16 @@
 import type { Lock } from './record.ts';
 
-/** Credits charged for the jobs in the lock: each job id once, however many steps share it; unknown charges as 0. */
+/**
+ * Credits charged for the jobs in the lock, unknown charges as 0. A job that several steps share is counted once; one id for
+ * two different requests is two charges, because services number the jobs of each kind by themselves, or err.
+ */
 export function spentCredits(lock: Lock): number {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
-    for (const { jobId, credits } of purchases) {
-      if (jobId !== undefined && credits !== undefined) charged.set(jobId, Math.max(credits, charged.get(jobId) ?? 0));
+    for (const { fingerprint, jobId, credits } of purchases) {
+      if (jobId === undefined || credits === undefined) continue;
+      const job = `${fingerprint} ${jobId}`;
+      charged.set(job, Math.max(credits, charged.get(job) ?? 0));
     }
   }
   let sum = 0;

@@ -1,6 +1,7 @@
 import type { GraphOutline } from '../graph/outline.ts';
 import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import type { Match } from './match.ts';
 import type { PlanRow } from './plan.ts';
 
@@ -15,7 +16,8 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
   for (const address of left.sort()) {
     const record = lock.steps.get(address);
     if (record === undefined || isHeld(record, held)) continue;
-    const [face] = countedPurchases(record);
+    // An open send has a row of its own.
+    const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
     if (face === undefined) continue;
     rows.push({
       address,
@@ -61,40 +63,46 @@ function takeDecisionsAlong(
   record: StepRecord,
   held: ReadonlyMap<string, string>,
 ): void {
-  if (record.decisions === undefined) return;
-  const heirs = new Set(record.purchases.flatMap(({ jobId, key }) => held.get(jobId ?? key) ?? []));
+  const heirs = new Set(record.purchases.flatMap((purchase) => held.get(nameOf(purchase)) ?? []));
+  const forgotten = forgottenApart(record);
+  if (record.decisions === undefined && forgotten.size === 0) return;
   for (const address of heirs) {
     const heir = steps.get(address);
     if (heir === undefined) continue;
-    const { forgotten, ...kept } = record.decisions;
-    const also = forgotten !== undefined && isForgottenToo(record, heir, forgotten) ? { forgotten } : {};
-    const decisions = joinDecisions([heir.decisions, { ...kept, ...also }]);
-    if (decisions !== undefined) steps.set(address, { ...heir, decisions });
+    const decisions = joinDecisions([heir.decisions, record.decisions]);
+    const purchases = heir.purchases.map((one) =>
+      forgotten.has(nameOf(one)) ? { ...one, forgotten: true as const } : one,
+    );
+    steps.set(address, { ...heir, purchases, ...(decisions !== undefined && { decisions }) });
   }
 }
 
 /**
- * Only part of it was forgotten, and the mark hides nothing but that. Where all of it was forgotten, somebody has given it
- * another address on purpose, and there it counts.
+ * The names of what was forgotten here, where only part of it was. Where all of it was, somebody has given it another
+ * address on purpose, and there it counts.
  */
-function isForgottenToo(record: StepRecord, heir: StepRecord, forgotten: number): boolean {
-  const names = new Set(record.purchases.map(({ jobId, key }) => jobId ?? key));
-  const hidden = heir.purchases.filter(({ generation }) => generation <= forgotten);
-  return countedPurchases(record).length > 0 && hidden.every(({ jobId, key }) => names.has(jobId ?? key));
+function forgottenApart(record: StepRecord): ReadonlySet<string> {
+  const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
+  return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** Job ids, and keys of creates whose answer is not known, that stand at these addresses; and at which of them. */
+/** Jobs, and sends whose answer is not known, that stand at these addresses or are closed; and at which of them. */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {
-    for (const { jobId, key } of lock.steps.get(address)?.purchases ?? []) {
-      held.set(key, address);
-      if (jobId !== undefined) held.set(jobId, address);
-    }
+    const record = lock.steps.get(address);
+    for (const id of [...(record?.closes ?? []), ...(record?.decisions?.sends ?? [])]) held.set(`send ${id}`, address);
+    for (const purchase of record?.purchases ?? []) held.set(nameOf(purchase), address);
   }
   return held;
 }
 
 function isHeld(record: StepRecord, held: ReadonlyMap<string, string>): boolean {
-  return record.purchases.every(({ jobId, key, state }) => state === 'refused' || held.has(jobId ?? key));
+  return record.purchases.every((purchase) => purchase.state === 'refused' || held.has(nameOf(purchase)));
+}
+
+/** The same wherever it stands. */
+function nameOf(purchase: Purchase): string {
+  const { fingerprint, jobId, send } = purchase;
+  return jobId === undefined ? `send ${send ?? ''}` : `job ${fingerprint} ${jobId}`;
 }

@@ -42,7 +42,12 @@ export interface StepOrder {
   action: SpendingAction | 'attach' | 'download' | 'move';
   fingerprint: string;
   generation: number;
+  /** Which of the purchase's keys `key` is, from 1. */
   attempt: number;
+  /** Which purchase of its fingerprint this is, from 1: what its keys are made from. */
+  repeat: number;
+  /** How many of its keys, from the first, were refused before. They are tried again in order, because a refusal is free. */
+  refused: number;
   key: string;
   take?: number;
   /** References by address. */
@@ -54,8 +59,10 @@ export interface StepOrder {
   /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** Its create was sent before and never answered: the same key is sent again. */
-  sentBefore?: true;
+  /** An open send: it is asked about before anything is bought. Times are ISO 8601 UTC. */
+  send?: { id: string; since: string; fence?: string; resent?: true };
+  /** Only finds out what became of `send`. The step has a row of its own, or is gone. */
+  asksOnly?: true;
   /** The job is known: nothing is created. */
   jobId?: string;
   credits?: number;
@@ -99,6 +106,8 @@ export interface PlanRow {
   reason: string;
   /** What this row spends: a number, or `null` for unknown. 0 for everything that does not spend. */
   credits: number | null;
+  /** The id of the open send that this row is about, where the step has another row, or is gone. */
+  send?: string;
   /** Credits of paid work that this row gives up (redo). */
   discards?: number;
   jobId?: string;
@@ -142,13 +151,18 @@ export interface PlanTotals {
   balance?: number;
 }
 
+/** The name of an order among those of a run: a send that is asked about stands beside its step. */
+export function orderName({ address, asksOnly, send }: StepOrder): string {
+  return asksOnly && send !== undefined ? `${address}\u0000${send.id}` : address;
+}
+
 /** For every step an action, a reason and a price. `apply` does what is written here and nothing else. */
 export interface Plan {
   mediabatch: 'plan';
   version: 1;
   campaign: string;
   concurrency: number;
-  /** In the graph's order; orphans last. */
+  /** In the graph's order; then open sends that no step asks about, and orphans last. */
   rows: PlanRow[];
   totals: PlanTotals;
 }

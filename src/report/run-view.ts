@@ -109,6 +109,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     case 'create-searched':
     case 'job-found':
     case 'file-uploaded':
+    case 'send-asked':
+      return;
+    case 'send-settled':
+      if (view.notices.size < mostNotices)
+        view.notices.add(noticeText({ address: event.address, message: settledText(event) }));
       return;
     case 'job-retried':
       changeStep(view, event.address, { stage: 'working' });
@@ -165,6 +170,13 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     default:
       event satisfies never;
   }
+}
+
+/** What became of a send that was asked about beside the steps. */
+export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
+  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
+  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
+  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
 }
 
 /** A notice with the step it is about. */

@@ -44,6 +44,19 @@ export type RunFact =
   | { event: 'create-searched'; address: string; because: string }
   /** The list shows its job; `job-created` follows. */
   | { event: 'job-found'; address: string; jobId: string }
+  /** An open send is asked about that no step of this run asks about by itself; `send-settled` follows. */
+  | { event: 'send-asked'; address: string; key: string }
+  /** `done`: its job is known, or that none was made. Otherwise it stays open. */
+  | {
+      event: 'send-settled';
+      address: string;
+      key: string;
+      outcome: StepOutcome;
+      jobId?: string;
+      /** Charged in this run; `null` unknown. */
+      credits: number | null;
+      error?: string;
+    }
   | {
       event: 'job-created';
       address: string;
