@@ -85,6 +85,8 @@ export class LocalGate implements CreateGate {
       case 'accepted':
         this.#creditWait.accepted(name);
         return 'over';
+      case 'returning':
+        return 'again';
       case 'throttled':
         this.#turns.penalize(departure.afterMs);
         return 'again';

@@ -151,7 +151,7 @@ export function openSendRows(
         ...(purchase.take !== undefined && { take: purchase.take }),
         ...(address !== record.address && { movedFrom: record.address }),
       };
-      return { ...row, action: 'create', credits: settling.by === 'replay' ? price.credits : 0, order };
+      return { ...row, action: 'create', credits: price.credits, order };
     });
 }
 

@@ -99,6 +99,8 @@ export interface IntendedRequest {
 /** How a create came out of the gate. */
 export type Departure =
   | { is: 'accepted' }
+  /** It comes back at once. */
+  | { is: 'returning' }
   /** A 429: nobody creates for so long. */
   | { is: 'throttled'; afterMs: number }
   /** Refused because the account is empty. */

@@ -66,9 +66,8 @@ export async function sendCreate(
       case 'again': {
         const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
         ports.emit({ event: 'create-repeated', address: order.address, because: next.because, afterMs });
-        if (next.throttled) departure = { is: 'throttled', afterMs };
-        gate.leave(order, departure);
-        departure = { is: 'undecided' };
+        gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
+        departure = { is: 'returning' };
         if (!next.throttled) await clock.sleep(afterMs, signal);
         const isSent = isUnknown || create.is === 'sent' || create.is === 'made-nothing';
         return { create: { is: isSent ? 'sent' : 'intended', send: { ...sent, because: next.because } } };
@@ -132,9 +131,12 @@ async function refuse(
   }
   const { send: _send, ...rest } = order;
   const isWalked = service.replays(order.kind);
-  if (isWalked && order.attempt <= order.refused) return { next: underKey(rest, order.attempt + 1) };
+  if (isWalked && order.attempt <= order.refused) {
+    departAs({ is: 'returning' });
+    return { next: underKey(rest, order.attempt + 1) };
+  }
   if (next.stop !== 'balance') return { end };
-  departAs({ is: 'undecided' });
+  departAs({ is: 'returning' });
   if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return { end };
   return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) };
 }
