@@ -11,6 +11,7 @@ export interface Invariant {
 }
 
 const engine = 'test/engine/run.test.ts';
+const sends = 'test/engine/sends.test.ts';
 const model = 'test/engine/model.test.ts';
 const order = 'test/invariants/order-of-acts.test.ts';
 const whole = 'test/invariants/command.test.ts';
@@ -246,6 +247,29 @@ export const invariants: readonly Invariant[] = [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+    ],
+  },
+  {
+    id: 'I21',
+    says: 'an open send is never forgotten: a row of every plan and run, whatever became of its step, until its own answer or a decision about it',
+    shown: [
+      {
+        file: sends,
+        title:
+          'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
+      },
+      { file: sends, title: 'stays a row of the plan when its step is removed or not selected' },
+      { file: sends, title: 'of another account is left to a person' },
+    ],
+  },
+  {
+    id: 'I22',
+    says: 'a merge loses no open send, no job id and no held credit, and after it nothing is paid that any side has paid or may have paid',
+    shown: [
+      { file: sends, title: 'is not closed by a refusal of another branch, in either order of merging' },
+      { file: sends, title: 'that both sent a kind without replay keep both charges' },
+      { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
+      { file: sends, title: 'two creates at once with one id: one of them stays open' },
     ],
   },
 ];
