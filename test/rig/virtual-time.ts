@@ -1,0 +1,171 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+
+const RealDate = globalThis.Date;
+const realSetTimeout = globalThis.setTimeout;
+const realClearTimeout = globalThis.clearTimeout;
+
+type Callback = (...args: unknown[]) => void;
+
+/** After so many turns of the event loop without news, nothing is under way but sleep. */
+const quietTurns = 8;
+/** Longer jumps wait longer, for what a busy kernel may still be holding. */
+const mostQuietMs = 20;
+/** What undici says of each request: that there is one, and that it is over. */
+const begins = 'undici:request:create';
+const ends = ['undici:request:trailers', 'undici:request:error'];
+/** Work that an event loop waits for beside its timers; sockets that are merely open are none. */
+const work = /^(FSReq|FileHandle|TCPConnect|GetAddrInfo|Zlib|Process)/;
+
+/** What the patched `setTimeout` gives back: undici calls `refresh` and `unref`. */
+class VirtualTimer {
+  readonly #time: VirtualTime;
+  readonly #call: Callback;
+  readonly #args: unknown[];
+  readonly #delayMs: number;
+  dueAt = 0;
+
+  constructor(time: VirtualTime, call: Callback, delayMs: number, args: unknown[]) {
+    this.#time = time;
+    this.#call = call;
+    this.#args = args;
+    this.#delayMs = delayMs;
+    this.refresh();
+  }
+
+  refresh(): this {
+    this.dueAt = this.#time.now() + this.#delayMs;
+    this.#time.timers.add(this);
+    this.#time.stir();
+    return this;
+  }
+
+  fire(): void {
+    this.#time.timers.delete(this);
+    this.#call(...this.#args);
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+
+  close(): this {
+    this.#time.timers.delete(this);
+    this.#time.stir();
+    return this;
+  }
+}
+
+/**
+ * A day passes at once, around real files and real sockets: while commands run in this process, `setTimeout` and `Date` are
+ * virtual, and when nothing is under way but sleep, time jumps to the next sleeper. A deadline never passes while an answer
+ * is being made, however slow this machine is.
+ */
+export class VirtualTime {
+  readonly timers = new Set<VirtualTimer>();
+  /** By so much the clock of the machine that runs commands is ahead of the truth. */
+  skewMs = 0;
+  /** The other sides: how many requests they are at work on, and how many they let wait. Asked before time jumps. */
+  readonly others = new Set<() => { working: number; waiting: number }>();
+  readonly #open = new Set<unknown>();
+  readonly #begin = (message: unknown) => this.#open.add((message as { request: unknown }).request);
+  readonly #end = (message: unknown) => this.#open.delete((message as { request: unknown }).request);
+  #jumpedMs = 0;
+  #users = 0;
+  #stirred = false;
+
+  /** The true time, which only moves forward. */
+  now(): number {
+    return RealDate.now() + this.#jumpedMs;
+  }
+
+  pass(ms: number): void {
+    this.#jumpedMs += ms;
+  }
+
+  stir(): void {
+    this.#stirred = true;
+  }
+
+  /** Virtual is what `run` sets in motion. Runs may overlap. */
+  async during<T>(run: () => Promise<T>): Promise<T> {
+    this.#users += 1;
+    if (this.#users === 1) {
+      this.#install();
+      void this.#pump();
+    }
+    try {
+      return await run();
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#uninstall();
+    }
+  }
+
+  #install(): void {
+    const clock = () => this.now() + this.skewMs;
+    class VirtualDate extends RealDate {
+      constructor(...args: [] | [number | string]) {
+        if (args.length === 0) super(clock());
+        else super(...(args as [number]));
+      }
+      static override now(): number {
+        return clock();
+      }
+      static override [Symbol.hasInstance](value: unknown): boolean {
+        return Object.prototype.toString.call(value) === '[object Date]';
+      }
+    }
+    const setVirtual = (call: Callback, delayMs = 0, ...args: unknown[]) =>
+      delayMs > 0 ? new VirtualTimer(this, call, delayMs, args) : realSetTimeout(call, 0, ...args);
+    const clearVirtual = (timer: unknown) => {
+      if (timer instanceof VirtualTimer) timer.close();
+      else realClearTimeout(timer as NodeJS.Timeout);
+    };
+    this.#open.clear();
+    subscribe(begins, this.#begin);
+    for (const name of ends) subscribe(name, this.#end);
+    Object.assign(globalThis, { Date: VirtualDate, setTimeout: setVirtual, clearTimeout: clearVirtual });
+  }
+
+  #uninstall(): void {
+    unsubscribe(begins, this.#begin);
+    for (const name of ends) unsubscribe(name, this.#end);
+    Object.assign(globalThis, { Date: RealDate, setTimeout: realSetTimeout, clearTimeout: realClearTimeout });
+    this.timers.clear();
+  }
+
+  async #pump(): Promise<void> {
+    let quiet = 0;
+    let quietSince = 0;
+    while (this.#users > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const isNews = this.#stirred || this.#isAtWork();
+      this.#stirred = false;
+      quiet = isNews ? 0 : quiet + 1;
+      if (quiet === 1) quietSince = RealDate.now();
+      if (quiet < quietTurns) continue;
+      const [next] = [...this.timers].sort((a, b) => a.dueAt - b.dueAt);
+      if (next === undefined) continue;
+      const jumpMs = Math.max(0, next.dueAt - this.now());
+      if (RealDate.now() - quietSince < Math.min(mostQuietMs, jumpMs / 500)) continue;
+      quiet = 0;
+      this.#jumpedMs += jumpMs;
+      next.fire();
+    }
+  }
+
+  #isAtWork(): boolean {
+    const others = [...this.others].map((ask) => ask());
+    const waiting = others.reduce((sum, other) => sum + other.waiting, 0);
+    if (this.#open.size > waiting || others.some(({ working }) => working > 0)) return true;
+    return process.getActiveResourcesInfo().some((name) => work.test(name));
+  }
+}
