@@ -24,13 +24,18 @@ export function paidTimes(service: BookingService, ...subjects: string[]): { [su
  * A create is open here: the plan has a row of it, its price is held, and while nobody can be asked every run ends with 6
  * and pays for nothing.
  */
-export async function expectOpen(copy: Copy, service: BookingService, credits: number): Promise<void> {
-  const rows = await copy.plan();
+export async function expectOpen(
+  copy: Copy,
+  service: BookingService,
+  credits: number,
+  given: readonly string[] = [],
+): Promise<void> {
+  const rows = await copy.plan(...given);
   expect(openRows(rows), JSON.stringify(rows)).not.toEqual([]);
   expect((await copy.credits()).held).toBeGreaterThanOrEqual(credits);
   const before = service.ledger.length;
   service.isDown = true;
-  const { code, err } = await copy.apply();
+  const { code, err } = await copy.apply(...given);
   service.isDown = false;
   expect(service.ledger).toHaveLength(before);
   expect(code, err).toBe(6);

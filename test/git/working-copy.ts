@@ -5,12 +5,14 @@ import { prices } from '../rig/booking-kinds.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import type { Studio } from './studio.ts';
 
-/** A key of the account that a team works with, and others. */
+/** Credentials, of two accounts. */
 export const keys = {
   acme: 'mb_live_4f9a1c77d2_acme',
+  acmeNew: 'mb_live_93c2e5b0aa_acme',
+  /** Signed in by an identity provider: nothing is replayed. */
+  acmeToken: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl_acme',
+  acmeNextToken: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ5In0.bmV4dHNpZ25l_acme',
   rival: 'mb_live_b1d0e8732c_rival',
-  /** The same account, signed in by an identity provider: nothing is replayed. */
-  acmeJwt: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl_acme',
 };
 
 export interface Ran {
@@ -51,7 +53,7 @@ export interface Tasks {
 export class Copy {
   readonly folder: string;
   /** The credential of whoever sits here. */
-  key = keys.acme;
+  key: string = keys.acme;
   budget: number | undefined;
   name = 'spring';
   readonly #studio: Studio;
@@ -158,21 +160,26 @@ export class Copy {
 
   /**
    * As if the machine had lost power when a create of `subject` was booked: what was on disk then is what there is
-   * afterwards. False: nothing was booked.
+   * afterwards, and no time has passed. False: nothing was booked.
    */
   async applyUntilPowerCut(subject: string, ...args: string[]): Promise<boolean> {
-    const { service } = this.#studio;
+    const { service, time } = this.#studio;
+    let cutAt = 0;
     const kept = join(this.folder, '..', 'power-cut');
     rmSync(kept, { recursive: true, force: true });
     service.onBooked = (job) => {
       if (job.subject !== subject || service.isDown) return;
       copyJournal(this.folder, kept);
       service.isDown = true;
+      cutAt = time.now();
     };
     await this.apply(...args);
     const isCut = service.isDown;
     Object.assign(service, { onBooked: () => {}, isDown: false });
-    if (isCut) copyJournal(kept, this.folder);
+    if (isCut) {
+      copyJournal(kept, this.folder);
+      time.turnBackTo(cutAt);
+    }
     return isCut;
   }
 }

@@ -81,13 +81,18 @@ export class VirtualTime {
   #users = 0;
   #stirred = false;
 
-  /** The true time, which only moves forward. */
+  /** The true time. */
   now(): number {
     return RealDate.now() + this.#jumpedMs;
   }
 
   pass(ms: number): void {
     this.#jumpedMs += ms;
+  }
+
+  /** What has happened since has not happened. */
+  turnBackTo(at: number): void {
+    this.#jumpedMs = at - RealDate.now();
   }
 
   stir(): void {
