@@ -19,6 +19,7 @@ export class Studio {
   readonly #folder: string;
   readonly #listeners = new Map(signals.map((name) => [name, new Set(process.listeners(name))]));
   #copies = 0;
+  #running = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -58,8 +59,14 @@ export class Studio {
   async run(copy: Copy, args: string[]): Promise<Ran> {
     Object.assign(process.env, { MEDIABATCH_BASE_URL: this.service.url, MEDIABATCH_API_KEY: copy.key });
     const { terminal, said } = bufferTerminal();
-    const code = await this.time.during(() => main(args, terminal));
-    return { code, ...said };
+    this.#running += 1;
+    try {
+      const code = await this.time.during(() => main(args, terminal));
+      return { code, ...said };
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#removeListeners();
+    }
   }
 
   /** Ctrl-C, for the commands that are running. */
@@ -69,8 +76,12 @@ export class Studio {
 
   async close(): Promise<void> {
     for (const service of this.#services) await service.close();
-    for (const name of signals) for (const listener of this.#own(name)) process.off(name, listener);
     for (const name of ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY']) delete process.env[name];
+  }
+
+  /** A command keeps its process for itself. */
+  #removeListeners(): void {
+    for (const name of signals) for (const listener of this.#own(name)) process.off(name, listener);
   }
 
   #own(name: NodeJS.Signals): NodeJS.SignalsListener[] {

@@ -111,6 +111,7 @@ export class Copy {
   /** Joins `other`; a conflict about the manifest ends with ours, the lock is taken as git left it. */
   merge(other: string): void {
     this.tryGit('merge', '--quiet', '--no-edit', other);
+    if (!existsSync(join(this.folder, '.git', 'MERGE_HEAD'))) return;
     this.tryGit('checkout', '--ours', '--', 'campaign.yaml');
     this.commit(`merge ${other}`);
   }

@@ -8,8 +8,6 @@ type Callback = (...args: unknown[]) => void;
 
 /** After so many turns of the event loop without news, nothing is under way but sleep. */
 const quietTurns = 8;
-/** Longer jumps wait longer, for what a busy kernel may still be holding. */
-const mostQuietMs = 20;
 /** What undici says of each request: that there is one, and that it is over. */
 const begins = 'undici:request:create';
 const ends = ['undici:request:trailers', 'undici:request:error'];
@@ -148,23 +146,23 @@ export class VirtualTime {
   }
 
   async #pump(): Promise<void> {
-    let quiet = 0;
-    let quietSince = 0;
-    while (this.#users > 0) {
-      await new Promise((resolve) => setImmediate(resolve));
-      const isNews = this.#stirred || this.#isAtWork();
+    for (let quiet = 0; this.#users > 0; ) {
+      const isAtWork = this.#stirred || this.#isAtWork();
       this.#stirred = false;
-      quiet = isNews ? 0 : quiet + 1;
-      if (quiet === 1) quietSince = RealDate.now();
-      if (quiet < quietTurns) continue;
-      const [next] = [...this.timers].sort((a, b) => a.dueAt - b.dueAt);
-      if (next === undefined) continue;
-      const jumpMs = Math.max(0, next.dueAt - this.now());
-      if (RealDate.now() - quietSince < Math.min(mostQuietMs, jumpMs / 500)) continue;
-      quiet = 0;
-      this.#jumpedMs += jumpMs;
-      next.fire();
+      quiet = isAtWork ? 0 : quiet + 1;
+      // Whoever is at work is left to it.
+      await new Promise((resolve) => (isAtWork ? realSetTimeout(resolve, 1) : setImmediate(resolve)));
+      if (quiet >= quietTurns && this.#jump()) quiet = 0;
     }
+  }
+
+  #jump(): boolean {
+    let next: VirtualTimer | undefined;
+    for (const timer of this.timers) if (next === undefined || timer.dueAt < next.dueAt) next = timer;
+    if (next === undefined) return false;
+    this.#jumpedMs += Math.max(0, next.dueAt - this.now());
+    next.fire();
+    return true;
   }
 
   #isAtWork(): boolean {
