@@ -12,7 +12,7 @@ const quietTurns = 8;
 const begins = 'undici:request:create';
 const ends = ['undici:request:trailers', 'undici:request:error'];
 /** Work that an event loop waits for beside its timers; sockets that are merely open are none. */
-const work = /^(FSReq|FileHandle|TCPConnect|GetAddrInfo|Zlib|Process)/;
+const work = /^(FSReq|FileHandle|GetAddrInfo|Zlib|Process)|Connect/;
 
 /** What the patched `setTimeout` gives back: undici calls `refresh` and `unref`. */
 class VirtualTimer {
@@ -78,6 +78,7 @@ export class VirtualTime {
   #jumpedMs = 0;
   #users = 0;
   #stirred = false;
+  #isPumping = false;
 
   /** The true time. */
   now(): number {
@@ -102,7 +103,8 @@ export class VirtualTime {
     this.#users += 1;
     if (this.#users === 1) {
       this.#install();
-      void this.#pump();
+      if (!this.#isPumping) void this.#pump();
+      this.#isPumping = true;
     }
     try {
       return await run();
@@ -146,14 +148,15 @@ export class VirtualTime {
   }
 
   async #pump(): Promise<void> {
-    for (let quiet = 0; this.#users > 0; ) {
-      const isAtWork = this.#stirred || this.#isAtWork();
-      this.#stirred = false;
-      quiet = isAtWork ? 0 : quiet + 1;
+    let quiet = 0;
+    while (this.#users > 0) {
       // Whoever is at work is left to it.
-      await new Promise((resolve) => (isAtWork ? realSetTimeout(resolve, 1) : setImmediate(resolve)));
+      await new Promise((resolve) => (quiet === 0 ? realSetTimeout(resolve, 1) : setImmediate(resolve)));
+      quiet = this.#stirred || this.#isAtWork() ? 0 : quiet + 1;
+      this.#stirred = false;
       if (quiet >= quietTurns && this.#jump()) quiet = 0;
     }
+    this.#isPumping = false;
   }
 
   #jump(): boolean {
