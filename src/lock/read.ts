@@ -2,7 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { checkLine, LineProblem, shown } from './check-line.ts';
 import { findDoublePayments } from './double-payment.ts';
-import { joinParts, type Part, partOf } from './join.ts';
+import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
 import {
   conflictMarkers,
   damagedLine,
@@ -142,7 +142,7 @@ function foldFindings(findings: Findings): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
   const service = [...findings.services.keys()].sort()[0];
-  return { version: lockVersion, ...(service !== undefined && { service }), steps };
+  return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
 }
 
 /** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */

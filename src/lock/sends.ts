@@ -28,14 +28,14 @@ export function sendOf({ send, key }: Purchase): string {
  * settled: where it stands at one of `addresses`, that one counts.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>): OpenSend[] {
-  const closed = closedSends(lock);
+  const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
   const found = new Map<string, OpenSend>();
   for (const record of lock.steps.values()) {
     for (const purchase of record.purchases) {
       if (!isOpenSend(purchase)) continue;
       const id = sendOf(purchase);
       const known = found.get(id);
-      if (closed.has(id) || (known !== undefined && !addresses.has(record.address))) continue;
+      if (settled.has(id) || (known !== undefined && !addresses.has(record.address))) continue;
       found.set(id, { record, purchase });
     }
   }
@@ -55,4 +55,15 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
     for (const id of decisions?.sends ?? []) closed.add(id);
   }
   return closed;
+}
+
+/** What was written off at one address is so at every other, too. */
+export function writtenOffSends(lock: Lock): ReadonlySet<string> {
+  const writtenOff = new Set<string>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const purchase of purchases) {
+      if (mayBeCharged(purchase) && purchase.writtenOff && purchase.send !== undefined) writtenOff.add(purchase.send);
+    }
+  }
+  return writtenOff;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../json.ts';
-import { groupOf } from './join.ts';
+import { groupOf } from './join-purchases.ts';
 import type { LockLine, Purchase } from './record.ts';
 import { mayBeCharged } from './sends.ts';
 
@@ -33,19 +33,24 @@ export class LineUpgrade {
     const isForgotten = one.generation <= from.forgotten ? { forgotten: true as const } : {};
     if (!mayBeCharged(one) || one.send !== undefined) return { ...one, ...isForgotten };
     const { fingerprint, generation, attempt, key, since, fence } = one;
-    const text = JSON.stringify([fingerprint, generation, attempt, key, since ?? null, fence ?? null]);
-    const send = `v1-${hash('sha256', text).slice(0, 16)}`;
     const group = `${address} ${groupOf(one)}`;
-    this.#open.set(group, [...(this.#open.get(group) ?? []), send]);
+    const before = this.#open.get(group) ?? [];
+    const text = JSON.stringify([fingerprint, generation, attempt, key, since ?? null, fence ?? null]);
+    // What was sent once more, because the first one had made nothing, went on under its name.
+    const send = (one.resent ? before.at(-1) : undefined) ?? `v1-${hash('sha256', text).slice(0, 16)}`;
+    this.#open.set(group, [...before, send]);
     const isWrittenOff = from.all.some(
       (other) => other.state === 'refused' && other.fingerprint === fingerprint && other.generation > generation,
     );
     return { ...one, send, ...isForgotten, ...(isWrittenOff && { writtenOff: true as const }) };
   }
 
-  /** What a job answers of the creates that stand before it in the file, as the lines of one run do. */
+  /**
+   * What a job answers of the creates that stand before it in the file, as the lines of one run do. A run tells first that its
+   * job is running: one that is over when it is first told of came from another branch, and answers nothing here.
+   */
   #answered(address: string, one: Purchase): string[] {
-    return one.jobId === undefined ? [] : (this.#open.get(`${address} ${groupOf(one)}`) ?? []);
+    return one.state === 'running' ? (this.#open.get(`${address} ${groupOf(one)}`) ?? []) : [];
   }
 }
 

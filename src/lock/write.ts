@@ -1,20 +1,24 @@
 import { canonicalJson } from '../json.ts';
-import { lineOf } from './join.ts';
+import { agreeOnSends, lineOf } from './join.ts';
 import { type Decisions, type Lock, type LockLine, lockVersion, type Output, type Purchase } from './record.ts';
 
 export function emptyLock(): Lock {
   return { version: lockVersion, steps: new Map() };
 }
 
-/** The text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal bytes. */
+/**
+ * The text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal bytes, and
+ * what is settled leaves no trace: neither the closed sends nor that they are closed.
+ */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');
 }
 
 export function* writeLines(lock: Lock): Generator<string> {
+  const { steps } = agreeOnSends(lock);
   yield writeHeader(lock);
-  for (const address of [...lock.steps.keys()].sort()) {
-    const record = lock.steps.get(address);
+  for (const address of [...steps.keys()].sort()) {
+    const record = steps.get(address);
     if (record !== undefined && record.purchases.length > 0) yield writeLine(lineOf(record));
   }
 }

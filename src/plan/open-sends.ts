@@ -70,6 +70,11 @@ export function settlingOf(purchase: Purchase, facts: SendFacts): Settling {
   return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
 }
 
+const unknownRequest: Settling = {
+  by: 'person',
+  reason: 'the answer to its create was lost, and what it asked for is not on record',
+};
+
 function because(purchase: Purchase): string {
   return purchase.error === undefined ? '' : `: ${purchase.error}`;
 }
@@ -114,8 +119,10 @@ export function openSendRows(
       const address = movedTo.get(record.address) ?? record.address;
       const kind = purchase.kind ?? record.kind;
       const task = steps.get(address)?.step.task ?? address.split('@')[0] ?? address;
-      const settling = settlingOf(purchase, facts);
-      const request = purchase.request;
+      const { request } = purchase;
+      const wanted = settlingOf(purchase, facts);
+      const canBeAsked = request !== undefined && kinds[kind] !== undefined;
+      const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
       const apart = describeStep(purchase, steps.get(address), planned.has(address));
       const row: PlanRow = {
         address,
@@ -126,7 +133,7 @@ export function openSendRows(
         credits: 0,
         send: sendOf(purchase),
       };
-      if (settling.by === 'person' || request === undefined || kinds[kind] === undefined) return row;
+      if (settling.by === 'person' || request === undefined) return row;
       const price = priceOf(kind, request);
       const order: StepOrder = {
         campaign,

@@ -1,5 +1,7 @@
 import type { GraphOutline } from '../graph/outline.ts';
-import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
+import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
+import { agreeOnSends, joinParts } from '../lock/join.ts';
+import { factOf } from '../lock/join-purchases.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Match } from './match.ts';
@@ -43,38 +45,41 @@ function reasonOf(record: StepRecord): string {
 
 /**
  * The lock without the records that a rename has left behind: an address that the manifest does not have, and whose
- * every purchase is also on record at one that it has. Nothing that was paid for is ever left out, and what was decided
- * about it goes along.
+ * every purchase is also on record at one that it has. Nothing that was paid for is ever left out, and what is known, or was
+ * decided, about it goes along.
  */
-export function withoutMovedAway(lock: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
+export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
+  const lock = agreeOnSends(given);
   const held = purchasesHeldBy(addresses, lock);
   const steps = new Map(lock.steps);
   for (const [address, record] of lock.steps) {
     if (addresses.has(address) || !isHeld(record, held)) continue;
+    const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
+    // A branch may still come back that has the send open.
+    if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(address);
-    takeDecisionsAlong(steps, record, held);
+    for (const heir of heirs) bequeath(steps, record, heir);
   }
   return { ...lock, steps };
 }
 
-/** What was decided about purchases goes where they have gone. */
-function takeDecisionsAlong(
+/** What is known of purchases, and was decided about them, goes where they have gone. */
+function bequeath(
   steps: Map<string, StepRecord>,
-  record: StepRecord,
-  held: ReadonlyMap<string, string>,
+  { kind, purchases, decisions, ...record }: StepRecord,
+  to: string,
 ): void {
-  const heirs = new Set(record.purchases.flatMap((purchase) => held.get(nameOf(purchase)) ?? []));
-  const forgotten = forgottenApart(record);
-  if (record.decisions === undefined && forgotten.size === 0) return;
-  for (const address of heirs) {
-    const heir = steps.get(address);
-    if (heir === undefined) continue;
-    const decisions = joinDecisions([heir.decisions, record.decisions]);
-    const purchases = heir.purchases.map((one) =>
-      forgotten.has(nameOf(one)) ? { ...one, forgotten: true as const } : one,
-    );
-    steps.set(address, { ...heir, purchases, ...(decisions !== undefined && { decisions }) });
-  }
+  const heir = steps.get(to);
+  if (heir === undefined) return;
+  const forgotten = forgottenApart({ ...record, kind, purchases });
+  const facts = new Set(heir.purchases.map(factOf));
+  const known = purchases.filter((one) => facts.has(factOf(one))).map(({ forgotten: _forgotten, ...one }) => one);
+  const own = heir.purchases.map((one) => (forgotten.has(nameOf(one)) ? { ...one, forgotten: true as const } : one));
+  const parts = [
+    { ...heir, purchases: own },
+    { kind, purchases: known, ...(decisions !== undefined && { decisions }) },
+  ];
+  steps.set(to, joinParts(to, parts));
 }
 
 /**
@@ -86,13 +91,14 @@ function forgottenApart(record: StepRecord): ReadonlySet<string> {
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** Jobs, and sends whose answer is not known, that stand at these addresses or are closed; and at which of them. */
+/** What stands at these addresses, and at which of them; what was refused also by the job that came of it in the end. */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {
-    const record = lock.steps.get(address);
-    for (const id of [...(record?.closes ?? []), ...(record?.decisions?.sends ?? [])]) held.set(`send ${id}`, address);
-    for (const purchase of record?.purchases ?? []) held.set(nameOf(purchase), address);
+    for (const purchase of lock.steps.get(address)?.purchases ?? []) {
+      held.set(nameOf(purchase), address);
+      if (purchase.jobId !== undefined) held.set(purchaseOf(purchase), address);
+    }
   }
   return held;
 }
@@ -102,7 +108,11 @@ function isHeld(record: StepRecord, held: ReadonlyMap<string, string>): boolean 
 }
 
 /** The same wherever it stands. */
-function nameOf(purchase: Purchase): string {
-  const { fingerprint, jobId, send } = purchase;
-  return jobId === undefined ? `send ${send ?? ''}` : `job ${fingerprint} ${jobId}`;
+function nameOf({ state, fingerprint, key, jobId, send }: Purchase): string {
+  if (jobId !== undefined) return `job ${fingerprint} ${jobId}`;
+  return state === 'refused' ? `key ${key}` : `send ${send ?? ''}`;
+}
+
+function purchaseOf({ generation, fingerprint }: Purchase): string {
+  return `purchase ${generation} ${fingerprint}`;
 }
