@@ -100,9 +100,10 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
       const dependent = orders.get(address);
       if (dependent === undefined || ends.has(address)) continue;
       // A step that is not needed stands in nobody's way: who uses it finds out by itself whether it is needed. Nor does a
-      // send that was asked about: what is bought now is something else.
-      if (end.outcome !== 'done' && end.outcome !== 'unneeded' && !order.asksOnly) {
-        blockStep(dependent, order.address, end.outcome);
+      // send that was asked about, unless it can be asked about again: what is bought now is something else.
+      const isPassed = order.asksOnly && !end.recoverable;
+      if (end.outcome !== 'done' && end.outcome !== 'unneeded' && !isPassed) {
+        blockStep(dependent, order.address, order.asksOnly ? 'left' : end.outcome);
         continue;
       }
       const left = (waiting.get(address) ?? 0) - 1;

@@ -88,7 +88,11 @@ export class LocalLedger implements Ledger {
   async begin(order: StepOrder): Promise<Begin> {
     const known = this.#journal.purchasesOf(order);
     const job = known.find(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
-    if (job?.jobId !== undefined) return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    const isOpen = known.some((purchase) => isOpenSend(purchase) && purchase.send === order.send?.id);
+    // Who asks about a send wants its own answer, whatever else is known of its key.
+    if (job?.jobId !== undefined && !(order.asksOnly && isOpen)) {
+      return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    }
     const name = orderName(order);
     for (;;) {
       const { stopped } = this.#gate;
@@ -103,7 +107,6 @@ export class LocalLedger implements Ledger {
         return { do: 'stop', because: 'budget' };
       }
       this.#announceCredits();
-      const isOpen = known.some((purchase) => isOpenSend(purchase) && purchase.send === order.send?.id);
       if (!isOpen) return { do: 'go', reserved: answer.credits };
       const body = await this.#bodies.read(order.key);
       return { do: 'go', reserved: answer.credits, isOpen, ...(body !== undefined && { body }) };

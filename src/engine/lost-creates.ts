@@ -77,7 +77,11 @@ export class ListLookUp implements LostCreates {
     const room = this.#room(kind);
     const now = this.#clock.now();
     if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#times.fenceMs) {
-      room.fence = { readAt: now, id: this.#readFence(kind) };
+      const fence = { readAt: now, id: this.#readFence(kind) };
+      room.fence = fence;
+      fence.id.catch(() => {
+        if (room.fence === fence) room.fence = undefined;
+      });
     }
     return room.fence.id;
   }
@@ -87,7 +91,7 @@ export class ListLookUp implements LostCreates {
     try {
       return await this.#service.newestJob(kind);
     } catch (error) {
-      if (error instanceof ServiceError) return undefined;
+      if (error instanceof ServiceError && error.why !== 'unreachable') return undefined;
       throw error;
     }
   }

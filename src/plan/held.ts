@@ -1,5 +1,6 @@
 import type { Lock } from '../lock/record.ts';
 import { closedSends, sendOf } from '../lock/sends.ts';
+import { chargeName, chargesByJob } from '../lock/spent.ts';
 import type { PriceOf } from './prices.ts';
 
 export interface Held {
@@ -15,13 +16,13 @@ export interface Held {
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   const held: Held = { credits: 0, unknownPrices: 0 };
-  const seen = new Set<string>([...asked, ...closedSends(lock)]);
+  const seen = new Set<string>([...asked, ...closedSends(lock), ...chargesByJob(lock).keys()]);
   for (const { kind, purchases } of lock.steps.values()) {
     for (const purchase of purchases) {
-      const { state, fingerprint, jobId, credits: charged, request = purchases[0]?.request } = purchase;
-      if (state === 'refused' || charged !== undefined) continue;
+      const { state, jobId, request = purchases[0]?.request } = purchase;
+      if (state === 'refused') continue;
       // A job that several steps share is one charge; each send is one, whatever its key.
-      const name = jobId === undefined ? sendOf(purchase) : `${fingerprint} ${jobId}`;
+      const name = jobId === undefined ? sendOf(purchase) : chargeName(purchase);
       if (seen.has(name)) continue;
       seen.add(name);
       const credits = request === undefined ? null : priceOf(purchase.kind ?? kind, request).credits;

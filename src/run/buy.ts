@@ -29,6 +29,10 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { end: { outcome: 'left', credits: 0 } };
   if (begin.job !== undefined) return { end: { order, ...begin.job, fresh: false } };
+  if (order.asksOnly && !begin.isOpen) {
+    ledger.release(order);
+    return { end: { outcome: 'done', credits: 0 } };
+  }
   let create = begin.isOpen ? await resume(order, ports) : ({ is: 'new' } satisfies Create);
   const body = begin.body ?? (await makeRequest(order, ports, absent));
   const purchase = { order, ports, body, reserved: begin.reserved, startedAt: clock.now(), tries: 0 };

@@ -124,7 +124,10 @@ export interface CreateGate {
 
 /** Finds creates again whose answers were lost, by the service's list of jobs: for kinds whose keys are not replayed. */
 export interface LostCreates {
-  /** The newest job of the kind's list; undefined when it could not be read. */
+  /**
+   * The newest job of the kind's list; undefined where the service has none that can be read. Throws `ServiceError` while the
+   * service is not there: then a create that can only be looked up must not leave either.
+   */
   fence(kind: string): Promise<string | undefined>;
   /**
    * `sentAt`: when the request left, milliseconds since 1970. Called before its create leaves the gate, so that the search

@@ -1,8 +1,10 @@
 import { kinds } from '../kinds/index.ts';
 import { idempotencyKey } from '../plan/key.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import type { CreateAnswer } from '../service/answer.ts';
+import { ServiceError } from '../service/service-error.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
-import type { Departure } from './ports.ts';
+import type { Departure, Ports } from './ports.ts';
 import type { Create, Ended, Purchase, Sent } from './purchase.ts';
 import { giveUp, recordJob } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
@@ -30,34 +32,30 @@ export async function sendCreate(
       const error = 'the time in which its answer could be asked for again has passed';
       return { end: giveUp(purchase, { error, recoverable: false }) };
     }
-    const isRecorded = create.is === 'intended' || create.is === 'sent';
-    const sent = isRecorded ? create.send : await intend(create, purchase, at);
-    const sentAt = clock.now();
     purchase.tries += 1;
-    const answer = await service.create({ kind: order.kind, body, key: order.key });
-    let missed: Exclude<typeof answer, { is: 'accepted' }>;
-    if (answer.is === 'accepted') {
+    const sentAt = clock.now();
+    const { answer, sent } = await post(create, purchase, at);
+    let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
+    if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
       const { job, model } = answer;
       const end = await recordJob(purchase, { job, send: sent, at, ...(model !== undefined && { model }) });
       if (end !== 'taken') return { end: { order, jobId: job.jobId, credits: job.credits, fresh: true } };
-      missed = {
-        is: 'ambiguous',
-        message: `the service answered with job ${job.jobId}, which belongs to another request`,
-      };
-    } else missed = answer;
+      const message = `the service answered with job ${job.jobId}, which belongs to another request`;
+      missed = { is: 'ambiguous', message };
+    } else missed = answer as typeof missed;
     const next = nextAfterCreate(missed, {
       replays,
-      searches: sent.fence !== undefined,
+      searches: sent?.fence !== undefined,
       maybeSent: create.is === 'sent' || create.is === 'made-nothing',
       tries: purchase.tries,
-      ageMs: at - sent.at,
+      ageMs: at - (sent?.at ?? at),
       elapsedMs: clock.now() - purchase.startedAt,
     });
     const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
     switch (next.do) {
       case 'look-up': {
-        if (sent.fence === undefined) throw new Error('internal error: a look-up without a fence');
+        if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
         ports.emit({ event: 'create-searched', address: order.address, because: next.error });
         const { id, fence, resent } = sent;
         const found = ports.lost.lookUp(order, { id, sentAt, fence, resent });
@@ -69,19 +67,23 @@ export async function sendCreate(
         gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
         departure = { is: 'returning' };
         if (!next.throttled) await clock.sleep(afterMs, signal);
+        if (sent === undefined) return { create };
         const isSent = isUnknown || create.is === 'sent' || create.is === 'made-nothing';
         return { create: { is: isSent ? 'sent' : 'intended', send: { ...sent, because: next.because } } };
       }
       case 'refuse':
+        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
         return await refuse(purchase, next, { id: sent.id, departAs: (how) => (departure = how) });
       case 'drop':
         if (next.stop !== undefined) gate.stop(next.stop, next.error);
-        await ports.ledger.finish(order, { state: 'unsent', send: sent.id });
+        if (sent === undefined) ports.ledger.release(order);
+        else await ports.ledger.finish(order, { state: 'unsent', send: sent.id });
         return { end: { outcome: 'left', credits: 0, error: next.error } };
       case 'give-up': {
         if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
         else if (next.stop !== undefined) gate.stop(next.stop, next.error);
-        const recoverable = canReplay({ replays, ageMs: at - sent.at }) || sent.fence !== undefined;
+        const recoverable =
+          sent === undefined || sent.fence !== undefined || canReplay({ replays, ageMs: at - sent.at });
         return { end: giveUp(purchase, { error: next.error, recoverable }) };
       }
       default:
@@ -92,17 +94,42 @@ export async function sendCreate(
   }
 }
 
+/** Makes the send durable, and then sends it. Without `sent` nothing was put on record, and nothing left. */
+async function post(
+  create: Exclude<Create, { is: 'searching' }>,
+  purchase: Purchase,
+  at: number,
+): Promise<{ answer: CreateAnswer; sent?: Sent }> {
+  const { order, ports, body } = purchase;
+  if (typeof body !== 'string') throw new Error('internal error: a create without a request');
+  const call = { kind: order.kind, body, key: order.key };
+  if (create.is === 'intended' || create.is === 'sent') {
+    return { answer: await ports.service.create(call), sent: create.send };
+  }
+  const known = create.is === 'new' ? undefined : create.send;
+  const fence = known?.fence ?? (await readFence(order.kind, ports));
+  if (typeof fence === 'object') return { answer: fence };
+  const sent = await intend({ ...purchase, body }, { at, known, fence });
+  return { answer: await ports.service.create(call), sent };
+}
+
+/** A create that can only be looked up in a list does not leave while that list is out of reach. */
+async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
+  if (kinds[kind]?.recovery !== 'list') return undefined;
+  try {
+    return await lost.fence(kind);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { is: 'not-sent', message: `the list that would tell what became of it cannot be read: ${error.message}` };
+  }
+}
+
 /** The send is durable before its request leaves. */
 async function intend(
-  create: Exclude<Create, { is: 'searching' }>,
-  { order, ports, body, reserved }: Purchase,
-  at: number,
+  { order, ports, body, reserved }: Purchase & { body: string },
+  { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
 ): Promise<Sent> {
-  if (typeof body !== 'string') throw new Error('internal error: an intent without a request');
-  const { ledger, service, lost, emit } = ports;
-  const known = create.is === 'new' ? undefined : create.send;
-  const isListed = kinds[order.kind]?.recovery === 'list';
-  const fence = known?.fence ?? (isListed ? await lost.fence(order.kind) : undefined);
+  const { ledger, service, emit } = ports;
   const fenced = fence === undefined ? {} : { fence };
   const replays = service.replays(order.kind);
   const again = known === undefined ? {} : { resent: known.id };

@@ -449,8 +449,8 @@ export const controls: readonly Control[] = [
     invariant: 'I21',
     off: 'an open send is asked about before anything else is bought at its address',
     file: 'src/engine/order-of-work.ts',
-    find: 'const own = asks.size === 0 ? [] : (asks.get(order.address) ?? []);',
-    replace: 'const own = asks.size === 0 ? [] : (asks.get(order.key) ?? []);',
+    find: '? [] : (asks.get(order.address) ?? []);',
+    replace: '? [] : (asks.get(order.key) ?? []);',
     seenBy: {
       file: sends,
       title: 'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
