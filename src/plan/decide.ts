@@ -5,7 +5,7 @@ import { mayBeCharged } from '../lock/sends.ts';
 import { describeDifference } from './difference.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
-import { type SendFacts, settlingOf } from './open-sends.ts';
+import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
 import type { Action } from './plan.ts';
 import { nextPurchase } from './repeat.ts';
 import { findRetry } from './retry.ts';
@@ -40,7 +40,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   switch (purchase.state) {
     case 'intent':
     case 'unresolved':
-      return decideOpenSend(purchase, facts);
+      return decideOpenSend(ownOpenSend(match, facts) ?? purchase, facts);
     case 'refused':
       return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
     case 'running':

@@ -79,6 +79,15 @@ function because(purchase: Purchase): string {
   return purchase.error === undefined ? '' : `: ${purchase.error}`;
 }
 
+/** The open send that a step asks about by itself: of several for its request the first that can be asked for. */
+export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): Purchase | undefined {
+  if (purchase === undefined || !isOpenSend(purchase)) return undefined;
+  const same = openSendsOf(record).filter(
+    ({ fingerprint, forgotten }) => fingerprint === step.fingerprint && !forgotten,
+  );
+  return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
+}
+
 /** What an order needs to know of a send that it asks about. */
 export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
   const { since, fence, resent } = purchase;
@@ -109,8 +118,9 @@ export function openSendRows(
   const steps = new Map(matches.map((match) => [match.step.address, match]));
   const planned = new Set(rows.map(({ address }) => address));
   const asked = new Set<string>();
-  for (const { step, purchase } of matches) {
-    if (purchase !== undefined && isOpenSend(purchase) && planned.has(step.address)) asked.add(sendOf(purchase));
+  for (const match of matches) {
+    const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
+    if (own !== undefined) asked.add(sendOf(own));
   }
   const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
   return openSends(lock, new Set(steps.keys()))

@@ -65,7 +65,7 @@ async function resume(order: StepOrder, ports: Ports): Promise<Create> {
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
   // When it was sent again is not on record: at the latest just before this run.
-  const sentAt = resent ? ports.clock.now() : send.at - ahead;
+  const sentAt = resent ? ports.clock.now() : send.at - (typeof ahead === 'number' ? ahead : 0);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 

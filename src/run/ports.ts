@@ -165,9 +165,10 @@ export interface Service {
   /** Whether a lost answer of this kind can be recovered by sending the same key again. */
   replays(kind: string): boolean;
   /**
-   * How far the service's clock is ahead of this one, in ms; 0 where it does not say. May ask the service, for nothing.
+   * How far the service's clock is ahead of this one, in ms; 0 where it does not say. May ask the service, for nothing;
+   * `unreachable`: it does not answer, so nothing that is paid for should be sent to it.
    */
-  clockAheadMs(): Promise<number>;
+  clockAheadMs(): Promise<number | { unreachable: string }>;
   /** One POST, never repeated inside. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */

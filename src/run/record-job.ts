@@ -39,7 +39,8 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   const credits = found.credits === undefined || found.credits === 0 ? null : found.credits;
   const job = { jobId, credits, balance: null, ...(recordId !== undefined && { recordId }) };
   ports.emit({ event: 'job-found', address: order.address, jobId });
-  const at = ports.clock.now() + (await ports.service.clockAheadMs());
+  const ahead = await ports.service.clockAheadMs();
+  const at = ports.clock.now() + (typeof ahead === 'number' ? ahead : 0);
   const recorded = await recordJob(purchase, { job, send, at, ...(model !== undefined && { model }) });
   if (recorded === 'recorded') return { end: { order, jobId, credits, fresh: false } };
   const error = `${send.because}; the list shows job ${jobId}, which belongs to another request`;

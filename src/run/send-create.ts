@@ -18,7 +18,6 @@ export async function sendCreate(
   const { gate, service, clock, signal } = ports;
   if (typeof body !== 'string') return { end: await leaveOff(create, purchase, body) };
   const replays = service.replays(order.kind);
-  const now = async () => clock.now() + (await service.clockAheadMs());
   // Asking for an answer pays for nothing new.
   const isAsked = create.is === 'sent' && replays;
   if ((await gate.enter(order, { signal, isAsked })) === 'stop') {
@@ -26,7 +25,8 @@ export async function sendCreate(
   }
   let departure: Departure = { is: 'undecided' };
   try {
-    const at = await now();
+    const ahead = await service.clockAheadMs();
+    const at = clock.now() + (typeof ahead === 'number' ? ahead : 0);
     // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the time in which its answer could be asked for again has passed';
@@ -34,7 +34,8 @@ export async function sendCreate(
     }
     purchase.tries += 1;
     const sentAt = clock.now();
-    const { answer, sent } = await post(create, purchase, at);
+    const { answer, sent } =
+      typeof ahead === 'number' ? await post(create, purchase, at) : unanswered(create, ahead.unreachable);
     let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
@@ -92,6 +93,15 @@ export async function sendCreate(
   } finally {
     gate.leave(order, departure);
   }
+}
+
+/** Nothing that is paid for leaves for a service that has not answered anything yet. */
+function unanswered(
+  create: Exclude<Create, { is: 'searching' }>,
+  message: string,
+): { answer: CreateAnswer; sent?: Sent } {
+  const answer = { is: 'not-sent', message } as const;
+  return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
 /** Makes the send durable, and then sends it. Without `sent` nothing was put on record, and nothing left. */

@@ -1,8 +1,7 @@
-import type { Http } from './http.ts';
+import type { Http, HttpAnswer } from './http.ts';
 
-/** It costs nothing, is documented, and answers shortly. */
+/** It costs nothing, and is documented. */
 const probePath = '/accounts';
-const probeMs = 5000;
 
 /**
  * How far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The service keeps
@@ -11,10 +10,13 @@ const probeMs = 5000;
 export class ServiceClock {
   readonly #now: () => number;
   #aheadMs: number | undefined;
-  #probe: Promise<void> | undefined;
+  readonly #probeMs: number;
+  #probe: Promise<HttpAnswer> | undefined;
 
-  constructor(now: () => number) {
+  /** `probeMs`: how long it is waited for an answer that tells the time. */
+  constructor(now: () => number, { probeMs }: { probeMs: number }) {
     this.#now = now;
+    this.#probeMs = probeMs;
   }
 
   /** The same calls; each answer is looked at. */
@@ -29,13 +31,15 @@ export class ServiceClock {
     };
   }
 
-  /** Milliseconds; 0 where the service does not say. Asks once where no answer has told yet. */
-  async aheadMs(http: Http): Promise<number> {
-    if (this.#aheadMs === undefined) {
-      this.#probe ??= http.call({ method: 'GET', path: probePath, deadlineMs: probeMs }).then(() => {});
-      await this.#probe;
-    }
-    return this.#aheadMs ?? 0;
+  /** Milliseconds; 0 where the service does not say. Asks where no answer has told yet. */
+  async aheadMs(http: Http): Promise<number | { unreachable: string }> {
+    if (this.#aheadMs !== undefined) return this.#aheadMs;
+    const probe = { method: 'GET', path: probePath, deadlineMs: this.#probeMs } as const;
+    this.#probe ??= http.call(probe).finally(() => {
+      this.#probe = undefined;
+    });
+    const answer = await this.#probe;
+    return answer.is === 'broken' ? { unreachable: answer.message } : (this.#aheadMs ?? 0);
   }
 
   #observe(date: string | undefined): void {

@@ -33,7 +33,7 @@ export interface ServiceOptions {
 /** The HTTP API, as a run needs it. */
 export interface ServiceClient {
   replays(kind: string): boolean;
-  clockAheadMs(): Promise<number>;
+  clockAheadMs(): Promise<number | { unreachable: string }>;
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
@@ -47,7 +47,7 @@ export interface ServiceClient {
 export function createService(options: ServiceOptions): ServiceClient {
   const redact = makeRedact(options.token);
   const credential = readCredential(options.token);
-  const serviceClock = new ServiceClock(() => options.clock.now());
+  const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
   const downloader = createDownloader({ baseUrl: options.baseUrl, redact });
   const watching: WatchPorts = {
