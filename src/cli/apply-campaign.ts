@@ -99,6 +99,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
     const loaded = await requireLock(paths, service, terminal);
     const { plan: made, states } = await planCampaign(graph, loaded.lock, paths, {
       terminal,
+      isRun: true,
       redo: options.redo ?? [],
       ...selectionOf(options),
       ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),

@@ -53,7 +53,8 @@ export async function decide(
   const { options, terminal, service } = context;
   const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
+  const guard = options.dryRun === true ? undefined : await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const loaded = await requireLock(paths, service, terminal);
     if (loaded.lock.service === undefined && service !== undefined) loaded.lock.service = service;
@@ -71,7 +72,7 @@ export async function decide(
     tell(rulings, context);
     return exitCodes.done;
   } finally {
-    await guard.release();
+    await guard?.release();
   }
 }
 
