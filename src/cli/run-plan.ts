@@ -1,7 +1,6 @@
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
-import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
 import { drive } from '../engine/drive.ts';
@@ -10,7 +9,6 @@ import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Json } from '../json.ts';
-import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
@@ -23,7 +21,7 @@ import { exitCodeOf } from './exit-code.ts';
 import { noService } from './no-service.ts';
 import type { RunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
-import { settleLock } from './settle-lock.ts';
+import { openRunLock, settleLock } from './settle-lock.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -66,11 +64,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     emit({ event: 'spending-stopped', because: 'signal', detail: name });
   });
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
-  const file = await openLockFile(paths.lock, {
-    header: writeHeader(lock),
-    read: loaded.read ?? null,
-    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
-  });
+  const claims = options.access !== undefined || loaded.isMoved;
+  const file = await openRunLock(paths.lock, { loaded, lock, claims });
   const ledger = new LocalLedger({
     lock,
     file,

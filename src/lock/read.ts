@@ -22,6 +22,8 @@ export interface LockReading {
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];
+  /** The digests that its header lines name. */
+  services: string[];
   /** Byte offset: the file must be cut there before anything is appended. */
   tornTailAt?: number;
   /** The file is not byte for byte what `writeLock` makes of `lock`. */
@@ -59,7 +61,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   }
   const { newer, damages, headers, parts, services, markers } = findings;
   if (newer !== undefined) {
-    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], needsRewrite: false };
+    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], services: [], needsRewrite: false };
   }
   const lock = foldFindings(findings);
   const diagnostics = damages.map((damage) => damagedLine(source, damage));
@@ -71,6 +73,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   return {
     lock,
     diagnostics,
+    services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
     needsRewrite: !isNormalForm(bytes, lock),
   };
