@@ -53,6 +53,7 @@ export const codes = {
   MB1103: 'a value has the wrong type or form',
   MB1104: 'the manifest sets something that belongs into the environment',
   MB1105: 'the manifest version is not supported',
+  MB1106: 'a text or a number cannot be sent as it is written',
   // Templates
   MB1201: 'a template cannot be parsed',
   MB1202: 'a template uses something that is not allowed',

@@ -15,6 +15,7 @@ import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbo
 import { requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
+import { agreeToMove } from './lock-service.ts';
 import { findNothingToDo } from './nothing-to-do.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
@@ -98,9 +99,12 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const events = openEvents(options.events, terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
-    const loaded = await requireLock(paths, service, terminal);
+    const { serviceMoved, yes } = options;
+    const loaded = await requireLock(paths, service, terminal, { serviceMoved });
+    if (serviceMoved === true) await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
     const { plan: made, states } = await planCampaign(graph, loaded.lock, paths, {
       terminal,
+      isRun: true,
       redo: options.redo ?? [],
       ...selectionOf(options),
       ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),

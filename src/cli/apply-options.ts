@@ -4,6 +4,8 @@ export interface PlanCommandOptions {
   concurrency?: number;
   redo?: string[];
   lock?: string;
+  /** The service of the lock has a new address. */
+  serviceMoved?: boolean;
   json?: boolean;
   all?: boolean;
   var?: Record<string, string>;

@@ -26,13 +26,18 @@ export function campaignPaths(file: string, options: { sandbox?: boolean; lock?:
   };
 }
 
+/** Every embedded sandbox is the same service, whatever port it listens on. */
+export const sandboxService = 'sandbox';
+
 /**
  * Says of two runs whether they talk to the same service, without putting its address into git; undefined when nobody
- * knows where the service is. Every embedded sandbox is the same service, whatever port it listens on.
+ * knows where the service is. Two spellings of one address are one: the case of its host, a port that goes without saying, a
+ * dot or slashes at the end. Two names of one machine are two: what listens behind them may differ.
  */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
-  if (sandbox) return 'sandbox';
+  if (sandbox) return sandboxService;
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined;
-  const address = new URL(baseUrl).href.replace(/\/+$/, '');
+  const { protocol, host, pathname } = new URL(baseUrl);
+  const address = `${protocol}//${host.replace(/\.(?=:|$)/, '')}${pathname}`.replace(/\/+$/, '');
   return createHash('sha256').update(address).digest('hex').slice(0, 16);
 }

@@ -16,6 +16,7 @@ import { diagnosticsText } from '../report/diagnostics-text.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
+import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -142,16 +143,24 @@ export interface LoadedLock {
   needsRewrite: boolean;
   /** Something was told of it. */
   isNotable: boolean;
+  /** It has purchases of another address, and `--service-moved` was given: a person has to agree. */
+  isMoved: boolean;
+  /** An older version wrote it. */
+  isOlder: boolean;
+  /** Its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
+  isOfAnother: boolean;
 }
 
 /**
  * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
- * undefined when nobody knows where the service is.
+ * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
+ * whoever writes asks a person first (`agreeToMove`).
  */
 export async function requireLock(
   paths: CampaignPaths,
   service: string | undefined,
   terminal: Terminal,
+  { serviceMoved = false }: { serviceMoved?: boolean | undefined } = {},
 ): Promise<LoadedLock> {
   const shown = relative(process.cwd(), paths.lock) || paths.lock;
   let bytes: Buffer | undefined;
@@ -161,7 +170,10 @@ export async function requireLock(
     const message = error instanceof Error ? error.message : String(error);
     throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
   }
-  if (bytes === undefined) return { lock: emptyLock(), needsRewrite: false, isNotable: false };
+  if (bytes === undefined) {
+    const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
+    return { lock, needsRewrite: false, isNotable: false, isMoved: false, isOlder: false, isOfAnother: false };
+  }
   if (bytes.length > 0 && !bytes.includes('"mediabatch"')) {
     throw new CommandError(
       exitCodes.wrongInput,
@@ -170,24 +182,22 @@ export async function requireLock(
     );
   }
   const reading = readLock(shown, bytes);
-  showDiagnostics(reading.diagnostics, new Map(), terminal);
-  if (reading.diagnostics.some(({ severity }) => severity === 'error')) {
+  const diagnostics = withoutTwoServices(reading.diagnostics, serviceMoved);
+  showDiagnostics(diagnostics, new Map(), terminal);
+  if (diagnostics.some(({ severity }) => severity === 'error')) {
     throw new CommandError(exitCodes.wrongInput, '');
   }
-  const isElsewhere = service !== undefined && reading.lock.service !== undefined && reading.lock.service !== service;
-  if (isElsewhere && hasPurchases(reading.lock)) {
-    throw new CommandError(
-      exitCodes.wrongInput,
-      `the lock ${shown} was made against another service address, so its job ids mean nothing here`,
-      'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE',
-    );
-  }
-  const { lock, needsRewrite, tornTailAt } = reading;
-  const isNotable = reading.diagnostics.length > 0;
-  return { lock, read: digestOf(bytes), needsRewrite, isNotable, ...(tornTailAt !== undefined && { tornTailAt }) };
-}
-
-/** Something in it exists at a service, or may. */
-function hasPurchases(lock: Lock): boolean {
-  return [...lock.steps.values()].some(({ purchases }) => purchases.some(({ state }) => state !== 'refused'));
+  const belonging = belongingOf(reading, service);
+  if (belonging === 'elsewhere' && service !== undefined) refuseElsewhere(reading, { shown, service, serviceMoved });
+  const { needsRewrite, tornTailAt } = reading;
+  return {
+    lock: { ...reading.lock, ...(service !== undefined && { service }) },
+    read: digestOf(bytes),
+    needsRewrite,
+    isNotable: diagnostics.length > 0,
+    isMoved: belonging === 'elsewhere',
+    isOlder: reading.isOlder,
+    isOfAnother: belonging !== 'ours',
+    ...(tornTailAt !== undefined && { tornTailAt }),
+  };
 }

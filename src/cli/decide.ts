@@ -10,8 +10,10 @@ import { rulingsJson, rulingsText } from '../report/rulings-text.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import { type LoadedLock, requireGraph, requireLock } from './campaign.ts';
 import { type CampaignPaths, campaignPaths } from './campaign-paths.ts';
+import { readEnvironment } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
+import { agreeToMove } from './lock-service.ts';
 import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
 
@@ -24,6 +26,8 @@ export interface DecideOptions {
   dryRun?: boolean;
   json?: boolean;
   yes?: boolean;
+  /** The service of the lock has a new address. */
+  serviceMoved?: boolean;
 }
 
 /** A campaign whose lock nobody else writes until the decision is made. */
@@ -53,10 +57,15 @@ export async function decide(
   const { options, terminal, service } = context;
   const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
+  const guard = options.dryRun === true ? undefined : await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
-    const loaded = await requireLock(paths, service, terminal);
-    if (loaded.lock.service === undefined && service !== undefined) loaded.lock.service = service;
+    const { serviceMoved, yes } = options;
+    const loaded = await requireLock(paths, service, terminal, { serviceMoved });
+    if (serviceMoved === true && options.dryRun !== true) {
+      const environment = readEnvironment(process.env, process.cwd());
+      await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
+    }
     const rulings = await rule({ graph, lock: loaded.lock, paths });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (!isRecorded) requireSome(rulings);
@@ -71,7 +80,7 @@ export async function decide(
     tell(rulings, context);
     return exitCodes.done;
   } finally {
-    await guard.release();
+    await guard?.release();
   }
 }
 

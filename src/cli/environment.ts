@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackHost } from '../graph/inward-address.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
+import { whyNotKey } from './check-key.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
 /** Where the service is and how to sign in. Never from a manifest. */
@@ -43,7 +44,7 @@ function readDotEnv(folder: string): NodeJS.Dict<string> {
 /** Whether the service gives the same job for the same key: it does for an API key. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
-  if (token === undefined) return 'unknown';
+  if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
   return readCredential(token).is === 'api-key' ? 'yes' : 'no';
 }
 
@@ -66,12 +67,10 @@ export function requireAccess(environment: Environment): Access {
       'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
     );
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new CommandError(
-      exitCodes.keyRefused,
-      'MEDIABATCH_API_KEY holds characters that a key cannot have (white space inside, or not ASCII)',
-      'copy the key again from the dashboard, without quotes or line ends',
-    );
+  const wrong = whyNotKey(token);
+  if (wrong !== undefined) {
+    const message = `MEDIABATCH_API_KEY ${wrong.problem}, so it was not sent`;
+    throw new CommandError(exitCodes.keyRefused, message, wrong.hint);
   }
   if (baseUrl === undefined) {
     throw new CommandError(

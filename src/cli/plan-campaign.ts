@@ -32,6 +32,8 @@ export interface PlanOptions {
   accountOf?: (send: string) => string | undefined;
   onUnknown?: 'ask' | 'hold';
   terminal: Terminal;
+  /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
+  isRun?: boolean;
   /** What is known of the outputs from before; what is found out now is noted there. */
   seen: SeenFiles;
 }
@@ -88,7 +90,7 @@ export async function planCampaign(
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
-  await checkPlaces(plan, lock, { paths, terminal: options.terminal });
+  await checkPlaces(plan, lock, { paths, terminal: options.terminal, isRun: options.isRun === true });
   return { plan, states, redo };
 }
 
@@ -111,12 +113,14 @@ function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
-  context: { paths: CampaignPaths; terminal: Terminal },
+  context: { paths: CampaignPaths; terminal: Terminal; isRun: boolean },
 ): Promise<void> {
-  const { paths, terminal } = context;
+  const { paths, terminal, isRun } = context;
   const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
-  const [bad] = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
-  if (bad !== undefined) throw badPlaceError(bad);
+  const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
+  const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
+  if (worst !== undefined) throw badPlaceError(worst);
+  if (bad[0] !== undefined) tellNotWritable(bad[0], terminal);
   const ours = new Set<string>();
   for (const record of lock.steps.values()) {
     for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
@@ -133,6 +137,13 @@ function savesOf(address: string, order: StepOrder): { address: string; save: st
   if (kinds[order.kind]?.media === 'none') return [];
   const count = Math.max(1, order.outputs?.length ?? 0);
   return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
+}
+
+/** Whoever only looks need not write: a mount for reading, somebody else's checkout, a CI without rights. */
+function tellNotWritable({ address, path }: BadPlace, { style, err }: Terminal): void {
+  const where = path === '.' ? 'this folder' : `the folder ${path}`;
+  const text = `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
+  err(`${style.yellow('notice')} ${safeText(text, 1000)}\n`);
 }
 
 function badPlaceError({ address, path, why }: BadPlace): CommandError {

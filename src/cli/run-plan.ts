@@ -1,7 +1,6 @@
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
-import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
 import { LocalGate } from '../engine/create-gate.ts';
@@ -11,7 +10,6 @@ import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Json } from '../json.ts';
 import { hasOpenSends } from '../lock/sends.ts';
-import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
@@ -24,7 +22,7 @@ import { exitCodeOf } from './exit-code.ts';
 import { noService } from './no-service.ts';
 import type { RunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
-import { settleLock } from './settle-lock.ts';
+import { openRunLock, settleLock } from './settle-lock.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -71,11 +69,8 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     emit({ event: 'spending-stopped', because: 'signal', detail: name });
   });
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
-  const file = await openLockFile(paths.lock, {
-    header: writeHeader(lock),
-    read: loaded.read ?? null,
-    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
-  });
+  const claims = options.access !== undefined || loaded.isMoved;
+  const file = await openRunLock(paths.lock, { loaded, lock, claims });
   const gate = new LocalGate({ clock, places: 64, creditWaitMs: options.creditWaitMs, emit });
   const ledger = new LocalLedger({
     lock,

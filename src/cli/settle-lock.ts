@@ -4,10 +4,34 @@ import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
+import { type Lock, lockVersion } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { RunFact } from '../run/event.ts';
 import type { LoadedLock } from './campaign.ts';
+
+/**
+ * Opens the lock for a run. Its header names the service before the first line of a purchase does: whatever ends the run
+ * then, what it bought stands under the service that it was bought from, in a file that older versions refuse.
+ */
+export async function openRunLock(
+  path: string,
+  { loaded, lock, claims }: { loaded: LoadedLock; lock: Lock; claims: boolean },
+): Promise<LockFile> {
+  const file = await openLockFile(path, {
+    header: writeHeader(lock),
+    read: loaded.read ?? null,
+    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+  });
+  if (!(loaded.isOfAnother || loaded.isOlder) || !claims) return file;
+  try {
+    await file.replace(writeLines(lock));
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
 
 /** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
@@ -38,12 +62,17 @@ async function joinWithChanged(
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
   const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
+  // Jobs of two services are nobody's to sort: both are named, and the next run says so.
+  const { service } = ledger.lock;
+  const own = service === undefined ? {} : { service };
+  const other = reading?.services.find((one) => one !== service);
   const file = await openLockFile(path, {
     header: writeHeader(joined),
     read: bytes === undefined ? null : digestOf(bytes),
   });
   try {
-    await file.replace(writeLines(withoutMovedAway(joined, outline)));
+    const lines = writeLines(withoutMovedAway({ ...joined, ...own }, outline));
+    await file.replace(other === undefined ? lines : [writeHeader({ version: lockVersion, service: other }), ...lines]);
   } finally {
     await file.close();
   }

@@ -183,8 +183,9 @@ function guardPath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
 }
 
+/** Named after the dead holder alone: where runs die one after the other in the act, the names do not grow. */
 function takeoverPath(path: string, deadId: string): string {
-  return `${path}.stale.${deadId}`;
+  return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
 }
 
 /** Makes the folder for what is never committed. A symbolic link in its place could lead anywhere. */

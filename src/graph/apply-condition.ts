@@ -64,7 +64,7 @@ function renderWhen(
     const site = { text: when, path: from.path, places: from.manifest.places };
     from.diagnostics.push(withTrail(placeFault(fault, site), draft));
   }
-  return value ?? unknownValue;
+  return value === undefined ? unknownValue : value;
 }
 
 /** A data file has texts; an empty cell says no. */

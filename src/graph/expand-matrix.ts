@@ -1,7 +1,15 @@
 import type { Diagnostic, DiagnosticCode } from '../diagnostic.ts';
 import { type Manifest, type Matrix, type Task, taskPath } from '../manifest/manifest.ts';
 import { suggestName } from '../manifest/suggest.ts';
-import { describeValue, isScalar, type JsonMap, type Path, type Scalar, shorten } from '../manifest/values.ts';
+import {
+  describeValue,
+  isScalar,
+  type JsonMap,
+  type Path,
+  type Scalar,
+  shorten,
+  unknownValue,
+} from '../manifest/values.ts';
 import { addressPart } from './address.ts';
 import { readVar } from './task-rows.ts';
 
@@ -87,7 +95,12 @@ class Expansion {
     }
     const list = found.value;
     if (Array.isArray(list) && list.every(isScalar)) return list;
-    const message = `the axis \`${name}\` is ${Array.isArray(list) ? 'a list with maps or lists in it' : describeValue(list)}`;
+    const odd = Array.isArray(list) ? list.find((item) => !isScalar(item)) : undefined;
+    if (odd === unknownValue) {
+      this.#broken = true;
+      return undefined;
+    }
+    const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)} in it`}`;
     const hint = isScalar(list)
       ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
       : 'an axis is a list of texts and numbers';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../json.ts';
 import { flatText } from '../manifest/flat-text.ts';
+import { unknownValue } from '../manifest/values.ts';
 import type { OpenRequest } from './graph.ts';
 
 /**
@@ -33,6 +34,8 @@ export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {
     if (value === null || typeof value !== 'object') return;
+    // Every request comes through here: what is wrong has been told by now, and what is not known is never sent.
+    if (value === unknownValue) throw new Error('internal error: a request holds a value that is not known');
     if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
     for (const item of Object.values(value)) visit(item);
   };

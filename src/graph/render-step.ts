@@ -2,7 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import { type Manifest, taskPath } from '../manifest/manifest.ts';
-import { findForeignKey, makeReference } from '../manifest/references.ts';
+import { makeReference } from '../manifest/references.ts';
 import type { Scope } from '../manifest/render-template.ts';
 import { suggestName } from '../manifest/suggest.ts';
 import type { NamePath, TemplateFault } from '../manifest/template.ts';
@@ -20,6 +20,7 @@ import {
   type JoinIndex,
   joinConditions,
 } from './join.ts';
+import { whyRefused } from './refuse-value.ts';
 import { renderValue } from './render-value.ts';
 import type { RequestChecker } from './request-checker.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
@@ -96,7 +97,10 @@ class StepRendering {
         }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
-      this.#refuseForeignKeys(request, field, path);
+      const refused = whyRefused(field, request[field] ?? null);
+      if (refused === undefined) continue;
+      request[field] = unknownValue;
+      this.#report({ severity: 'error', ...refused, place: this.#steps.manifest.places.value(path) });
     }
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     if (kind !== undefined) {
@@ -106,16 +110,6 @@ class StepRendering {
       if (!kind.create.documented) this.#checkByDocument(kind.name, request);
     }
     return request;
-  }
-
-  /** A key such as `$ref` would be taken for one of ours. */
-  #refuseForeignKeys(request: JsonMap, field: string, path: Path): void {
-    const key = findForeignKey(request[field] ?? null);
-    if (key === undefined) return;
-    request[field] = unknownValue;
-    const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
-    const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
-    this.#report({ code: 'MB1503', severity: 'error', message, hint, place: this.#steps.manifest.places.value(path) });
   }
 
   /** By what the service says about itself, where nobody else does. */

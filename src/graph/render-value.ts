@@ -28,7 +28,8 @@ export function renderValue(
     const site = { text: value, path };
     const result = renderTemplate(template, using.scopeAt(site));
     for (const fault of result.faults) using.onFault?.(fault, site);
-    return result.value ?? unknownValue;
+    // `null` is a value: it is sent, or refused by its field.
+    return result.value === undefined ? unknownValue : result.value;
   }
   if (Array.isArray(value)) return value.map((item, index) => renderValue(item, [...path, index], using));
   if (!isMap(value)) return value;

@@ -4,17 +4,9 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { renderTemplate } from '../manifest/render-template.ts';
 import { listNames, nearestName } from '../manifest/suggest.ts';
 import { isTemplate, type Template } from '../manifest/template.ts';
-import {
-  describeValue,
-  emptyMap,
-  freshCopy,
-  isMap,
-  type JsonMap,
-  type Path,
-  shorten,
-  unknownValue,
-} from '../manifest/values.ts';
+import { emptyMap, isMap, type JsonMap, type Path, shorten, unknownValue } from '../manifest/values.ts';
 import { checkPaths } from './check-paths.ts';
+import { readOverride } from './read-override.ts';
 import { placeFault, type TemplateCache } from './templates.ts';
 
 /**
@@ -95,11 +87,18 @@ export function resolveVars(
       vars[name] = result.value;
       continue;
     }
+    // What is declared is wrong itself, which has been told: nobody knows what was to come.
+    if (declared[name] === unknownValue) continue;
     const place = manifest.places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
     const error = { severity: 'error', place } as const;
     if (result === undefined) {
       const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
       diagnostics.push({ code: 'MB1101', ...error, message, hint: hintForUndeclared(name, Object.keys(declared)) });
+    } else if ('unsendable' in result) {
+      vars[name] = unknownValue;
+      const { written, problem, hint } = result.unsendable;
+      const message = `the var \`${name}\` is set from outside, and ${written ?? 'its text'} ${problem}`;
+      diagnostics.push({ code: 'MB1106', ...error, message, hint });
     } else {
       vars[name] = unknownValue;
       const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
@@ -140,25 +139,4 @@ function listFrom(text: string, declared: readonly Json[]): Json[] {
     .map((part) => part.trim().replaceAll(/^["']|["']$/g, ''))
     .filter((part) => part !== '')
     .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
-}
-
-/** Outside values are texts; what is declared says what they have to become. */
-function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } {
-  if (declared === null || typeof declared === 'string') return { value: text };
-  if (typeof declared === 'number') {
-    const number = Number(text);
-    return text.trim() !== '' && Number.isFinite(number) ? { value: number } : { wanted: 'a number' };
-  }
-  if (typeof declared === 'boolean') {
-    return text === 'true' || text === 'false' ? { value: text === 'true' } : { wanted: '`true` or `false`' };
-  }
-  const wanted = `${describeValue(declared)} written as JSON`;
-  try {
-    const value = freshCopy(JSON.parse(text) as Json);
-    return Array.isArray(value) === Array.isArray(declared) && typeof value === 'object' && value !== null
-      ? { value }
-      : { wanted };
-  } catch {
-    return { wanted };
-  }
 }

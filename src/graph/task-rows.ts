@@ -157,8 +157,17 @@ function rowsOfPattern(
   const place = () => from.manifest.places.value(from.path);
   const found = from.data.get(pattern);
   if (found === undefined) throw new Error(`internal error: the files ${pattern} were not listed`);
-  if ('files' in found)
-    return { rows: rowsOfFiles(pattern, { files: found.files, folder: from.folder, place }), diagnostics: [] };
+  if ('files' in found) {
+    // A name that is no text arrives as one with this character in it: no prompt can hold it, and nobody can open it.
+    const odd = found.files.find((file) => /\ufffd|\p{Surrogate}/u.test(file));
+    if (odd === undefined) {
+      return { rows: rowsOfFiles(pattern, { files: found.files, folder: from.folder, place }), diagnostics: [] };
+    }
+    const shown = shorten(odd.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+    const message = `${shorten(pattern)} matches a file whose name is not UTF-8 text: ${shown}`;
+    const diagnostic: Diagnostic = { code: 'MB1301', severity: 'error', message, hint: 'rename it', place: place() };
+    return { rows: 'unknown', diagnostics: [diagnostic] };
+  }
   const detail = 'problem' in found && found.detail !== undefined ? ` (${shorten(found.detail, 120)})` : '';
   const message = `the files ${shorten(pattern)} cannot be listed${detail}`;
   const hint = 'write a pattern of paths below the folder of the manifest, as in photos/*.jpg';

@@ -62,11 +62,6 @@ export class Uploads {
 
 /** Relative to the folder of the main manifest, and below it. */
 function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
-  if (/\p{Cs}/u.test(written)) {
-    const message = `"${shorten(written.replaceAll(/\p{Cs}/gu, '\ufffd'))}" has half a character in it, and no file has such a name`;
-    const hint = 'write the name again, here or in the data: a character of it was cut in two';
-    return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place } };
-  }
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
   if (!isOutside) return path;

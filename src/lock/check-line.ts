@@ -196,6 +196,9 @@ function checkRequest(request: Json): { [field: string]: Json } {
 }
 
 function checkDepth(value: Json, left: number): void {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw new LineProblem('has a "request" with a number that is too large');
+  }
   if (value === null || typeof value !== 'object') return;
   if (left === 0) throw new LineProblem(`has a "request" that is nested deeper than ${maxDepth} levels`);
   for (const item of Object.values(value)) checkDepth(item, left - 1);

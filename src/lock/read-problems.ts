@@ -35,7 +35,7 @@ export function twoServices(source: Source, lines: number[]): Diagnostic {
     code: 'MB2003',
     severity: 'error',
     message: `${source.file} mixes records of different services (header lines ${numbers})`,
-    hint: wayBack(source.file, 'and use --lock FILE to keep a lock of its own for the other service'),
+    hint: `Nothing was sent. Where they are one service that has a new address, say so with --service-moved. Where they are two, give each a lock of its own for --lock FILE: "git show BRANCH:./${source.file}" prints the one of a branch`,
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
   };
 }

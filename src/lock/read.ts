@@ -23,6 +23,10 @@ export interface LockReading {
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];
+  /** An older version wrote it, or a part of it. */
+  isOlder: boolean;
+  /** The digests that its header lines name. */
+  services: string[];
   /** Byte offset: the file must be cut there before anything is appended. */
   tornTailAt?: number;
   /** The file is not byte for byte what `writeLock` makes of `lock`. */
@@ -39,6 +43,7 @@ interface Findings {
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: number;
+  isOlder: boolean;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
   markers: FileLine[];
@@ -55,6 +60,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     upgrade: new LineUpgrade(),
     services: new Map(),
     headers: 0,
+    isOlder: false,
     damages: [],
     markers: [],
   };
@@ -69,7 +75,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   }
   const { newer, damages, headers, parts, services, markers } = findings;
   if (newer !== undefined) {
-    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], needsRewrite: false };
+    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], isOlder: false, services: [], needsRewrite: false };
   }
   const lock = foldFindings(findings);
   const diagnostics = damages.map((damage) => damagedLine(source, damage));
@@ -81,6 +87,8 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   return {
     lock,
     diagnostics,
+    isOlder: findings.isOlder,
+    services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
     needsRewrite: !isNormalForm(bytes, lock),
   };
@@ -127,6 +135,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }
   findings.headers++;
+  if (version < lockVersion) findings.isOlder = true;
   if (version > lockVersion) {
     findings.newer ??= { version, line };
     return;

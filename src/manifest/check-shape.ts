@@ -86,7 +86,9 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const message = `${subjectOf(path)} is ${describeValue(value)}`;
     return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
-  const seen = violation.keyword === 'minProperties' ? 'empty' : describeValue(value);
+  // Most nulls here are a key with nothing behind it.
+  const isEmpty = violation.keyword === 'minProperties' || value === null;
+  const seen = isEmpty ? 'empty' : describeValue(value);
   const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
   return {
     code: 'MB1103',

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from '../json.ts';
+import { whyTextIsUnsendable } from './unsendable.ts';
 import { describeValue, isScalar } from './values.ts';
 
 /** A value, or why there is none. */
@@ -115,7 +116,10 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
     return { wrong: `needs a width up to 1000, and got ${describeValue(width)}` };
   if (fill !== undefined && !isScalar(fill))
     return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
-  return { value: String(value).padStart(least, String(fill ?? '0')) };
+  const padded = String(value).padStart(least, String(fill ?? '0'));
+  // It counts UTF-16 units: an emoji to fill with can come out cut in half.
+  if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
+  return { value: padded };
 }
 
 /** No prompt is longer; the output of a whole template has a limit of its own. */

@@ -6,6 +6,7 @@ import { readCsv } from './read-csv.ts';
 import { dataFaults, readYaml } from './read-yaml.ts';
 import type { Row, Rows } from './rows.ts';
 import { placeBetween, placeOfLine, readSource, type Source } from './source.ts';
+import { findUnsendableInJson, nulWords } from './unsendable.ts';
 import { describeValue, freshCopy, isMap, isScalar, shorten, unknownValue } from './values.ts';
 
 /**
@@ -17,6 +18,11 @@ export function readRows(data: { path: string; file: string; text: string }): {
   diagnostics: Diagnostic[];
 } {
   const source = readSource(data.file, data.text);
+  const nul = data.text.indexOf('\0');
+  if (nul !== -1) {
+    const place = placeBetween(source, nul, nul + 1);
+    return { diagnostics: [{ code: 'MB1302', severity: 'error', ...nulWords, place }] };
+  }
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
@@ -93,6 +99,8 @@ function columnsOf(rows: readonly Row[]): { columns?: string[] } {
 function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const parsed = parseJson(source.text, 0);
   if ('error' in parsed) return { diagnostics: [notJson(source, parsed, label)] };
+  const unsendable = unsendableIn(source, { text: source.text, start: 0 });
+  if (unsendable.length > 0) return { diagnostics: tellSome(unsendable) };
   let places: Places | undefined;
   const placeOf = (index: number): Place => {
     places ??= readYaml(source, dataFaults).places;
@@ -103,6 +111,7 @@ function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Di
 
 function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
+  const unsendable: Diagnostic[] = [];
   const values: Json[] = [];
   const lines: number[] = [];
   for (const [index, start] of source.lineStarts.entries()) {
@@ -115,9 +124,11 @@ function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostic
       );
       continue;
     }
+    unsendable.push(...unsendableIn(source, { text: line, start }));
     values.push(parsed.value);
     lines.push(index + 1);
   }
+  diagnostics.push(...tellSome(unsendable));
   const placeOf = (index: number): Place => placeOfLine(source, lines[index] ?? 1);
   const result = rowsFromList(values, { label, placeOf, code: 'MB1302' });
   if (diagnostics.length === 0) return result;
@@ -130,6 +141,23 @@ function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics
   const placeOf = (index: number): Place => places.value([index]);
   const result = rowsFromList(value, { label, placeOf, code: 'MB1302' });
   return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
+}
+
+/** What stands in JSON and cannot be sent, each at its own place. */
+function unsendableIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
+  return [...findUnsendableInJson(part.text)].map(({ written, problem, hint, start, end }): Diagnostic => {
+    const place = placeBetween(source, part.start + start, part.start + end);
+    return { code: 'MB1106', severity: 'error', message: `${written ?? 'a text'} ${problem}`, hint, place };
+  });
+}
+
+/** A column of ids is one mistake, made in every row. */
+function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
+  const told = alike.slice(0, 5);
+  const last = told.at(-1);
+  const more = alike.length - told.length;
+  if (last !== undefined && more > 0) last.message += ` (and ${more} more like this)`;
+  return told;
 }
 
 type ParsedJson = { value: Json } | { error: string; offset: number };

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
-import { dataFaults, readYaml } from './read-yaml.ts';
+import { readYaml, schemaFaults } from './read-yaml.ts';
 import { readSource } from './source.ts';
 
-/** A JSON or YAML text as one value. JSON is YAML, so both get the same words and places for their mistakes. */
+/** A schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for their mistakes. */
 export function readWholeYaml(file: string, text: string): { value?: Json; diagnostics: Diagnostic[] } {
-  const { value, diagnostics } = readYaml(readSource(file, text), dataFaults);
+  const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { ...(value !== undefined && { value }), diagnostics };
 }

@@ -3,6 +3,7 @@ import type { Diagnostic, DiagnosticCode } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { type FilePlaces, findPlaces } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
+import { nulWords } from './unsendable.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
 
@@ -15,7 +16,9 @@ export interface YamlFaults {
   several: DiagnosticCode;
   tooLarge: DiagnosticCode;
   unquoted: DiagnosticCode;
-  number: DiagnosticCode;
+  /** A number is not read as it is written; absent, like the next, where nothing of the file is ever sent. */
+  number?: DiagnosticCode;
+  unsendable?: DiagnosticCode;
   emptyHint: string;
 }
 
@@ -28,6 +31,7 @@ export const manifestFaults: YamlFaults = {
   tooLarge: 'MB1007',
   unquoted: 'MB1008',
   number: 'MB1103',
+  unsendable: 'MB1106',
   emptyHint: 'a manifest needs `version: 1`, `name:` and `tasks:`; `mediabatch init` writes one to start from',
 };
 
@@ -36,7 +40,8 @@ export const includedFaults: YamlFaults = {
   emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
 };
 
-export const dataFaults: YamlFaults = {
+/** A schema of rows says what may stand in them, and is sent nowhere: `maximum: 18446744073709551615` is right in it. */
+export const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
   twice: 'MB1302',
@@ -44,9 +49,10 @@ export const dataFaults: YamlFaults = {
   several: 'MB1302',
   tooLarge: 'MB1302',
   unquoted: 'MB1302',
-  number: 'MB1302',
   emptyHint: 'write a list with one row per item',
 };
+
+export const dataFaults: YamlFaults = { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' };
 
 /**
  * Reads one YAML 1.2 document. `value` is absent when there is none or its syntax is broken; mistakes in single values
@@ -62,6 +68,16 @@ export function readYaml(
     const diagnostic: Diagnostic = { code, severity: 'error', ...words, place };
     return { diagnostics: [diagnostic] };
   };
+  const nul = source.text.indexOf('\0');
+  if (nul !== -1) {
+    const diagnostic: Diagnostic = {
+      code: faults.wrong,
+      severity: 'error',
+      ...nulWords,
+      place: placeBetween(source, nul, nul + 1),
+    };
+    return { diagnostics: [diagnostic] };
+  }
   const empty = () => fail(faults.empty, 0, { message: `${source.file} is empty`, hint: faults.emptyHint });
   let documents: ReturnType<typeof parseAllDocuments>;
   try {

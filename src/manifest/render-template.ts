@@ -256,7 +256,7 @@ export function explainUnprintable(value: Json, written: string): Pick<TemplateF
   const message = (what: string) => `\`${shorten(written)}\` is ${what} and cannot be printed into a text`;
   if (value === null) {
     const hint = `give it a value, or write {{default ${written} "…"}}`;
-    return { code: 'MB1204', message: message('empty'), hint };
+    return { code: 'MB1204', message: message('null'), hint };
   }
   if (Array.isArray(value)) {
     return { code: 'MB1204', message: message('a list'), hint: `write {{join ${written} ", "}} to print its items` };

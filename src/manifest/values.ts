@@ -56,7 +56,7 @@ export function freshCopy(value: Json): Json {
 /** How a value is called in a message. */
 export function describeValue(value: Json | undefined): string {
   if (value === undefined) return 'missing';
-  if (value === null) return 'empty';
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
   if (typeof value === 'string') return `"${shorten(value)}"`;

@@ -16,6 +16,7 @@ import type { Diagnostic, DiagnosticCode, Place } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
+import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from './unsendable.ts';
 import { emptyMap, type JsonMap, shorten, unknownValue } from './values.ts';
 
 /** How many values aliases may repeat, so that a small file cannot grow into a huge one. */
@@ -30,7 +31,9 @@ export interface YamlCodes {
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  number: DiagnosticCode;
+  /** Absent, like the next, where nothing of the file is ever sent. */
+  number?: DiagnosticCode;
+  unsendable?: DiagnosticCode;
 }
 
 interface Converted {
@@ -186,6 +189,11 @@ export function readTree(
         continue;
       }
       if (isNode(pair.key)) written.set(key, pair.key);
+      const odd = codes.unsendable === undefined ? undefined : whyTextIsUnsendable(key);
+      if (odd !== undefined) {
+        reportUnsendable(pair.key, odd);
+        continue;
+      }
       if (isNode(pair.key) && 'anchor' in pair.key && pair.key.anchor) anchors.set(pair.key.anchor, pair.key);
       const item = convert(pair.value, depth + 1);
       size += item.size;
@@ -227,13 +235,16 @@ export function readTree(
 
   function scalarValue(node: Scalar): Json {
     const { value } = node;
-    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (value === null || typeof value === 'boolean') return value;
     const written = typeof node.source === 'string' ? node.source : String(value);
+    const odd = codes.unsendable === undefined ? undefined : whyUnsendable(value, written);
+    if (odd !== undefined) return reportUnsendable(node, odd);
+    if (typeof value === 'string') return value;
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       const hint = `quote it if it is a text: "${shorten(written)}"`;
       return report(codes.wrong, node, { message: `${shorten(written)} is not a number that JSON can hold`, hint });
     }
-    if (String(value) !== written) {
+    if (codes.number !== undefined && String(value) !== written) {
       diagnostics.push({
         code: codes.number,
         severity: 'warning',
@@ -245,9 +256,26 @@ export function readTree(
     return value;
   }
 
+  function reportUnsendable(node: unknown, { written, problem, hint }: Unsendable): Json {
+    const range = isNode(node) ? node.range : undefined;
+    const [start, end] = range ?? [0, 0];
+    const odd = written === undefined ? findOddEscape(source.text.slice(start, end)) : undefined;
+    const place = odd === undefined ? placeOf(node) : placeBetween(source, start + odd.start, start + odd.end);
+    const message = `${written ?? 'a text'} ${problem}`;
+    diagnostics.push({ code: codes.unsendable ?? codes.wrong, severity: 'error', message, hint, place });
+    return unknownValue;
+  }
+
   const { value } = convert(document.contents, 0);
   const resolve = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
   return { value, tree: { source, root: document.contents as Node | null, resolve, keyOf, isMerge }, diagnostics };
+}
+
+/** `.inf` and `.nan` are told as what they are. */
+function whyUnsendable(value: unknown, written: string): Unsendable | undefined {
+  if (typeof value === 'string') return whyTextIsUnsendable(value);
+  const isNumber = typeof value === 'number' && /\d/.test(written);
+  return isNumber ? whyNumberIsUnsendable(value, written) : undefined;
 }
 
 /** `<<` unquoted; a quoted "<<" is an ordinary key. */

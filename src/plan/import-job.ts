@@ -25,7 +25,14 @@ export function importJob(
   const charged = job.credits === undefined ? unknownCharge : creditsOf(job.credits);
   const text = `its job is ${job.jobId} (${charged}); the next apply collects it`;
   const own = match.record;
-  const open = openSendsOf(own).find(({ fingerprint }) => fingerprint === step.fingerprint);
+  const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  if (another !== undefined) {
+    return refuse(
+      address,
+      'has several creates whose answer was lost, and the job answers one of them',
+      `say which one: \`mediabatch resolve FILE ${address} --job ${job.jobId} --send ID\``,
+    );
+  }
   if (own !== undefined && open !== undefined) {
     return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { is: 'job', ...job }))] };
   }

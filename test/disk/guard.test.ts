@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type GuardAnswer, readGuardHolder, removeGuard, takeGuard } from '../../src/disk/guard.ts';
 import { UnsafeFileError } from '../../src/disk/plain-file.ts';
@@ -241,6 +241,20 @@ describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
     writeFileSync(right, JSON.stringify({ ...first, id: 'fedcba9876543210' }));
     expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { id: first.id } });
     expect(existsSync(right)).toBe(false);
+  });
+
+  it('is taken over after any number of runs that died in the act, under names that do not grow', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    const first = JSON.parse(readFileSync(guard, 'utf8'));
+    let dead = first;
+    for (let run = 0; run < 20; run++) {
+      const next = { ...first, id: `fedcba98765432${(run + 16).toString(16)}` };
+      writeFileSync(`${guard}.stale.${dead.id}`, JSON.stringify(next));
+      dead = next;
+    }
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { id: first.id } });
+    expect(readdirSync(dirname(guard)).filter((name) => name.includes('stale'))).toEqual([]);
   });
 
   it('is waited for when another one is taking over', async () => {

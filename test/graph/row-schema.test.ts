@@ -48,6 +48,14 @@ describe('rows by a schema of their own', () => {
     expect(diagnostics[0]?.message).toContain(said);
   });
 
+  test('numbers of a schema may be written in any way', () => {
+    const written = '{"properties": {"price": {"type": "number", "minimum": 1.0, "maximum": 18446744073709551615}}}';
+    const { diagnostics } = check('p.csv', 'sku,price\nA1,0\n', written);
+    expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      'MB1304 `price` of row 1 of p.csv is "0": it must be >= 1',
+    ]);
+  });
+
   test('near misses and the words of the schema are in the hint', () => {
     expect(check('p.csv', 'sku,price,state\nA1,5,lvie\n').diagnostics[0]?.hint).toContain('did you mean `live`?');
     expect(check('p.json', '[{"sku":"a","price":5}]').diagnostics[0]?.hint).toContain('Capital letters and digits.');

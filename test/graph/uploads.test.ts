@@ -59,13 +59,14 @@ describe('uploads', () => {
     expect(graph.steps).toHaveLength(4);
   });
 
-  test('half a character in a path is told', () => {
-    const text = tasks(
-      '  a: { kind: image, foreach: r.json, key: "{{row.k}}", with: { prompt: "{{upload row.photo}}" } }\n',
-    );
-    const { diagnostics } = load(text, { data: { 'r.json': '[{"k":"1","photo":"a\\ud800.png"}]' }, uploads });
-    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1306']);
-    expect(diagnostics[0]?.message).toContain('half a character');
+  test.each([
+    ['half a character', 'a\ud800.png'],
+    ['bytes that are no UTF-8', 'a\ufffd.png'],
+  ])('a file whose name has %s is told', (_name, file) => {
+    const text = tasks("  a: { kind: image, foreach: '*.png', with: { prompt: '{{upload row.path}}' } }\n");
+    const { diagnostics } = load(text, { data: { '*.png': { files: ['b.png', file] } }, uploads });
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1301']);
+    expect(diagnostics[0]?.message).toContain('not UTF-8 text: a\ufffd.png');
   });
 
   test('paths are relative to the file that they are written in', () => {

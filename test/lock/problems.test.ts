@@ -92,7 +92,7 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2003",
-          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), and use --lock FILE to keep a lock of its own for the other service",
+          "hint": "Nothing was sent. Where they are one service that has a new address, say so with --service-moved. Where they are two, give each a lock of its own for --lock FILE: "git show BRANCH:./campaign.lock.jsonl" prints the one of a branch",
           "message": "campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
           "place": {
             "end": {

@@ -128,6 +128,11 @@ describe('damage', () => {
     { name: 'a key that is not ASCII', line: JSON.stringify({ ...good, key: 'ü' }), says: '"key"' },
     { name: 'a time that is none', line: JSON.stringify({ ...good, since: '2030-13-01T00:00:00Z' }), says: '"since"' },
     { name: 'negative credits', line: JSON.stringify({ ...good, credits: -1 }), says: '"credits"' },
+    {
+      name: 'a number in a request that JSON cannot hold',
+      line: JSON.stringify({ ...good, request: { a: [{ seed: 7 }] } }).replace('7', '1e999'),
+      says: 'too large',
+    },
     { name: 'a list as request', line: JSON.stringify({ ...good, request: [] }), says: '"request"' },
     { name: 'earlier of the wrong form', line: JSON.stringify({ ...good, earlier: [7] }), says: '"earlier"' },
     ...['../x.png', '/x.png', 'a\\b.png', 'C:x.png', 'a//b.png', './a.png', 'a\u0000.png', ''].map((path) => ({

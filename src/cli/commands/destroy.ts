@@ -13,6 +13,7 @@ import { readEnvironment } from '../environment.ts';
 import { type CommandError, exitCodes } from '../exit.ts';
 import { findRemoteRecords, type RemoteRecords } from '../find-remote-records.ts';
 import { holdGuard } from '../hold-guard.ts';
+import { agreeToMove } from '../lock-service.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
@@ -26,6 +27,8 @@ export interface DestroyOptions {
   lock?: string;
   lockTimeout: number;
   var?: Record<string, string>;
+  /** The service of the lock has a new address. */
+  serviceMoved?: boolean;
 }
 
 /**
@@ -43,7 +46,10 @@ export async function destroy(
   const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
-    const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
+    const { serviceMoved, yes } = options;
+    const loaded = await requireLock(paths, knownService(sandbox, environment), terminal, { serviceMoved });
+    if (serviceMoved === true) await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
+    const { lock } = loaded;
     const chosen = chooseAddresses(addresses, { graph, lock, orphans: options.orphans === true });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
     const found = findRemoteRecords({ graph, lock, present }, chosen);

@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts';
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const { paths, environment, service, replays, accountOf, seen } = await openCampaign(file, options);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
-  const { lock } = await requireLock(paths, service, terminal);
+  const { lock } = await requireLock(paths, service, terminal, options);
   const { plan: made, redo } = await planCampaign(graph, lock, paths, {
     terminal,
     seen,

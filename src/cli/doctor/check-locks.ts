@@ -5,6 +5,7 @@ import type { Finding } from '../../report/doctor-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { exitCodes } from '../exit.ts';
 import { type FoundLock, findLocks } from '../find-locks.ts';
+import { belongingOf } from '../lock-service.ts';
 
 const about = 'locks';
 const mostNamed = 5;
@@ -38,23 +39,18 @@ export function lockFindings({ shown, reading, problem }: FoundLock, service: st
       ? { ...common, state: 'problem', exit: exitCodes.wrongInput }
       : { ...common, state: 'warning' };
   });
-  const isElsewhere = service !== undefined && lock.service !== undefined && lock.service !== service;
-  if (isElsewhere && hasPurchases(lock)) {
+  if (belongingOf(reading, service) === 'elsewhere' && reading.services.length === 1) {
     findings.push({
       about,
       state: 'problem',
       text: `${shown} was made against another service address than the one of this environment`,
-      hint: 'point MEDIABATCH_BASE_URL at that service again, or keep a lock of its own with --lock FILE',
+      hint: 'point MEDIABATCH_BASE_URL at that service again, keep a lock of its own with --lock FILE, or, where the service has a new address, apply once with --service-moved',
       exit: exitCodes.wrongInput,
     });
   }
   findings.push(...openFindings(shown, lock));
   if (findings.length > 0) return findings;
   return [{ about, state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
-}
-
-function hasPurchases(lock: Lock): boolean {
-  return [...lock.steps.values()].some(({ purchases }) => purchases.some(({ state }) => state !== 'refused'));
 }
 
 /** Creates whose outcome nobody knows, and jobs that were paid for and not collected. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ProgramContext } from './context.ts';
-import { addStateOptions, collectText, lockTimeoutOption, wholeNumber } from './options.ts';
+import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** Decisions of people, recorded in the lock. None of them costs credits. */
 export function addDecisionCommands(program: Command, context: ProgramContext): void {
@@ -76,7 +76,9 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
         'Gives a step a job that is paid already, after asking the service for it. The next apply collects it. Costs nothing.',
       )
       .option('--credits <n>', 'what it was charged, where the service does not say', wholeNumber)
-      .option('--offline', 'do not ask the service'),
+      .option('--offline', 'do not ask the service')
+      .addOption(serviceMovedOption())
+      .option('-y, --yes', 'do not ask'),
   ).action(async (file: string, address: string, job: string, options) =>
     exit(await (await import('../commands/import.ts')).importStep(file, { address, job }, { options, terminal })),
   );
@@ -90,6 +92,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
         'Lists jobs at the service that no lock of this folder knows, and gives them to the steps that asked for exactly this. Asks first. Costs nothing.',
       )
       .option('--job <id>', 'of several candidates this one; may be given several times', collectText)
+      .addOption(serviceMovedOption())
       .option('-y, --yes', 'do not ask'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/adopt.ts')).adopt(file, { options, terminal })),

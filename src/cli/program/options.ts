@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 /** What `plan` and `apply` have in common. */
 export function addPlanOptions(command: Command): Command {
   return addSelectOptions(addStateOptions(command))
+    .addOption(serviceMovedOption())
     .option('--redo <selection>', 'buy these steps again; may be given several times', collectText)
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
@@ -24,6 +25,10 @@ export function addStateOptions(command: Command): Command {
     .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
     .option('--lock <file>', 'another lock than the one beside the manifest')
     .addOption(varOption());
+}
+
+export function serviceMovedOption(): Option {
+  return new Option('--service-moved', 'the lock was made at another address, which the service had until now');
 }
 
 export function varOption(): Option {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProgramContext } from './context.ts';
-import { addStateOptions, lockTimeoutOption, wholeNumber } from './options.ts';
+import { addStateOptions, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** As in lock-commands.ts: they change what is on record elsewhere. */
 const tidyGroup = 'Decide and tidy up:';
@@ -115,6 +115,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
         'Removes records of music, thumbnails and clippings at the service, for good. Lists them one by one and asks. Credits do not come back; files here stay.',
       )
       .option('--orphans', 'what the manifest no longer has')
+      .addOption(serviceMovedOption())
       .option('-y, --yes', 'do not ask')
       .option('--json', 'one JSON document on stdout')
       .addOption(lockTimeoutOption()),
