@@ -15,6 +15,8 @@ export function exitCodeOf({ plan, outcomes, stopped, overBudget, interrupted }:
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
+  const blocked = plan.rows.filter(({ action }) => action === 'blocked');
+  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent').length;
   if (interrupted) return exitCodes.interrupted;
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;
@@ -22,8 +24,8 @@ export function exitCodeOf({ plan, outcomes, stopped, overBudget, interrupted }:
   if (stopped === 'balance' || overBudget || unfunded) return exitCodes.outOfCredits;
   if (stopped === 'unreachable') return exitCodes.unreachable;
   const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
-  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || actions.has('blocked')) {
+  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {
     return exitCodes.someFailed;
   }
-  return exitCodes.done;
+  return waiting > 0 ? exitCodes.waitsForPerson : exitCodes.done;
 }

@@ -162,6 +162,14 @@ function takePlace(queue: PQueue): Promise<() => void> {
 }
 
 function leave(row: PlanRow, ports: Ports): void {
-  const { address, task, kind, action, reason } = row;
-  ports.emit({ event: 'step-left', address, task, kind, action, reason });
+  const { address, task, kind, action, reason, blockedBy } = row;
+  ports.emit({
+    event: 'step-left',
+    address,
+    task,
+    kind,
+    action,
+    reason,
+    ...(blockedBy !== undefined && { blockedBy }),
+  });
 }

@@ -14,6 +14,8 @@ import { type Match, matchSteps } from './match.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
+import { countPosts, tellPost } from './post-consent.ts';
+import { findPosted } from './post-record.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 import { costOfRetries } from './retry.ts';
 
@@ -71,7 +73,8 @@ export function assemblePlan(given: PlanFacts): Plan {
   const priceOf = pricesFrom(lock, graph.prices);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const decisionFacts = { once: { ...facts, redo: false }, again: { ...facts, redo: true } };
+  const known = { ...facts, postedAs: findPosted(lock) };
+  const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
@@ -132,6 +135,7 @@ function makeRow(
   if (output !== undefined && !spends) row.output = output.path;
   if (spends && step.unchecked === true) row.unchecked = true;
   if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
+  tellPost(row, { match, decision });
   return row;
 }
 
@@ -239,6 +243,7 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   delete row.discards;
   delete row.mayRetry;
   delete row.unchecked;
+  delete row.post;
 }
 
 function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
@@ -253,6 +258,7 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
+    ...countPosts(rows),
   };
 }
 

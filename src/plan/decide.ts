@@ -6,6 +6,8 @@ import { describeDifference } from './difference.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
 import type { Action } from './plan.ts';
+import { isPost } from './post-record.ts';
+import { decidePost } from './posts.ts';
 import { nextPurchase, repeatOf } from './repeat.ts';
 import { findRetry } from './retry.ts';
 import { wantedPath, withoutExtension } from './save-names.ts';
@@ -26,6 +28,8 @@ export interface DecisionFacts {
   now: number;
   /** The person asked to buy this step again. */
   redo: boolean;
+  /** The address under which a request of this fingerprint was posted, if it was. */
+  postedAs?(fingerprint: string): string | undefined;
 }
 
 /** One step's action before money and other steps are looked at. */
@@ -34,12 +38,16 @@ export interface Decision {
   reason: string;
   /** For spending actions: which purchase is made. */
   purchase?: { generation: number; repeat: number; attempt: number; key?: string };
+  /** `keep`: it was posted, and its input is another one now. */
+  changedSince?: true;
 }
 
 /** The service replays for 24 h from the first send; an hour is kept back for clocks that disagree. */
 export const replayWindowMs = 23 * 3_600_000;
 
 export function decide(match: Match, facts: DecisionFacts): Decision {
+  const posted = decidePost(match, facts);
+  if (posted !== undefined) return posted;
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
   if (facts.redo && !isOpenCreate(purchase)) return buyAgain(match, purchase);
@@ -86,7 +94,8 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
     if (isForgotten) return { action: 'create', reason: 'what was bought for it is forgotten', purchase: next(match) };
     const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
-    return { action: 'create', reason: `not bought yet${only}`, purchase: next(match) };
+    const verb = isPost(match.step.kind) ? 'posted' : 'bought';
+    return { action: 'create', reason: `not ${verb} yet${only}`, purchase: next(match) };
   }
   const difference =
     bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);

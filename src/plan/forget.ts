@@ -1,6 +1,7 @@
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import { isOpenCreate } from '../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
+import { isPost, sendsOf } from './post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
@@ -45,7 +46,9 @@ export function forgetRecord(
     );
   }
   const forgotten = Math.max(...purchases.map(({ generation }) => generation));
-  const text = `${describePaid(counted)}${describeCost(context.price)}`;
+  const isOut = isPost(record.kind) && sendsOf(record).length > 0;
+  const next = isOut ? '. What is online stays, and is not posted again' : describeCost(context.price);
+  const text = `${describePaid(counted)}${next}`;
   return { is: 'recorded', address, text, records: [{ ...record, decisions: { forgotten } }] };
 }
 

@@ -5,6 +5,7 @@ import { isOpenCreate } from '../../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
 import { replayWindowMs } from '../../plan/decide.ts';
+import { isPost } from '../../plan/post-record.ts';
 import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
 import { campaignPaths } from '../campaign-paths.ts';
@@ -35,11 +36,14 @@ export async function resolve(
   const paths = campaignPaths(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  let kind: string;
   try {
     const loaded = await requireLock(paths, undefined, terminal);
     const record = loaded.lock.steps.get(address);
     const open = findOpenPurchase(record);
     if (record === undefined || open === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
+    ({ kind } = record);
+    if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
     if (finding.is !== 'job' && canBeAskedFor(open)) throw stillAnswerable(address);
     const line = resolvePurchase(record, open, { campaign: graph.name, finding });
     const lockFile = await openLockFile(paths.lock, {
@@ -57,7 +61,9 @@ export async function resolve(
   } finally {
     await guard.release();
   }
-  terminal.err(`${terminal.style.green('recorded')} ${address}: ${describe(finding)}\n`);
+  terminal.err(
+    `${terminal.style.green('recorded')} ${address}: ${isPost(kind) ? describePost(finding) : describe(finding)}\n`,
+  );
   return exitCodes.done;
 }
 
@@ -97,6 +103,15 @@ function stillAnswerable(address: string): CommandError {
   );
 }
 
+/** Anybody can see whether it is out: nothing is sent on a doubt. */
+function neverTwice(address: string): CommandError {
+  return new CommandError(
+    exitCodes.wrongUsage,
+    `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
+    'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
+  );
+}
+
 function nothingOpen(address: string, records: StepRecord[]): CommandError {
   const open = records.filter(({ purchases }) => purchases.some(isOpenCreate)).map((record) => record.address);
   const hint =
@@ -104,6 +119,12 @@ function nothingOpen(address: string, records: StepRecord[]): CommandError {
       ? 'nothing in this lock waits for a decision'
       : `these wait for one: ${open.slice(0, 10).join(', ')}`;
   return new CommandError(exitCodes.wrongUsage, `${address} has no create whose outcome is unknown`, hint);
+}
+
+function describePost(finding: Finding): string {
+  return finding.is === 'job'
+    ? `it is out, as ${finding.jobId}, and is not sent again`
+    : 'it is not out; the next apply publishes it, once somebody agrees (--publish)';
 }
 
 function describe(finding: Finding): string {
