@@ -19,6 +19,11 @@ const whole = 'test/invariants/command.test.ts';
 const fingerprint = 'test/graph/fingerprint.test.ts';
 const outcome = 'src/run/outcome.ts';
 const buy = 'src/run/buy.ts';
+const postsCommand = 'test/cli/posts.test.ts';
+const postsModel = {
+  file: 'test/engine/posts-model.test.ts',
+  title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+};
 
 export const controls: readonly Control[] = [
   {
@@ -421,6 +426,69 @@ export const controls: readonly Control[] = [
     find: 'canonicalJson([1, purchase.campaign,',
     replace: 'canonicalJson([process.pid, purchase.campaign,',
     seenBy: { file: 'test/cli/resume.test.ts', title: 'in a second clone: the same jobs' },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'what left once for an address never leaves again',
+    file: 'src/plan/decide.ts',
+    find: '  if (posted !== undefined) return posted;\n',
+    replace: '',
+    seenBy: postsModel,
+  },
+  {
+    invariant: 'I24',
+    off: 'a post whose answer was lost is not sent anew because its input changed',
+    file: 'src/plan/posts.ts',
+    find: '(isOpenCreate)) {\n',
+    replace: '(isOpenCreate) && purchase !== undefined) {\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is for a person to decide: as it was before its input changed' },
+  },
+  {
+    invariant: 'I24',
+    off: 'what is forgotten is out all the same',
+    file: 'src/plan/post-record.ts',
+    find: 'export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {\n',
+    replace:
+      'export function sendsOf({ kind, purchases: all, decisions }: StepRecord): Purchase[] {\n  const purchases = all.filter(({ generation }) => generation > (decisions?.forgotten ?? 0));\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is not sent again because it was forgotten' },
+  },
+  {
+    invariant: 'I24',
+    off: 'no order of a post is carried out that nobody agreed to',
+    file: 'src/run/step.ts',
+    find: 'if (leaves && order.publish !== true) return',
+    replace: 'if (leaves && order.attempt === 0) return',
+    seenBy: { file: 'test/run/step.test.ts', title: 'that nobody agreed to is left, whoever hands it over' },
+  },
+  {
+    invariant: 'I24',
+    off: 'neither a budget nor --yes is a consent to publish',
+    file: 'src/cli/agree.ts',
+    find: "options.yes !== true ? 'asked' : 'missing'",
+    replace: "options.yes !== true ? 'asked' : 'given'",
+    seenBy: {
+      file: postsCommand,
+      title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+    },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a saved plan agrees to the posts that it names, and to no others',
+    file: 'src/cli/check-saved-plan.ts',
+    find: '=> saved.publishes.has(address))',
+    replace: '=> saved.addresses.has(address))',
+    seenBy: { file: postsCommand, title: 'a saved plan gives it that names them, once, and to nothing else' },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a selection that covers a post does not send it again',
+    file: 'src/cli/redo-posts.ts',
+    find: ' && !named.has(step.address)',
+    replace: ' && named.size === 0',
+    seenBy: { file: postsCommand, title: 'a saved plan that redoes it does so once' },
     built: true,
   },
 ];
