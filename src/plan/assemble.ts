@@ -14,7 +14,7 @@ import { type Match, matchSteps } from './match.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
-import { countPosts, tellPost } from './post-consent.ts';
+import { countPosts, tellOrphanedPosts, tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 import { costOfRetries } from './retry.ts';
@@ -84,6 +84,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const held = heldCredits(lock, priceOf, keysSentAgain(rows));
   blockDependents(rows, matches, everyRow);
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
+  tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, held);
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }

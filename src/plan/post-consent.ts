@@ -26,6 +26,19 @@ export function tellPost(row: PlanRow, { match, decision }: { match: Match; deci
   if (jobId !== undefined) row.jobId = jobId;
 }
 
+/** A post that would be new, where one of the same key is out and gone from the manifest: it may be that one, renamed and changed. */
+export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
+  const keyOf = (address: string) => address.slice(address.indexOf('@') + 1 || address.length);
+  const orphans = rows.filter(({ action, kind, jobId }) => action === 'orphan' && isPost(kind) && jobId !== undefined);
+  const byKey = new Map(orphans.map(({ address }) => [keyOf(address), address]));
+  if (byKey.size === 0) return;
+  for (const row of rows) {
+    const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
+    if (orphan === undefined) continue;
+    row.reason += `; if it is ${orphan} under a new name, which is out, \`mediabatch move\` keeps it from being posted again`;
+  }
+}
+
 export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   const posts = rows.filter(publishes).length;
   return posts > 0 ? { posts } : {};

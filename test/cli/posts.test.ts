@@ -164,6 +164,16 @@ describe('what is out is never sent again', () => {
         write('campaign.yaml', manifest.replace('Hello', 'Hullo'));
       },
     ],
+    [
+      'it is renamed, changes at the same time, and is moved by hand',
+      async ({ run, write }) => {
+        write('campaign.yaml', manifest.replace('share:', 'tell:').replace('Hello', 'Hallo'));
+        for (const key of ['a', 'b']) {
+          const moved = await run(['move', 'campaign.yaml', `share@${key}`, `tell@${key}`]);
+          expect(moved, moved.err).toMatchObject({ code: 0, err: expect.stringContaining('what is online stays') });
+        }
+      },
+    ],
     ['a branch brings what it was refused', joinWithRefusals],
     ['everything is redone that has its tag', () => {}, ['--redo', 'tag:launch hero']],
     ['everything is redone that needs another', () => {}, ['--redo', 'hero+']],

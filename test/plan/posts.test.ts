@@ -163,6 +163,22 @@ describe('a post that never left', () => {
     });
   });
 
+  test('may be one that was renamed and changed at once: it says so', () => {
+    const renamed = graphOfSteps([post('tell@a'), post('tell@b')]);
+    const lock = lockOf({ 'share@a': [sent(before)] }, posts);
+    const plan = planOf(renamed, lock);
+    expect(rowOf(plan, 'tell@a').reason).toBe(
+      'not posted yet; if it is share@a under a new name, which is out, `mediabatch move` keeps it from being posted again',
+    );
+    expect(rowOf(plan, 'tell@b').reason).toBe('not posted yet');
+    expect(rowOf(planOf(graph, lockOf({ old: [sent(before)] }, posts)), 'share').reason).toContain(
+      'if it is old under',
+    );
+    expect(rowOf(planOf(graph, lockOf({ old: [create(before, { state: 'refused' })] }, posts)), 'share').reason).toBe(
+      'not posted yet',
+    );
+  });
+
   test('what another kind once bought under its address is no post', () => {
     const file = job(before, { state: 'done', outputs: [output('a.png')] });
     expect(decided([], {}, lockOf({ share: [file] }, { kind: 'image' })).action).toBe('redo');

@@ -44,7 +44,7 @@ export async function resolve(
     if (record === undefined || open === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
     ({ kind } = record);
     if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
-    if (finding.is !== 'job' && canBeAskedFor(open)) throw stillAnswerable(address);
+    if (finding.is !== 'job' && !isPost(kind) && canBeAskedFor(open)) throw stillAnswerable(address);
     const line = resolvePurchase(record, open, { campaign: graph.name, finding });
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),

@@ -35,7 +35,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .argument('<file>', 'the manifest, or a plan that was saved with plan --out')
       .summary('plan, ask, run, download, and write the lock')
       .description(
-        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again.',
+        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
       )
       .option('--dry-run', 'the same as plan')
       .option('-y, --yes', 'do not ask about credits; posts wait')
