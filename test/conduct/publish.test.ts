@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { bin } from '../rig/command.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
+
+// Each test starts several processes, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 });
 
 const python = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
 
