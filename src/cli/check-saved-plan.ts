@@ -2,6 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { publishes } from '../plan/post-consent.ts';
 import { safeText } from '../report/safe-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
@@ -76,6 +77,11 @@ function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow,
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
   const spending = plan.rows.filter(({ action }) => isSpending(action));
   return spending.every(({ address }) => typeof saved.purchases.get(address)?.credits === 'number');
+}
+
+/** Whether whoever made the saved plan was told of each post that goes out now. */
+export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
+  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address));
 }
 
 /** What `apply` may not be told again: the plan was made with it. */

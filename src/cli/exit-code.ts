@@ -18,6 +18,8 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
+  const blocked = plan.rows.filter(({ action }) => action === 'blocked');
+  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent').length;
   if (interrupted) return exitCodes.interrupted;
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;
@@ -25,8 +27,8 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   if (stopped === 'balance' || overBudget || unfunded) return exitCodes.outOfCredits;
   if (stopped === 'unreachable') return exitCodes.unreachable;
   const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
-  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || actions.has('blocked')) {
+  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {
     return exitCodes.someFailed;
   }
-  return exitCodes.done;
+  return waiting > 0 ? exitCodes.waitsForPerson : exitCodes.done;
 }

@@ -15,6 +15,7 @@ import { safeText } from '../report/safe-text.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
+import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -70,10 +71,12 @@ export async function planCampaign(
     }
   }
   const select = makeSelector(graph, lock);
-  const { selected, redo } = options.chosen ?? {
+  const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
     redo: select.all('--redo', options.redo),
   };
+  const settled = options.chosen !== undefined;
+  const redo = sparePosts(asked, { texts: options.redo, matches, settled, terminal: options.terminal });
   if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
   const plan = assemblePlan({
     graph,

@@ -142,8 +142,16 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 }
 
 function leave(row: PlanRow, ports: Ports): void {
-  const { address, task, kind, action, reason, send } = row;
+  const { address, task, kind, action, reason, blockedBy, send } = row;
   // The step has a row of its own.
   if (send !== undefined) return;
-  ports.emit({ event: 'step-left', address, task, kind, action, reason });
+  ports.emit({
+    event: 'step-left',
+    address,
+    task,
+    kind,
+    action,
+    reason,
+    ...(blockedBy !== undefined && { blockedBy }),
+  });
 }

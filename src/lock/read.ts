@@ -75,7 +75,13 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   }
   const { newer, damages, headers, parts, services, markers } = findings;
   if (newer !== undefined) {
-    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], isOlder: false, services: [], needsRewrite: false };
+    return {
+      lock: emptyLock(),
+      diagnostics: [newerVersion(source, newer)],
+      isOlder: false,
+      services: [],
+      needsRewrite: false,
+    };
   }
   const lock = foldFindings(findings);
   const diagnostics = damages.map((damage) => damagedLine(source, damage));

@@ -15,6 +15,8 @@ import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
+import { countPosts, tellOrphanedPosts, tellPost } from './post-consent.ts';
+import { findPosted } from './post-record.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 import { costOfRetries } from './retry.ts';
 
@@ -67,7 +69,8 @@ export function assemblePlan(given: PlanFacts): Plan {
   const priceOf = pricesFrom(lock, graph.prices);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const decisionFacts = { once: { ...facts, redo: false }, again: { ...facts, redo: true } };
+  const known = { ...facts, postedAs: findPosted(lock) };
+  const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
@@ -79,6 +82,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   blockDependents(rows, matches, everyRow);
   rows.push(...asks);
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
+  tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, held);
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
@@ -130,6 +134,7 @@ function makeRow(
   if (output !== undefined && !spends) row.output = output.path;
   if (spends && step.unchecked === true) row.unchecked = true;
   if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
+  tellPost(row, { match, decision });
   return row;
 }
 
@@ -245,6 +250,7 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   delete row.discards;
   delete row.mayRetry;
   delete row.unchecked;
+  delete row.post;
 }
 
 function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
@@ -259,6 +265,7 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
+    ...countPosts(rows),
   };
 }
 

@@ -7,6 +7,8 @@ import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
 import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
 import type { Action } from './plan.ts';
+import { isPost } from './post-record.ts';
+import { decidePost } from './posts.ts';
 import { nextPurchase } from './repeat.ts';
 import { findRetry } from './retry.ts';
 import { wantedPath, withoutExtension } from './save-names.ts';
@@ -21,6 +23,8 @@ export interface DecisionFacts extends SendFacts {
   mediaFacts?(output: Output): MediaFacts | undefined;
   /** The person asked to buy this step again. */
   redo: boolean;
+  /** The address under which a request of this fingerprint was posted, if it was. */
+  postedAs?(fingerprint: string): string | undefined;
 }
 
 /** One step's action before money and other steps are looked at. */
@@ -31,9 +35,13 @@ export interface Decision {
   purchase?: { generation: number; repeat: number };
   /** The open send that is asked about first; `purchase` is absent then. */
   asks?: Purchase;
+  /** `keep`: it was posted, and its input is another one now. */
+  changedSince?: true;
 }
 
 export function decide(match: Match, facts: DecisionFacts): Decision {
+  const posted = decidePost(match, facts);
+  if (posted !== undefined) return posted;
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
   if (facts.redo && !mayBeCharged(purchase)) return buyAgain(match, purchase);
@@ -70,7 +78,8 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
     if (isForgotten) return { action: 'create', reason: 'what was bought for it is forgotten', purchase: next(match) };
     const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
-    return { action: 'create', reason: `not bought yet${only}`, purchase: next(match) };
+    const verb = isPost(match.step.kind) ? 'posted' : 'bought';
+    return { action: 'create', reason: `not ${verb} yet${only}`, purchase: next(match) };
   }
   const difference =
     bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);

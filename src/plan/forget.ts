@@ -1,6 +1,7 @@
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import { isPost, sendsOf } from './post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
@@ -44,7 +45,9 @@ export function forgetRecord(
       'run apply to collect it first; --force gives it up',
     );
   }
-  const text = `${describePaid(counted)}${describeCost(context.price)}`;
+  const isOut = isPost(record.kind) && sendsOf(record).length > 0;
+  const next = isOut ? '. What is online stays, and is not posted again' : describeCost(context.price);
+  const text = `${describePaid(counted)}${next}`;
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 

@@ -4,6 +4,7 @@ import { joinParts } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { applyDecisions } from './apply-decisions.ts';
+import { isPost, sendsOf } from './post-record.ts';
 
 /** What the lock knows about one step. */
 export interface Match {
@@ -110,9 +111,12 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
   return joinParts(step.address, parts);
 }
 
-/** 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. */
-function progress({ purchase }: Match): 0 | 1 | 2 {
-  if (purchase === undefined) return 0;
+/**
+ * 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. -1: nothing will, for
+ * it posted something else before.
+ */
+function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
+  if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;
   return purchase.state === 'refused' ? 1 : 2;
 }
 

@@ -5,6 +5,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import { findKept } from './apply-decisions.ts';
 import { describeDifference } from './difference.ts';
 import { asForgotten } from './forget.ts';
+import { isPost } from './post-record.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /**
@@ -29,7 +30,7 @@ export function moveRecord(
   const jobs = new Set(counted.flatMap(({ jobId }) => jobId ?? []));
   const credits = counted.reduce((sum, one) => sum + (one.credits ?? 0), 0);
   const what = `has what was bought as ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
-  const text = `${what}${describeInput(old, step, price)}${to.oldStep !== undefined ? `; ${old.address}, still in the manifest, counts as not bought` : ''}`;
+  const text = `${what}${describeInput(old, step, price)}${describeOld(to.oldStep)}`;
   return { is: 'recorded', address, text, records: [moved, left] };
 }
 
@@ -81,10 +82,17 @@ function whyNot(
   return undefined;
 }
 
+function describeOld(step: Step | undefined): string {
+  if (step === undefined) return '';
+  const counts = isPost(step.kind) ? 'is not posted again' : 'counts as not bought';
+  return `; ${step.address}, still in the manifest, ${counts}`;
+}
+
 function describeInput(old: StepRecord, step: Step, price: number | null): string {
   const kept = findKept(countedPurchases(old));
   if (kept === undefined || kept.fingerprint === step.fingerprint) return '';
   if (pinnedFingerprint(old) === kept.fingerprint) return '; its input is another one now, and it stays pinned';
   const change = kept.request === undefined ? 'its input changed' : describeDifference(kept.request, step.paidRequest);
+  if (isPost(step.kind)) return `; ${change}; what is online stays as it is`;
   return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: \`accept\` or \`pin\` keeps it`;
 }

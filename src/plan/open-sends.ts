@@ -3,6 +3,7 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, openSends, sendOf } from '../lock/sends.ts';
 import type { Match } from './match.ts';
 import type { PlanRow, StepOrder } from './plan.ts';
+import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';
 
 /** What decides how an open send may be settled. */
@@ -121,6 +122,10 @@ export function openSendRows(
   for (const match of matches) {
     const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
     if (own !== undefined) asked.add(sendOf(own));
+    // Of a post the row of its step says it, whatever its input is now.
+    if (isPost(match.step.kind) && planned.has(match.step.address)) {
+      for (const open of openSendsOf(match.record)) asked.add(sendOf(open));
+    }
   }
   const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
   return openSends(lock, new Set(steps.keys()))

@@ -82,6 +82,8 @@ export interface StepOrder {
   retries?: Retries;
   /** What the downloaded files must be like. */
   expect?: Expectation;
+  /** A post that a person has agreed to. Without it none is sent, whoever carries the order out. */
+  publish?: true;
   /** `move`: the address under which the lock knew this step, if it is another. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
@@ -125,9 +127,26 @@ export interface PlanRow {
   unneeded?: true;
   /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */
   unchecked?: true;
-  /** `blocked`: the credits do not reach, or a step that it needs is not going to be done. */
-  blockedBy?: 'budget' | 'step';
+  /** Where and when it would be published: of a post that is to be sent, or waits for somebody to agree. */
+  post?: PostTarget;
+  /** `keep`: it was posted, and its input is another one now. What is online stays as it is. */
+  changedSince?: true;
+  /**
+   * `blocked`: the credits do not reach, a step that it needs is not going to be done, or nobody has agreed to publish it
+   * or a post that it needs.
+   */
+  blockedBy?: 'budget' | 'step' | 'consent';
   order?: StepOrder;
+}
+
+/** Where a post goes, and when, as far as its request says so. */
+export interface PostTarget {
+  /** Ids of accounts, as they stand in the request. */
+  accounts: string[];
+  /** When it is published, as it stands in the request. Absent: at once. */
+  at?: string;
+  /** It is only sent when another step's output turns out to have the part that it is about. */
+  perhaps?: true;
 }
 
 export interface PlanTotals {
@@ -135,6 +154,8 @@ export interface PlanTotals {
   toSpend: number;
   /** Rows that spend and whose price is unknown. */
   unknownPrices: number;
+  /** Posts that it publishes; absent when there are none. */
+  posts?: number;
   /** Charged for the jobs in the lock, each job once. */
   alreadyPaid: number;
   /** Held for creates whose outcome is not known. */

@@ -145,8 +145,13 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
   );
 }
 
-/** Nothing is waited for: the service has it, or nobody knows. */
+/**
+ * Nothing is waited for: the service has it, or nobody knows. Whoever carries it out and however it got here, it only
+ * leaves where the order says that a person agreed.
+ */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
+  const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
+  if (leaves && order.publish !== true) return { outcome: 'left', credits: 0, error: 'nobody agreed to publish it' };
   const bought = await findOrBuyJob(order, ports, absent);
   if ('outcome' in bought) return bought;
   await recordOutputs(bought.order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });

@@ -22,6 +22,11 @@ const sendCreate = 'src/run/send-create.ts';
 const recordJob = 'src/run/record-job.ts';
 const ledger = 'src/engine/local-ledger.ts';
 const sends = 'test/engine/sends.test.ts';
+const postsCommand = 'test/cli/posts.test.ts';
+const postsModel = {
+  file: 'test/engine/posts-model.test.ts',
+  title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+};
 
 export const controls: readonly Control[] = [
   {
@@ -487,5 +492,68 @@ export const controls: readonly Control[] = [
     find: "if (!this.#journal.claimJob(order, job.jobId)) return 'taken';",
     replace: 'this.#journal.claimJob(order, job.jobId);',
     seenBy: { file: sends, title: 'two creates at once with one id: one of them stays open' },
+  },
+  {
+    invariant: 'I24',
+    off: 'what left once for an address never leaves again',
+    file: 'src/plan/decide.ts',
+    find: '  if (posted !== undefined) return posted;\n',
+    replace: '',
+    seenBy: postsModel,
+  },
+  {
+    invariant: 'I24',
+    off: 'a post whose answer was lost is not sent anew because its input changed',
+    file: 'src/plan/posts.ts',
+    find: '(isOpenSend)) {\n',
+    replace: '(isOpenSend) && purchase !== undefined) {\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is for a person to decide: as it was before its input changed' },
+  },
+  {
+    invariant: 'I24',
+    off: 'what is forgotten is out all the same',
+    file: 'src/plan/post-record.ts',
+    find: 'export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {\n',
+    replace:
+      'export function sendsOf({ kind, purchases: all }: StepRecord): Purchase[] {\n  const purchases = all.filter(({ forgotten }) => !forgotten);\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is not sent again because it was forgotten' },
+  },
+  {
+    invariant: 'I24',
+    off: 'no order of a post is carried out that nobody agreed to',
+    file: 'src/run/step.ts',
+    find: 'if (leaves && order.publish !== true) return',
+    replace: 'if (leaves && order.attempt === 0) return',
+    seenBy: { file: 'test/run/step.test.ts', title: 'that nobody agreed to is left, whoever hands it over' },
+  },
+  {
+    invariant: 'I24',
+    off: 'neither a budget nor --yes is a consent to publish',
+    file: 'src/cli/agree.ts',
+    find: "options.yes !== true ? 'asked' : 'missing'",
+    replace: "options.yes !== true ? 'asked' : 'given'",
+    seenBy: {
+      file: postsCommand,
+      title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+    },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a saved plan agrees to the posts that it names, and to no others',
+    file: 'src/cli/check-saved-plan.ts',
+    find: '=> saved.publishes.has(address))',
+    replace: '=> saved.addresses.has(address))',
+    seenBy: { file: postsCommand, title: 'a saved plan gives it that names them, once, and to nothing else' },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a selection that covers a post does not send it again',
+    file: 'src/cli/redo-posts.ts',
+    find: ' && !named.has(step.address)',
+    replace: ' && named.size === 0',
+    seenBy: { file: postsCommand, title: 'a saved plan that redoes it does so once' },
+    built: true,
   },
 ];

@@ -26,6 +26,7 @@ const outputs = 'test/disk/outputs.test.ts';
 const join = 'test/lock/join.test.ts';
 const guard = 'test/disk/guard.test.ts';
 const oneRun = 'test/conduct/one-run.test.ts';
+const posts = 'test/cli/posts.test.ts';
 
 /** What must hold, and where it is shown. `test/controls` shows that each of these tests is able to fail. */
 export const invariants: readonly Invariant[] = [
@@ -270,6 +271,26 @@ export const invariants: readonly Invariant[] = [
       { file: sends, title: 'that both sent a kind without replay keep both charges' },
       { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
       { file: sends, title: 'two creates at once with one id: one of them stays open' },
+    ],
+  },
+  {
+    id: 'I24',
+    says: 'a post is sent at most once for ever, and never by a consent given for credits',
+    shown: [
+      {
+        file: 'test/engine/posts-model.test.ts',
+        title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+      },
+      {
+        file: posts,
+        title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+      },
+      { file: posts, title: 'is left to a person, whatever is tried' },
+      { file: posts, title: 'named one by one it is, each time with a consent' },
+      {
+        file: 'test/conduct/publish.test.ts',
+        title: 'posts have a question of their own: how many, to which accounts, when',
+      },
     ],
   },
 ];

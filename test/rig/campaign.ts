@@ -11,6 +11,7 @@ import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import { withoutMovedAway } from '../../src/plan/orphans.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { allowPosts } from '../../src/plan/post-consent.ts';
 import type { RunFact, StepOutcome } from '../../src/run/event.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
@@ -48,6 +49,8 @@ export interface RunOptions {
   redo?: string[];
   onUnknown?: 'ask' | 'hold';
   onError?: 'continue' | 'finish';
+  /** Whether somebody agreed to the posts of the plan. Default: yes. */
+  publish?: boolean;
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
   /** Leave the lines of the run as they are, as a killed process does. */
@@ -122,7 +125,8 @@ export class TestCampaign {
   }
 
   async run(options: RunOptions = {}): Promise<RunResult> {
-    const plan = this.plan(options);
+    const planned = this.plan(options);
+    const plan = options.publish === false ? planned : allowPosts(planned);
     const controller = new AbortController();
     // As a run does: every step listens.
     setMaxListeners(0, controller.signal);

@@ -5,6 +5,7 @@ import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, sendOf } from '../../lock/sends.ts';
 import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
 import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
+import { isPost } from '../../plan/post-record.ts';
 import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
 import { requireLock } from '../campaign.ts';
 import { campaignPaths } from '../campaign-paths.ts';
@@ -36,11 +37,14 @@ export async function resolve(
   const finding = readFinding(options);
   const paths = campaignPaths(file, options);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  let kind: string;
   try {
     const loaded = await requireLock(paths, undefined, terminal);
     const record = loaded.lock.steps.get(address);
     const open = chooseSend(address, { record, lock: loaded.lock, wanted: options.send });
     if (record === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
+    kind = open.kind ?? record.kind;
+    if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
     if (finding.is !== 'job' && canBeAskedFor(open, await openCampaign(file, options))) throw stillAnswerable(address);
     const line = resolvePurchase(record, open, finding);
     const lockFile = await openLockFile(paths.lock, {
@@ -58,7 +62,9 @@ export async function resolve(
   } finally {
     await guard.release();
   }
-  terminal.err(`${terminal.style.green('recorded')} ${address}: ${describe(finding)}\n`);
+  terminal.err(
+    `${terminal.style.green('recorded')} ${address}: ${isPost(kind) ? describePost(finding) : describe(finding)}\n`,
+  );
   return exitCodes.done;
 }
 
@@ -124,6 +130,15 @@ function stillAnswerable(address: string): CommandError {
   );
 }
 
+/** Anybody can see whether it is out: nothing is sent on a doubt. */
+function neverTwice(address: string): CommandError {
+  return new CommandError(
+    exitCodes.wrongUsage,
+    `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
+    'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
+  );
+}
+
 function nothingOpen(address: string, records: StepRecord[]): CommandError {
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const hint =
@@ -131,6 +146,12 @@ function nothingOpen(address: string, records: StepRecord[]): CommandError {
       ? 'nothing in this lock waits for a decision'
       : `these wait for one: ${open.slice(0, 10).join(', ')}`;
   return new CommandError(exitCodes.wrongUsage, `${address} has no create whose outcome is unknown`, hint);
+}
+
+function describePost(finding: Finding): string {
+  return finding.is === 'job'
+    ? `it is out, as ${finding.jobId}, and is not sent again`
+    : 'it is not out; the next apply publishes it, once somebody agrees (--publish)';
 }
 
 function describe(finding: Finding): string {
