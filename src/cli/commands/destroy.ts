@@ -8,10 +8,10 @@ import { type Library, type ListedJob, ServiceError } from '../../service/librar
 import { askPerson } from '../ask-person.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
 import { campaignPaths, knownService } from '../campaign-paths.ts';
-import { chooseAddresses } from '../choose-addresses.ts';
+import { chooseRecorded } from '../choose-steps.ts';
 import { readEnvironment } from '../environment.ts';
 import { type CommandError, exitCodes } from '../exit.ts';
-import { findRemoteRecords, type RemoteRecords } from '../find-remote-records.ts';
+import { findRemoteRecords, orphansOf, type RemoteRecords } from '../find-remote-records.ts';
 import { holdGuard } from '../hold-guard.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -44,7 +44,8 @@ export async function destroy(
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const { lock } = await requireLock(paths, knownService(sandbox, environment), terminal);
-    const chosen = chooseAddresses(addresses, { graph, lock, orphans: options.orphans === true });
+    const orphans = options.orphans === true ? orphansOf(graph, lock) : undefined;
+    const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
     const found = findRemoteRecords({ graph, lock, present }, chosen);
     for (const { address, why } of found.skipped) {
