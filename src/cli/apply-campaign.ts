@@ -22,6 +22,7 @@ import { openEvents } from './recorder.ts';
 import { runPlan } from './run-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
+import { findUnselected, tellUnselected } from './tell-unselected.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ApplyContext {
@@ -38,11 +39,12 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
   const { campaign, terminal } = context;
   const { sandbox, paths, environment, service, replays, seen } = campaign;
   const prepared = await prepare(file, options, context);
-  const { made, outline, loaded, facts, events, guard, finding } = prepared;
+  const { made, unselected, outline, loaded, facts, events, guard, finding } = prepared;
   try {
     if (!options.json && options.events !== '-') {
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
+    tellUnselected(unselected, terminal);
     tellCredential(made, replays, terminal);
     const needsService = made.rows.some(isWork);
     const agreed = needsService ? await agreeToSpend(made, options, context) : 'yes';
@@ -108,9 +110,10 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       seen,
     });
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service, manifest: file });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
-    return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
+    const unselected = findUnselected(made, { options, graph, command: 'apply' });
+    return { made, unselected, outline: outlineOf(graph), loaded, facts, events, guard, finding };
   } catch (error) {
     await guard.release();
     throw error;

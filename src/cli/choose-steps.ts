@@ -1,6 +1,7 @@
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
+import { type Advice, advise, call } from '../plan/advice.ts';
 import { findNamed, type Named, readName } from '../plan/names.ts';
 import { nearNames } from '../plan/near-names.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -44,7 +45,7 @@ export function chooseRecorded(
     throw new CommandError(
       exitCodes.wrongUsage,
       'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
-      'mediabatch status FILE shows the orphans; nothing was removed',
+      advise`${call('status')} shows the orphans; nothing was removed`,
     );
   }
   const known = [...lock.steps.keys()].map(onlyInLock);
@@ -93,7 +94,7 @@ function nothingMatched(name: string, known: readonly Named[], lock: Lock): Comm
     exitCodes.wrongUsage,
     isOrphan ? `${name} is in the lock, and no longer in the manifest` : `there is no step ${name}`,
     isOrphan
-      ? 'only what the manifest has can be decided like this; `mediabatch move` gives it a new address'
+      ? 'only what the manifest has can be decided like this; `move` gives it a new address'
       : nearTo(name, known),
   );
 }
@@ -109,7 +110,7 @@ function nothingRecorded(name: string, { known, graph }: { known: readonly Named
   );
 }
 
-export function nearTo(name: string, known: readonly Named[]): string {
+export function nearTo(name: string, known: readonly Named[]): Advice {
   const near = nearNames(name, known);
-  return near.length > 0 ? `near it: ${near.join(', ')}` : 'mediabatch plan FILE --all shows every address';
+  return near.length > 0 ? `near it: ${near.join(', ')}` : advise`${call('plan', '--all')} shows every address`;
 }

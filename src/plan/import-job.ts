@@ -2,6 +2,7 @@ import type { Step } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import { recordOf } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { advise, call } from './advice.ts';
 import { idempotencyKey } from './key.ts';
 import type { Match } from './match.ts';
 import { nextPurchase } from './repeat.ts';
@@ -73,7 +74,7 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     return refuse(
       address,
       `cannot have job ${jobId}: it is on record as ${owner.address}`,
-      `\`mediabatch move FILE ${owner.address} ${address}\` hands it over`,
+      advise`${call('move', owner.address, address)} hands it over`,
     );
   }
   if (step.decided?.wanted !== undefined) {
@@ -88,14 +89,14 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     return refuse(
       address,
       purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
-      'import is for steps that are not bought; `mediabatch forget` makes room, and ids stay on record',
+      advise`import is for steps that are not bought; ${call('forget', address)} makes room, and ids stay on record`,
     );
   }
   if (sharesJobOf !== undefined) {
     return refuse(
       address,
       `shares the job of ${sharesJobOf}`,
-      `import it there: mediabatch import FILE ${sharesJobOf} ${jobId}`,
+      advise`import it there: ${call('import', sharesJobOf, jobId)}`,
     );
   }
   return undefined;

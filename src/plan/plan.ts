@@ -116,8 +116,8 @@ export interface PlanRow {
   unneeded?: true;
   /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */
   unchecked?: true;
-  /** `blocked`: the credits do not reach, or a step that it needs is not going to be done. */
-  blockedBy?: 'budget' | 'step';
+  /** `blocked`: the credits do not reach, or a step that it needs is not going to be done, or is not selected. */
+  blockedBy?: 'budget' | 'step' | 'selection';
   order?: StepOrder;
 }
 

@@ -12,6 +12,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     const { openSavedPlan } = await import('../saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
+      terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
       const { refuseReplanning } = await import('../check-saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);

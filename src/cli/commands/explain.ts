@@ -35,7 +35,7 @@ export async function explain(file: string, name: string, { options, terminal }:
   const record = lock.steps.get(row.order?.movedFrom ?? address);
   const explanation = { row, step, ...(record !== undefined && { record }) };
   if (options.json) terminal.out(`${safeJson({ mediabatch: 'explanation', version: 1, ...explanation }, 2)}\n`);
-  else terminal.out(explainText(explanation, { style: terminal.outStyle }));
+  else terminal.out(explainText(explanation, { style: terminal.outStyle, paste: terminal.paste }));
   return exitCodes.done;
 }
 

@@ -68,6 +68,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .description(
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
         )
+        .option('--list', 'one line for each step, with its job, credits, file and error')
         .option('--json', 'one JSON document on stdout'),
     ),
   ).action(async (file: string, options) =>
