@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { outlineOf } from '../graph/outline.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -11,7 +10,7 @@ import { requireLock } from './campaign.ts';
 import { chosenBy, namesAllPrices, refuseStale } from './check-saved-plan.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
-import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
+import { sandboxKey } from './commands/sandbox.ts';
 import { requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
@@ -19,6 +18,7 @@ import { findNothingToDo } from './nothing-to-do.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
+import { rehearse } from './rehearse.ts';
 import { runPlan } from './run-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
@@ -54,7 +54,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
     }
 
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
+    const embedded = needsService && sandbox ? await rehearse(made, { options, paths, lock: loaded.lock }) : undefined;
     try {
       const exit = await runPlan(made, {
         outline,
@@ -146,14 +146,4 @@ async function agreeToSpend(
       ? 'agree with --yes; the budget and --max-credits still hold'
       : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
   );
-}
-
-async function embedSandbox(state: string): Promise<RunningSandbox> {
-  try {
-    // A trial is not worth waiting for; whoever wants the pace of life runs `mediabatch sandbox`.
-    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0, speed: 5 });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
-  }
 }

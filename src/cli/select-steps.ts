@@ -114,6 +114,8 @@ function whyNone(condition: Condition, graph: Graph): string {
 
 function hintFor(name: string, { steps, tasks }: Graph): string {
   const near = nearNames(name, steps);
+  const isCell = steps.some(({ address }) => address.startsWith(`${name},`));
+  if (isCell) return `all of its cells: ${name},*; one of them: ${near.join(', ')}`;
   const ids = tasks.map(({ id }) => id);
   return near.length > 0 ? `near it: ${near.join(', ')}` : `tasks: ${ids.slice(0, 12).join(', ')}`;
 }

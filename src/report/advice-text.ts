@@ -7,8 +7,13 @@ import { safeText } from './safe-text.ts';
  */
 export type Paste = (command: Call) => string;
 
-/** An advice on one line. Commands stay whole, whatever their length. */
+/** An advice on one line. Commands stay whole, whatever their length; one that does not end the line stands in backticks. */
 export function adviceText(advice: Advice, paste: Paste): string {
   if (typeof advice === 'string') return safeText(advice, 2000);
-  return advice.map((part) => (typeof part === 'string' ? safeText(part, 1000) : paste(part))).join('');
+  const last = advice.length - 1;
+  const texts = advice.map((part, index) => {
+    if (typeof part === 'string') return safeText(part, 1000);
+    return index === last ? paste(part) : `\`${paste(part)}\``;
+  });
+  return texts.join('');
 }

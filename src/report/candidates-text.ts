@@ -25,7 +25,7 @@ export function candidatesText(
   if (first !== undefined && candidate !== undefined) {
     const { jobId } = candidate.job;
     const [adopt, take] = [call('adopt', '--job', jobId), call('import', first.match.step.address, jobId)];
-    lines.push(`choose as in ${paste(adopt)}, or, for any step, ${paste(take)}`);
+    lines.push(`choose as in \`${paste(adopt)}\`, or, for any step, ${paste(take)}`);
   }
   return `${lines.join('\n')}\n`;
 }

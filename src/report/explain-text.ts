@@ -57,7 +57,7 @@ function decidedFacts(row: PlanRow, { address, decided }: Step, paste: Paste): [
   const by =
     decided.pinned === 'manifest'
       ? 'by `pin: true` of its task'
-      : `until it is unpinned: ${paste(call('unpin', address))}`;
+      : `until it is unpinned with \`${paste(call('unpin', address))}\``;
   const cost = row.wouldCost === undefined ? '' : `; to buy it again: ${priceOf(row.wouldCost)}`;
   return [['pinned', `${by}${cost}`]];
 }

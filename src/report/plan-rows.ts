@@ -110,7 +110,8 @@ export function planHeadline(plan: Plan): string {
     const upToDate =
       kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    return `Nothing to do: ${[upToDate, ...heldWords(plan), ...others].join(', ')}`;
+    const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    return `${isWaiting ? 'Nothing can be done' : 'Nothing to do'}: ${[upToDate, ...heldWords(plan), ...others].join(', ')}`;
   }
   counts.set('keep', kept);
   return [...countWords(counts, actionOrder), ...heldWords(plan)].join(', ');

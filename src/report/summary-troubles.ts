@@ -110,7 +110,7 @@ function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): s
   };
   const decide = ({ address }: StepView) => {
     const command = paste(call('resolve', address, '--not-spent'));
-    return `to decide${open.length === 1 ? '' : ', one after the other'}: ${command} (or --spend-again, or --job and its id)`;
+    return `to decide${open.length === 1 ? '' : ', one after the other'}: \`${command}\` (or --spend-again, or --job and its id)`;
   };
   return [
     `${style.yellow('unresolved')}, it is not known whether these were charged`,

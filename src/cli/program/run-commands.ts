@@ -7,7 +7,10 @@ import {
   duration,
   lockTimeoutOption,
   pollInterval,
+  positive,
   secondsAboveZero,
+  share,
+  wholeNumber,
 } from './options.ts';
 
 /** Commands that plan, run and look at a campaign. Each loads what it needs only when it runs. */
@@ -54,6 +57,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .choices(['continue', 'finish'])
           .default('continue'),
       )
+      .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
+      .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
+      .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
