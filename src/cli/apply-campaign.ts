@@ -44,7 +44,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
     if (!options.json && options.events !== '-') {
       terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
     }
-    tellUnselected(unselected, terminal);
+    tellUnselected(unselected, terminal, { ends: true });
     tellCredential(made, replays, terminal);
     const needsService = made.rows.some(isWork);
     const agreed = needsService ? await agreeToSpend(made, options, context) : 'yes';

@@ -33,11 +33,15 @@ export function findUnselected(
   return { text, advice: howToGoOn(context.options, context), isStuck };
 }
 
-/** Where nothing can be done the command ends. */
-export function tellUnselected(found: Unselected | undefined, { style, err, paste }: Terminal): void {
+/** `ends`: where nothing can be done, so does the command. */
+export function tellUnselected(
+  found: Unselected | undefined,
+  { style, err, paste }: Terminal,
+  { ends }: { ends: boolean },
+): void {
   if (found === undefined) return;
   const { text, advice, isStuck } = found;
-  if (isStuck) throw new CommandError(exitCodes.wrongUsage, `${text}, so nothing can be done`, advice);
+  if (isStuck && ends) throw new CommandError(exitCodes.wrongUsage, `${text}, so nothing can be done`, advice);
   err(`${style.yellow('notice')} ${text}\n  ${style.cyan('→')} ${adviceText(advice, paste)}\n`);
 }
 

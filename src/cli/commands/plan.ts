@@ -49,7 +49,9 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     const apply = { ...call('apply'), file: options.out, bare: true } as const;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; apply it: ${terminal.paste(apply)}\n`);
   }
-  tellUnselected(findUnselected(made, { options, graph, command: 'plan' }), terminal);
+  const unselected = findUnselected(made, { options, graph, command: 'plan' });
+  // A program has its answer: it is in the rows.
+  tellUnselected(unselected, terminal, { ends: format !== 'json' });
   const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
 }
