@@ -19,6 +19,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
 import { rehearse } from './rehearse.ts';
+import { requireService } from './require-service.ts';
 import { runPlan } from './run-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
@@ -54,6 +55,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
     }
 
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
+    if (access !== undefined) await requireService(access, { clock: systemClock, terminal });
     const embedded = needsService && sandbox ? await rehearse(made, { options, paths, lock: loaded.lock }) : undefined;
     try {
       const exit = await runPlan(made, {
