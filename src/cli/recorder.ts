@@ -57,6 +57,9 @@ export async function makeRecorder(
   const view = createRunView();
   let last: RunEvent | undefined;
   const hasWork = plan.rows.some(isWork);
+  const unfit = new Set(
+    plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
+  );
   let reporters: RunReporter[] = [];
   if (events !== undefined) reporters.push(createEventLines(events));
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
@@ -86,7 +89,15 @@ export async function makeRecorder(
       cursorIsBack();
       if (hasWork) {
         const outputs = relative(process.cwd(), paths.outputs);
-        terminal.err(summaryText(view, { style, file: paths.manifest, outputs }));
+        terminal.err(
+          summaryText(view, {
+            style,
+            paste: terminal.paste,
+            outputs,
+            unfit,
+            sandbox: terminal.called.options.sandbox === true,
+          }),
+        );
       }
       if (json !== undefined && last?.event === 'run-ended') {
         terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);

@@ -8,6 +8,7 @@ import type { Json } from '../json.ts';
 import { canonicalJson } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
 import { isSpending } from '../plan/actions.ts';
+import { advise, call } from '../plan/advice.ts';
 import type { Plan, Retries } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan-json.ts';
@@ -253,7 +254,7 @@ function unusable(path: string, what: string): CommandError {
   return new CommandError(
     exitCodes.wrongInput,
     `${safeText(path)} is a plan, but ${what}`,
-    'save one with `mediabatch plan FILE --out NAME.plan.json`',
+    advise`save one with ${{ ...call('plan', '--out', path), file: 'campaign.yaml' }}`,
   );
 }
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { chooseAddresses } from '../../src/cli/choose-addresses.ts';
+import { chooseRecorded } from '../../src/cli/choose-steps.ts';
 import { deleteLeftover } from '../../src/cli/delete-leftover.ts';
 import { findLeftovers } from '../../src/cli/find-leftovers.ts';
-import { findRemoteRecords } from '../../src/cli/find-remote-records.ts';
+import { findRemoteRecords, orphansOf } from '../../src/cli/find-remote-records.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
 import { graphOf } from '../rig/campaign.ts';
@@ -175,7 +175,8 @@ describe('records that can be removed', () => {
     thumb: { kind: 'thumbnail', purchases: [bought('1:t', [], { recordId: 'rec-1', state: 'failed' })] },
   });
   const present = new Map([[song.path, 'intact' as const]]);
-  const choose = (names: string[], orphans = false) => chooseAddresses(names, { graph, lock, orphans });
+  const choose = (names: string[], orphans = false) =>
+    chooseRecorded(names, { graph, lock, orphans: orphans ? orphansOf(graph, lock) : undefined });
 
   test('orphans, with what was paid and whether the file is here', () => {
     const { records, skipped } = findRemoteRecords({ graph, lock, present }, choose([], true));

@@ -505,7 +505,7 @@ describe('a step that needs one that is not going to be done', () => {
       const plan = planOf(chain, lock, facts);
       expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
       expect(told(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
-        ['b', 'blocked', 'needs a, which is not done and not selected (+ before a name selects it, too)'],
+        ['b', 'blocked', 'needs a, which is not done and not selected'],
       ]);
     },
   );
@@ -566,7 +566,7 @@ describe('orphans', () => {
       pin: { fingerprint: gone.fingerprint, revision: 1 },
     });
     expect(rowOf(planOf(graph, lock), 'gone').reason).toBe(
-      'in the lock, not in the manifest; kept; it was pinned: `mediabatch move` gives it to another step',
+      'in the lock, not in the manifest; kept; it was pinned: `move` gives it to another step',
     );
   });
 });

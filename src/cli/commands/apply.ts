@@ -12,6 +12,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     const { openSavedPlan } = await import('../saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
+      terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
       const { refuseReplanning } = await import('../check-saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
@@ -19,6 +20,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   refuseTwoOnStdout(options);
+  refuseRealRehearsal(options);
   const campaign = await openCampaign(file, options);
   const given = digestOfGiven(file, options, campaign);
   const known = await holdNothingToDo(file, { ...campaign, given });
@@ -35,9 +37,24 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   refuseTwoOnStdout(options);
   const { concurrency = saved.options.concurrency, ...others } = options;
   const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
+  refuseRealRehearsal(planned);
   const campaign = await openCampaign(saved.manifest, planned);
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
+}
+
+/** Options of the play money say something of a run with real money that it would not do. */
+function refuseRealRehearsal(options: ApplyOptions): void {
+  const { sandbox, sandboxCredits, sandboxSpeed, sandboxFailRate } = options;
+  if (sandbox === true) return;
+  const given = {
+    '--sandbox-credits': sandboxCredits,
+    '--sandbox-speed': sandboxSpeed,
+    '--sandbox-fail-rate': sandboxFailRate,
+  };
+  const [first] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return;
+  throw new CommandError(exitCodes.wrongUsage, `${first} goes with --sandbox only`, 'add --sandbox, or leave it out');
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {

@@ -2,8 +2,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeNewFile } from '../../disk/replace.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { shellWord } from '../../report/shell-word.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
@@ -42,7 +42,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       : await makeCsvCampaign(options.fromCsv, folder);
   await writeAll(folder, pointAtSchema(files, folder), terminal);
   const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
-  terminal.err(`\nTry it with play money: mediabatch apply ${shellWord(manifest)} --sandbox\n`);
+  terminal.err(`\nTry it with play money: ${terminal.paste({ ...call('apply', '--sandbox'), file: manifest })}\n`);
   return exitCodes.done;
 }
 
@@ -68,7 +68,7 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
     throw new CommandError(
       exitCodes.wrongUsage,
       `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
-      'give another folder: mediabatch init my-campaign',
+      advise`give another folder: ${call('init', 'my-campaign')}`,
     );
   }
   for (const [name, content] of Object.entries({ ...files, ...surroundings })) {

@@ -22,6 +22,9 @@ export interface SandboxCommandOptions {
 export interface RunningSandbox {
   url: string;
   balance(): number;
+  setBalance(credits: number): void;
+  /** Whether this is a job, a post or a file that it has. */
+  knows(id: string): boolean;
   close(): Promise<void>;
 }
 
@@ -39,7 +42,13 @@ export async function startSandbox(options: {
   const { port, ...rest } = options;
   const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
   const { url, close } = await sandbox.listen({ port });
-  return { url, balance: () => sandbox.balance(), close };
+  return {
+    url,
+    balance: () => sandbox.balance(),
+    setBalance: (credits) => sandbox.setBalance(credits),
+    knows: (id) => sandbox.knows(id),
+    close,
+  };
 }
 
 /** Its OpenAPI document, without a socket and without state on disk. */
