@@ -3,6 +3,7 @@ import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
 import { openLockFile } from '../disk/lock-file.ts';
 import { createOutputs } from '../disk/outputs.ts';
+import { SavedFiles } from '../disk/saved-files.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
 import { drive } from '../engine/drive.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
@@ -105,7 +106,10 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       ledger,
       lost,
       service: service ?? noService,
-      outputs: createOutputs(paths.outputs, { seen: options.seen }),
+      outputs: createOutputs(paths.outputs, {
+        seen: options.seen,
+        saved: new SavedFiles(paths.state, paths.outputs),
+      }),
       clock,
       emit,
       signal: interruption.signal,

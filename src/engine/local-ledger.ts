@@ -6,6 +6,7 @@ import { idempotencyKey } from '../plan/key.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
 import { repeatOf } from '../plan/repeat.ts';
 import type { RunFact, StopReason } from '../run/event.ts';
+import { takeKeptBody } from '../run/kept-body.ts';
 import type { Begin, Clock, FinishedJob, IntendedRequest, Ledger, StepResult } from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
@@ -102,7 +103,7 @@ export class LocalLedger implements Ledger {
         ({ state, fence }) => state === 'intent' || (state === 'unresolved' && fence !== undefined),
       );
       if (intent?.since === undefined) return { do: 'go', reserved: answer.credits };
-      const body = await this.#bodies.read(order.key);
+      const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
       return {
         do: 'go',
         reserved: answer.credits,
