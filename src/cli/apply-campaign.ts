@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { outlineOf } from '../graph/outline.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -64,7 +64,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         service,
         clock: systemClock,
         json: options.json === true ? planJson(made) : undefined,
-        events,
+        events: events?.(),
         pollInterval: options.pollInterval,
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
@@ -92,8 +92,9 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts, asked } = await requireCheckedGraph(file, checked);
-  const events = openEvents(options.events, terminal);
+  const { graph, facts, asked, inputs } = await requireCheckedGraph(file, checked);
+  const ours = [paths.manifest, paths.lock, ...inputs.map((path) => join(paths.folder, path))];
+  const events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const loaded = await requireLock(paths, service, terminal);

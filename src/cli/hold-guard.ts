@@ -1,13 +1,23 @@
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/guard.ts';
+import { findWayOut } from '../disk/own-tree.ts';
+import { safeText } from '../report/safe-text.ts';
 import { systemClock } from '../run/clock.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The right to be the only run on this lock, or exit 75 naming who has it. */
 export async function holdGuard(lockPath: string, waitMs: number, terminal: Terminal): Promise<Guard> {
-  const answer = await takeGuard(lockPath, { waitMs, clock: systemClock });
   const shown = relative(process.cwd(), lockPath) || lockPath;
+  const wayOut = findWayOut(dirname(lockPath));
+  if (wayOut !== undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `the lock ${safeText(shown)} is not written: ${wayOut}`,
+      'name the manifest, or the lock, where it really is',
+    );
+  }
+  const answer = await takeGuard(lockPath, { waitMs, clock: systemClock });
   if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host, pid } = answer.tookOver;

@@ -1,3 +1,4 @@
+import type { EventSink } from '../disk/events-target.ts';
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
@@ -41,7 +42,7 @@ export interface RunPlanOptions {
   clock: Clock;
   /** The plan as JSON when the result is wanted as one document on stdout. */
   json: Json | undefined;
-  events: ((text: string) => void) | undefined;
+  events: EventSink | undefined;
   pollInterval: 'auto' | number;
   requestTimeoutMs: number;
   createTimeoutMs: number;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { digestOf } from '../disk/hash-file.ts';
 import { orForgotten, readJsonFile } from '../disk/kept-json.ts';
+import { findWayOut } from '../disk/own-tree.ts';
 import { replaceFile } from '../disk/replace.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../json.ts';
@@ -67,6 +68,14 @@ export async function savePlan(
       exitCodes.wrongUsage,
       `--out: ${safeText(path)} does not end in .json`,
       'name it as in campaign.plan.json, so that `apply` knows it for a plan',
+    );
+  }
+  const wayOut = findWayOut(dirname(resolve(path)));
+  if (wayOut !== undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out: ${safeText(path)} is not written: ${wayOut}`,
+      'choose another name',
     );
   }
   if (existsSync(path) && (await readPlanFile(path)) === undefined) {
