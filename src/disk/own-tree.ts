@@ -23,6 +23,15 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
+/** Whether the repository that holds `path` holds `other` as well. True where no repository holds it. */
+export function isInSameRepository(path: string, other: string): boolean {
+  const wanted = resolve(path);
+  const [repository] = treesAround(wanted).filter((folder) => isThere(join(folder, '.git')));
+  if (repository === undefined) return true;
+  const way = relative(repository, resolve(other));
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
 /** Folders whose content others may have made: the repositories that hold the path, and the folder we work in. */
 function treesAround(path: string): string[] {
   const here = process.cwd();

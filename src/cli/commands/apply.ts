@@ -1,4 +1,6 @@
 import { quietText } from '../../report/plan-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
@@ -35,9 +37,24 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   refuseTwoOnStdout(options);
   const { concurrency = saved.options.concurrency, ...others } = options;
   const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
+  tellSaved(saved, terminal);
   const campaign = await openCampaign(saved.manifest, planned);
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
+}
+
+/** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
+function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
+  const { sandbox, lock, var: vars = {} } = options;
+  const words = [
+    manifest,
+    ...(sandbox === true ? ['--sandbox'] : []),
+    ...(lock === undefined ? [] : ['--lock', lock]),
+    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
+  ];
+  err(
+    `${style.dim(`${safeText(path)} is a plan of ${words.map((word) => safeText(shellWord(word), 200)).join(' ')}`)}\n`,
+  );
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
