@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path';
 import { outlineOf } from '../graph/outline.ts';
 import { isWork } from '../plan/actions.ts';
 import { planJson } from '../report/plan-json.ts';
@@ -75,7 +76,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         service,
         clock: systemClock,
         json: options.json === true ? planJson(plan) : undefined,
-        events,
+        events: events?.(),
         pollInterval: options.pollInterval,
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
@@ -104,8 +105,9 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts, asked } = await requireCheckedGraph(file, checked);
-  const events = openEvents(options.events, terminal);
+  const { graph, facts, asked, inputs } = await requireCheckedGraph(file, checked);
+  const ours = [paths.manifest, paths.lock, ...inputs.map((path) => join(paths.folder, path))];
+  const events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const { serviceMoved, yes } = options;

@@ -102,7 +102,7 @@ async function readFacts(
   }
   if (manifest.tasks.every(({ schema }) => schema === undefined)) return { data };
   const { loadSchemaCompiler } = await import('../manifest/json-schema.ts');
-  return { data, schemaCompiler: await loadSchemaCompiler() };
+  return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
 export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {

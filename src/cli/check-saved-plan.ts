@@ -45,7 +45,7 @@ export function refuseStale(
   if (saved.service !== undefined && service !== undefined && saved.service !== service) {
     throw stale('it was made for another service address');
   }
-  if (saved.steps !== digestOfSteps(graph)) {
+  if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
   const others = plan.rows.filter((row) => !isNamed(saved, row, lock));

@@ -1,5 +1,6 @@
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/guard.ts';
+import { findWayOut } from '../disk/own-tree.ts';
 import { advise, call } from '../plan/advice.ts';
 import { safeText } from '../report/safe-text.ts';
 import { systemClock } from '../run/clock.ts';
@@ -9,6 +10,14 @@ import type { Terminal } from './terminal.ts';
 /** The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. */
 export async function holdGuard(lockPath: string, waitMs: number, terminal: Terminal): Promise<Guard> {
   const shown = relative(process.cwd(), lockPath) || lockPath;
+  const wayOut = findWayOut(dirname(lockPath));
+  if (wayOut !== undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `the lock ${safeText(shown)} is not written: ${wayOut}`,
+      'name the manifest, or the lock, where it really is',
+    );
+  }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
   const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, terminal }) : first;
   if (answer.is === 'held') throw heldError(shown, answer);

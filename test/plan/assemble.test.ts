@@ -17,6 +17,7 @@ import {
   planOf,
   rowOf,
   saved,
+  sendIn,
   song,
   stepOf,
   urlOf,
@@ -540,7 +541,13 @@ describe('orphans', () => {
       a: [saved(a)],
     });
     expect(planOf(graph, lock).rows.slice(1)).toEqual([
-      { ...orphan, address: 'gone' },
+      {
+        ...orphan,
+        address: 'gone',
+        action: 'unresolved',
+        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        send: sendIn(gone),
+      },
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },
       { ...orphan, address: 'gone@2', jobId: 'g-2' },
     ]);

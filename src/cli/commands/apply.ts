@@ -1,4 +1,6 @@
 import { quietText } from '../../report/plan-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
@@ -38,6 +40,7 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   const { concurrency = saved.options.concurrency, ...others } = options;
   const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
   refuseRealRehearsal(planned);
+  tellSaved(saved, terminal);
   const campaign = await openCampaign(saved.manifest, planned);
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
@@ -55,6 +58,20 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   const [first] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
   if (first === undefined) return;
   throw new CommandError(exitCodes.wrongUsage, `${first} goes with --sandbox only`, 'add --sandbox, or leave it out');
+}
+
+/** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
+function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
+  const { sandbox, lock, var: vars = {} } = options;
+  const words = [
+    manifest,
+    ...(sandbox === true ? ['--sandbox'] : []),
+    ...(lock === undefined ? [] : ['--lock', lock]),
+    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
+  ];
+  err(
+    `${style.dim(`${safeText(path)} is a plan of ${words.map((word) => safeText(shellWord(word), 200)).join(' ')}`)}\n`,
+  );
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { findOddFile } from '../../disk/odd-file.ts';
+import { findWayOut } from '../../disk/own-tree.ts';
+import { readSmallFile } from '../../disk/plain-file.ts';
 import type { Json } from '../../json.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { CommandError, exitCodes } from '../exit.ts';
@@ -28,6 +30,8 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
+const longestFaults = 1024 * 1024;
+
 /** The embedded service on loopback. The only place where the runner's side touches it. */
 export async function startSandbox(options: {
   dataDir: string;
@@ -38,6 +42,9 @@ export async function startSandbox(options: {
   failRate?: number;
   faults?: Fault[];
 }): Promise<RunningSandbox> {
+  // It writes where its files lie, and a branch may have put links and pipes there.
+  const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
+  if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
   const { createSandbox } = await import('../../sandbox/index.ts');
   const { port, ...rest } = options;
   const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
@@ -68,7 +75,7 @@ export async function sandboxDocument(): Promise<Json> {
 /** Serves until it is interrupted. */
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
   const { style } = terminal;
-  const faults = options.faults === undefined ? undefined : await readFaults(options.faults);
+  const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
   terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
   terminal.err(style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}\n`));
@@ -105,9 +112,11 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
   }
 }
 
-async function readFaults(path: string): Promise<Fault[]> {
+function readFaults(path: string): Fault[] {
   try {
-    const faults: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const bytes = readSmallFile(path, longestFaults);
+    if (bytes === undefined) throw new Error('there is no such file, or it is none that can be read');
+    const faults: unknown = JSON.parse(bytes.toString('utf8'));
     if (!Array.isArray(faults)) throw new Error('it is not a list');
     return faults as Fault[];
   } catch (error) {
