@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../rig/command.ts';
 import { makeBranches, makeCampaign, priceOf } from './branches.ts';
@@ -11,6 +11,7 @@ import { type Copy, keys } from './working-copy.ts';
 /** What an editor, a shell or a mail program makes of a file. */
 const handled: { [how: string]: (text: string) => string } = {
   'CRLF at the end of each line': (text) => text.replaceAll('\n', '\r\n'),
+  'a mark of byte order at the start': (text) => `\ufeff${text}`,
   'no line feed at the end': (text) => text.replace(/\n$/, ''),
   'empty lines at the end': (text) => `${text}\n\n`,
   'lines the other way round, after the first': (text) => {
@@ -31,6 +32,36 @@ describe.each(['power', 'service'] as const)('a lock with an open create (%s cut
     writeFileSync(copy.lockPath, handled[how]?.(copy.lock) ?? '');
     await expectOpen(copy, studio.service, priceOf('image'));
     await expectSettled(copy, studio.service, booked(1));
+  });
+});
+
+/** What is no lock any more: it may be read all the same, or refused, but never taken for the torn end of a good one. */
+const spoilt: { [how: string]: (text: string) => string | Buffer } = {
+  'CR alone at the end of each line': (text) => text.replaceAll('\n', '\r'),
+  'all of it in one line': (text) => text.trimEnd().replaceAll('\n', ' '),
+  'UTF-16': (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  'every line laid out over several': (text) =>
+    text.replace(/^.+$/gm, (line) => JSON.stringify(JSON.parse(line) as object, null, 2)),
+  'commas after the lines': (text) => text.replaceAll('}\n', '},\n'),
+};
+
+describe.each(['power', 'service'] as const)('a lock with an open create (%s cut), spoilt', (cut) => {
+  test.each(Object.keys(spoilt))('%s: read all the same, or refused and left as it is', async (how) => {
+    const { studio, copy, subject, booked } = await makeCampaign('video');
+    const { service } = studio;
+    expect(await (cut === 'power' ? copy.applyUntilPowerCut(subject) : copy.applyUnanswered(subject))).toBe(true);
+    const whole = copy.lock;
+    writeFileSync(copy.lockPath, spoilt[how]?.(whole) ?? '');
+    const before = readFileSync(copy.lockPath);
+    const creates = service.creates.length;
+    const { code, err } = await copy.apply();
+    if (code !== 0) {
+      expect(code, err).toBe(65);
+      expect(readFileSync(copy.lockPath)).toEqual(before);
+      expect(service.creates).toHaveLength(creates);
+      writeFileSync(copy.lockPath, whole);
+    }
+    await expectSettled(copy, service, booked(1));
   });
 });
 
