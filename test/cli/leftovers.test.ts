@@ -40,7 +40,7 @@ function bought(fingerprint: string, outputs: Output[], more: Partial<Purchase> 
 
 function lockOf(records: { [address: string]: { kind: string; purchases: Purchase[] } }): Lock {
   const steps = Object.entries(records).map(([address, record]) => [address, { address, ...record }] as const);
-  return { version: 1, steps: new Map(steps) };
+  return { version: 2, steps: new Map(steps) };
 }
 
 function folderWith(files: { [path: string]: string }): string {
