@@ -210,9 +210,9 @@ export const controls: readonly Control[] = [
   {
     invariant: 'I7',
     off: 'two jobs of one purchase are two facts',
-    file: 'src/lock/join.ts',
-    find: "const name = jobId ?? (mayBeCharged(purchase) ? (send ?? '') : key);",
-    replace: "const name = mayBeCharged(purchase) ? (send ?? '') : key;",
+    file: 'src/lock/join-purchases.ts',
+    find: 'return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key;',
+    replace: 'return (mayBeCharged(purchase) ? send : jobId?.slice(0, 1)) ?? key;',
     seenBy: { file: 'test/lock/join.test.ts', title: 'keeps every job id' },
   },
   {
@@ -230,12 +230,12 @@ export const controls: readonly Control[] = [
   {
     invariant: 'I8',
     off: 'the state that is further wins',
-    file: 'src/lock/join.ts',
+    file: 'src/lock/join-purchases.ts',
     find: 'const further = ranks[a.state] >= ranks[b.state] ? a : b;',
     replace: 'const further = ranks[a.state] >= ranks[b.state] ? b : a;',
     seenBy: {
       file: 'test/lock/join.test.ts',
-      title: 'never moves a state back, and never forgets an intent that has no answer',
+      title: 'never moves a state back',
     },
   },
   {

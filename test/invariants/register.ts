@@ -105,7 +105,7 @@ export const invariants: readonly Invariant[] = [
   {
     id: 'I8',
     says: 'the state of a step only moves forward',
-    shown: [{ file: join, title: 'never moves a state back, and never forgets an intent that has no answer' }],
+    shown: [{ file: join, title: 'never moves a state back' }],
   },
   {
     id: 'I9',
