@@ -9,7 +9,7 @@ async function run(argv: string[]): Promise<void> {
   const { main, allSaid } = await loadMain();
   const exitCode = await main(argv);
   await allSaid();
-  // Everything is said and kept. What V8 is still compiling in other threads, undici's parser above all, nobody needs.
+  // Everything is said and kept. What V8 is still compiling in other threads nobody needs.
   process.exit(exitCode);
 }
 

@@ -1,9 +1,9 @@
-import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { Json } from '../json.ts';
 import { requireKind } from '../kinds/index.ts';
 import { isJobId } from '../lock/check-line.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
+import { createLinks } from './links.ts';
 import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
@@ -57,9 +57,8 @@ export function createLibrary(options: LibraryOptions): Library {
   const { baseUrl, token, clock, requestTimeoutMs: deadlineMs } = options;
   const redact = makeRedact(token);
   const http = createHttp({ baseUrl, token, redact });
-  const base = new URL(baseUrl);
-  const ownOrigin = isLoopbackHost(base.hostname) ? base.origin : undefined;
-  const uploads = { http, clock, redact, deadlineMs, ownOrigin };
+  const links = createLinks({ baseUrl });
+  const uploads = { http, clock, redact, deadlineMs, links };
   const get = async (path: string, fromRoot = false): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
 
@@ -107,7 +106,10 @@ export function createLibrary(options: LibraryOptions): Library {
       const date = answer.is === 'answer' ? Date.parse(answer.headers.date ?? '') : Number.NaN;
       return { latencyMs, ...(!Number.isNaN(date) && { skewMs: date - Date.now() }) };
     },
-    close: () => http.close(),
+    async close() {
+      links.close();
+      await http.close();
+    },
   };
 }
 

@@ -46,7 +46,7 @@ export function createService(options: ServiceOptions): ServiceClient {
   const redact = makeRedact(options.token);
   const credential = readCredential(options.token);
   const http = createHttp({ baseUrl: options.baseUrl, token: options.token, redact });
-  const downloader = createDownloader({ baseUrl: options.baseUrl, redact });
+  const downloader = createDownloader({ ...options, redact });
   const watching: WatchPorts = {
     clock: options.clock,
     poller: new Poller({
