@@ -1,7 +1,8 @@
 import type { Json } from '../json.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isJobId } from '../lock/check-line.ts';
+import { shown } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import type { CreateAnswer } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
@@ -64,7 +65,9 @@ function readCreated(
   const found = body === undefined ? undefined : findJob(body, kind);
   // An id that holds the credential could be written nowhere.
   if (body === undefined || found === undefined || redact(found.jobId) !== found.jobId) {
-    return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${message})` };
+    const seen = body === undefined ? undefined : unusableId(body, kind);
+    const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
+    return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
   }
   const model = body.model ?? found.model;
   const { jobId, recordId } = found;
@@ -83,20 +86,27 @@ function readCreated(
 /** Where the job stands in the answer is documented for images and music (`generation`); other kinds are looked through. */
 const jobHolders = ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'] as const;
 
+function holdersOf(body: { [key: string]: Json }, kind: Kind | undefined): { [key: string]: Json }[] {
+  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
+  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
+  return candidates.filter((record) => record !== undefined);
+}
+
 function findJob(
   body: { [key: string]: Json },
   kind: Kind | undefined,
 ): { jobId: string; recordId?: string; model: Json | undefined } | undefined {
-  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
-  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
-  for (const record of candidates) {
-    if (record === undefined) continue;
-    const { id, jobId, model } = record;
+  for (const { id, jobId, model } of holdersOf(body, kind)) {
     // A record that names its job is another thing than the job.
     if (isJobId(jobId)) return { jobId, ...(isJobId(id) && id !== jobId && { recordId: id }), model };
     if (isJobId(id)) return { jobId: id, model };
   }
   return undefined;
+}
+
+/** What stands where an id should: a person may find the job by it. */
+function unusableId(body: { [key: string]: Json }, kind: Kind | undefined): Json | undefined {
+  return holdersOf(body, kind).flatMap(({ jobId, id }) => jobId ?? id ?? [])[0];
 }
 
 /** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */

@@ -1,8 +1,8 @@
 import type { Json } from '../json.ts';
 import { requireKind } from '../kinds/index.ts';
-import { isJobId } from '../lock/check-line.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
+import { pathWithId } from './job-path.ts';
 import { createLinks } from './links.ts';
 import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
@@ -69,15 +69,14 @@ export function createLibrary(options: LibraryOptions): Library {
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     async job(name, jobId) {
       const { status } = requireKind(name);
-      if (status === undefined || !isJobId(jobId)) throw new Error(`internal error: no status of a ${name} job`);
-      const path = status.path.replace('{id}', () => encodeURIComponent(jobId));
-      const answer = await http.call({ method: 'GET', path, deadlineMs });
+      if (status === undefined) throw new Error(`internal error: no status of a ${name} job`);
+      const answer = await http.call({ method: 'GET', path: pathWithId(status.path, jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       return readJobFacts(requireAnswer(answer, redact), jobId);
     },
     async clipping(jobId) {
       const kind = requireKind('clipping');
-      const answer = await http.call({ method: 'GET', path: `/clippings/${encodeURIComponent(jobId)}`, deadlineMs });
+      const answer = await http.call({ method: 'GET', path: pathWithId('/clippings/{id}', jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       const data = readRecord(requireAnswer(answer, redact))?.data;
       return data === undefined ? undefined : readListed(kind, [data])[0];
@@ -86,9 +85,7 @@ export function createLibrary(options: LibraryOptions): Library {
       const { remove } = requireKind(name);
       if (remove === undefined) throw new Error(`internal error: nothing of kind ${name} can be removed`);
       const id = remove.by === 'record' ? (ids.recordId ?? ids.jobId) : ids.jobId;
-      if (!isJobId(id)) throw new Error('internal error: not an id of the service');
-      const path = remove.path.replace('{id}', () => encodeURIComponent(id));
-      const answer = await http.call({ method: 'DELETE', path, deadlineMs });
+      const answer = await http.call({ method: 'DELETE', path: pathWithId(remove.path, id), deadlineMs });
       if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return 'gone';
       if (answer.is === 'answer' && answer.status === 204) return 'removed';
       requireAnswer(answer, redact);

@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts';
-import { isAssetUrl, isJobId } from '../lock/check-line.ts';
+import { isAssetUrl } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import { contentTypeOf } from './content-type.ts';
 import { readRecord } from './fields.ts';
 import type { Http } from './http.ts';

@@ -56,6 +56,16 @@ describe('each guard stands in one place', () => {
     ]);
   });
 
+  test('an id of the service gets into an address by one function', () => {
+    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/job-path.ts']);
+    expect(filesWith(/encodeURIComponent\(/)).toEqual([
+      'graph/uploads.ts',
+      'service/job-path.ts',
+      'service/secrets.ts',
+    ]);
+    expect(filesWith(/export function isJobId/)).toEqual(['lock/job-id.ts']);
+  });
+
   test('what a terminal obeys is made visible by one room', () => {
     expect(filesWith(/export function (safeText|safeJson)/)).toEqual(['report/safe-text.ts']);
   });

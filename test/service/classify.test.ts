@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isInward } from '../../src/graph/inward-address.ts';
-import { isJobId } from '../../src/lock/check-line.ts';
+import { isJobId } from '../../src/lock/job-id.ts';
 import { classifyCreate } from '../../src/service/create.ts';
 import { parseRetryAfter } from '../../src/service/fields.ts';
 import type { HttpAnswer } from '../../src/service/http.ts';
@@ -70,8 +70,54 @@ describe('small facts', () => {
   });
 
   test('job ids', () => {
-    expect(['a', 'gen_01H', 'a/b', 'x'.repeat(256)].filter((id) => !isJobId(id))).toEqual([]);
-    expect(['', '.', '..', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string].filter(isJobId)).toEqual([]);
+    const good = [
+      'a',
+      'gen_01H',
+      'a/b',
+      '/a//b/',
+      'a?b=c',
+      'a#b',
+      '100%',
+      'a%2Fb',
+      '%zz',
+      '...',
+      'a..b',
+      '.a',
+      'a.',
+      '~;v=1',
+      '{id}',
+    ];
+    expect([...good, "$&$'", 'x'.repeat(256), '%25'.repeat(85)].filter((id) => !isJobId(id))).toEqual([]);
+    const bad = ['', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string];
+    const folders = ['.', '..', '../x', 'a/..', 'a/./b', '/..', 'a\\..\\b', '..;/x', 'a/..;v=1'];
+    const hidden = [
+      '%2e',
+      '%2E%2e',
+      '.%2e',
+      '%252e',
+      '%25252e%2e',
+      'a%2f..%2fb',
+      'a%2f%2e%2e',
+      '..%5cx',
+      '..%00',
+      '.%0a.',
+      '..%20',
+    ];
+    expect([...bad, ...folders, ...hidden].filter(isJobId)).toEqual([]);
+  });
+
+  test('an id that cannot be used is told: a person may find the job by it', () => {
+    for (const [id, told] of [
+      ['a b', '"a b"'],
+      [7, '7'],
+      ['%2e%2e', '"%2e%2e"'],
+    ] as const) {
+      const seen = classifyCreate(answer(200, { generation: { id } }), (text) => text);
+      expect(seen).toEqual({
+        is: 'ambiguous',
+        message: `the service accepted the request without a usable job id (it says ${told})`,
+      });
+    }
   });
 
   test('Retry-After in seconds and as a date', () => {
