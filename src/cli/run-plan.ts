@@ -20,6 +20,7 @@ import type { CampaignPaths } from './campaign-paths.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { atMost, BrokenRunError, listenForStrayErrors } from './last-resort.ts';
 import { noService } from './no-service.ts';
 import type { RunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
@@ -65,6 +66,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
   const interruption = listenForInterruption((name) => {
     emit({ event: 'spending-stopped', because: 'signal', detail: name });
   });
+  const stray = listenForStrayErrors();
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
   const file = await openLockFile(paths.lock, {
     header: writeHeader(lock),
@@ -123,7 +125,17 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       throw error;
     });
     guarded.catch(() => {});
-    const ends = await Promise.race([guarded, interruption.secondSignal.then(() => undefined)]);
+    const broken = stray.first.then(async () => {
+      const { error } = stray.seen ?? {};
+      ledger.stopSpending('error', error instanceof Error ? error.message : String(error));
+      interruption.abort();
+      await atMost(options.createTimeoutMs, guarded);
+    });
+    const ends = await Promise.race([guarded, broken, interruption.secondSignal.then(() => undefined)]);
+    if (stray.seen !== undefined) {
+      await settle().catch(() => {});
+      throw stray.seen.error;
+    }
     if (ends === undefined) return exitCodes.interrupted;
 
     await settle();
@@ -147,12 +159,15 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       elapsedMs: clock.now() - startedAt,
     });
     return exit;
+  } catch (error) {
+    throw new BrokenRunError(error, paths.lock);
   } finally {
     await recorder.end();
     await file.close();
     await service?.close();
     if (service !== undefined) await keepDurations(paths.state, durations.keep());
     interruption.stop();
+    stray.stop();
   }
 }
 
