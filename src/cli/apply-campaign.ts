@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -9,7 +10,7 @@ import type { ApplyOptions } from './apply-options.ts';
 import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
 import { chosenBy, namesAllPrices, refuseStale } from './check-saved-plan.ts';
-import { requireCheckedGraph } from './checked-graph.ts';
+import { planByDocument, requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
 import { requireAccess } from './environment.ts';
@@ -72,7 +73,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         creditWaitMs: options.waitForBalance ?? 0,
         onUnknown: options.onUnknown,
         onError: options.onError,
-        createPaths: facts.createPaths,
+        createRoutes: facts.createRoutes,
         seen,
       });
       await seen.keep(finding);
@@ -92,22 +93,26 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts, asked } = await requireCheckedGraph(file, checked);
+  const first = await requireCheckedGraph(file, checked);
   const events = openEvents(options.events, terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const loaded = await requireLock(paths, service, terminal);
-    const { plan: made, states } = await planCampaign(graph, loaded.lock, paths, {
-      terminal,
-      redo: options.redo ?? [],
-      ...selectionOf(options),
-      ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
-      replays,
-      onUnknown: options.onUnknown,
-      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-      seen,
-    });
+    const planOf = (graph: Graph, { again }: { again: boolean }) =>
+      planCampaign(graph, loaded.lock, paths, {
+        // What it has to tell has been told.
+        terminal: again ? { ...terminal, err: () => {} } : terminal,
+        redo: options.redo ?? [],
+        ...selectionOf(options),
+        ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
+        replays,
+        onUnknown: options.onUnknown,
+        ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+        ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+        seen,
+      });
+    const { graph, facts, asked, planned } = await planByDocument(first, planOf);
+    const { plan: made, states } = planned;
     if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service, manifest: file });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };

@@ -14,6 +14,7 @@ import { writeHeader } from '../lock/write.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
+import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import type { LoadedLock } from './campaign.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
@@ -51,8 +52,7 @@ export interface RunPlanOptions {
   /** What becomes of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
-  /** Where creates go to, by kind, where the service's own document says so. */
-  createPaths: { readonly [kind: string]: string };
+  createRoutes: CreateRoutes;
   /** What is saved is noted there. */
   seen: SeenFiles;
 }

@@ -9,35 +9,51 @@ import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
 /**
+ * Where creates of a kind go to. `isDocumented`: whether the service's own document, as it is now, has the operation; absent
+ * where nobody knows. `missing`: it has none that could be the one, in words.
+ */
+export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
+export type CreateRoutes = { readonly [kind: string]: CreateRoute };
+
+/**
  * One create: one POST on a connection of its own, never repeated here.
  * Source of the answers: the service's documentation of the create operations and its table of status codes.
  */
 export async function createJob(
   http: Http,
-  call: { kind: string; body: string; key: string; path?: string },
-  options: { deadlineMs: number; redact: Redact },
+  call: { kind: string; body: string; key: string },
+  options: { deadlineMs: number; redact: Redact; route: CreateRoute | undefined },
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
+  const { route = { path: kind.create.paths[0] } } = options;
+  if ('missing' in route) return { is: 'no-route', message: `not sent: ${route.missing}` };
   const answer = await http.call({
     method: 'POST',
-    path: call.path ?? kind.create.paths[0],
+    path: route.path,
     body: call.body,
     // Only documented for these; elsewhere it would promise something that nobody keeps.
     ...(kind.recovery === 'replay' && { headers: { 'idempotency-key': call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: true,
   });
-  return classifyCreate(answer, options.redact, kind);
+  return classifyCreate(answer, options.redact, { kind, route });
 }
 
 /** What a create's answer proves. Anything that is neither a job id nor the service's own error may have been charged. */
-export function classifyCreate(answer: HttpAnswer, redact: Redact, kind?: Kind): CreateAnswer {
+export function classifyCreate(
+  answer: HttpAnswer,
+  redact: Redact,
+  { kind, route }: { kind?: Kind; route?: Exclude<CreateRoute, { missing: string }> } = {},
+): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json } = answer;
   const message = readMessage(json, status, redact);
   if (status >= 200 && status < 300) return readCreated(json, message, { redact, kind });
   if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']), message };
   if (status === 409) return { is: 'in-progress', message };
+  if (status === 405 || (status === 404 && (!isServiceError(json) || route?.isDocumented === false))) {
+    return { is: 'no-route', message: `the service has no POST ${route?.path ?? 'here'} (${message})` };
+  }
   if (!isServiceError(json)) return { is: 'ambiguous', message };
   switch (status) {
     case 400:

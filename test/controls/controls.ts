@@ -36,8 +36,8 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'a refusal does not settle an earlier create of the same key whose answer was lost',
     file: outcome,
-    find: "const isOpen = maybeSent && !(searches && answer.why === 'invalid');",
-    replace: "const isOpen = maybeSent && !(searches || answer.why === 'invalid');",
+    find: "const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route'));",
+    replace: "const isOpen = maybeSent && !(searches || why === 'invalid');",
     seenBy: { file: 'test/run/outcome.test.ts', title: 'invalid / replayed: give-up' },
   },
   {

@@ -27,6 +27,10 @@ describe('what the answer to a create proves', () => {
     ['401 of a proxy', answer(401, { message: 'login' }), 'ambiguous'],
     ['402', answer(402, error), 'refused credits'],
     ['404 means: no such user', answer(404, error), 'refused user'],
+    ['404 of a proxy, or of a server without that route', answer(404, undefined), 'no-route'],
+    ['404 in words that are not the service’s', answer(404, { statusCode: 404, message: 'Cannot POST' }), 'no-route'],
+    ['405', answer(405, undefined), 'no-route'],
+    ['405 in the words of the service', answer(405, error), 'no-route'],
     ['413', answer(413, error), 'refused invalid'],
     ['422', answer(422, error), 'refused invalid'],
     ['409', answer(409, error), 'in-progress'],
@@ -42,6 +46,15 @@ describe('what the answer to a create proves', () => {
     const detail = seen.is === 'refused' ? ` ${seen.why}` : seen.is === 'throttled' ? ` ${seen.afterMs}` : '';
     expect(`${seen.is}${detail}`).toBe(expected);
   });
+});
+
+test.each([
+  [true, 'refused'],
+  [undefined, 'refused'],
+  [false, 'no-route'],
+])('404 in the words of the service, where its document has the operation: %s', (isDocumented, is) => {
+  const route = { path: '/videos/create', ...(isDocumented !== undefined && { isDocumented }) };
+  expect(classifyCreate(answer(404, error), (text) => text, { route }).is).toBe(is);
 });
 
 describe('small facts', () => {
