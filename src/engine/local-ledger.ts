@@ -59,6 +59,7 @@ export class LocalLedger implements Ledger {
     this.budget = new Budget({
       spentEver: options.totals.alreadyPaid,
       heldBefore: options.totals.held,
+      ...(options.totals.lostPrices !== undefined && { lostBefore: options.totals.lostPrices }),
       ...(options.totals.budget !== undefined && { total: options.totals.budget }),
       ...(options.totals.maxCredits !== undefined && { run: options.totals.maxCredits }),
     });

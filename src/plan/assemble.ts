@@ -9,6 +9,7 @@ import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { findUnfunded } from './fund.ts';
 import { type Held, heldCredits } from './held.ts';
+import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
 import { orphanRows } from './orphans.ts';
@@ -76,12 +77,15 @@ export function assemblePlan(given: PlanFacts): Plan {
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
-  const cap = budgetCap(facts, heldCredits(lock, priceOf, keysSentAgain(rows)));
+  const heldFirst = heldCredits(lock, priceOf, keysSentAgain(rows));
+  const lostPrices = findLostPrices(facts, { held: heldFirst, priceOf, sentAgain: keysSentAgain(rows), rows });
+  for (const row of waitForPrices(rows, lostPrices)) block(row, 'budget', whileLost);
+  const cap = budgetCap(facts, { held: heldFirst, lostPrices });
   blockUnfunded(rows, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   const held = heldCredits(lock, priceOf, keysSentAgain(rows));
   blockDependents(rows, matches, everyRow);
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
-  const totals = sumUp(rows, facts, held);
+  const totals = sumUp(rows, facts, { held, lostPrices });
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
 
@@ -241,7 +245,11 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   delete row.unchecked;
 }
 
-function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
+function sumUp(
+  rows: PlanRow[],
+  facts: PlanFacts,
+  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
+): PlanTotals {
   const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const { budget } = facts.graph;
   return {
@@ -251,15 +259,24 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     held: held.credits,
     discarded: sum((row) => row.discards ?? 0),
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
-    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
+    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, { held, lostPrices }) }),
+    ...(lostPrices.length > 0 && { lostPrices }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
   };
 }
 
-/** What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows. */
-function budgetCap({ graph, lock }: PlanFacts, held: Held): number {
+/**
+ * What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows, and nothing
+ * here finds it out.
+ */
+function budgetCap(
+  { graph, lock }: PlanFacts,
+  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
+): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
-  return held.unknownPrices > 0 ? 0 : Math.max(0, graph.budget - spentCredits(lock) - held.credits);
+  if (held.unknownPrices > lostPrices.length) return 0;
+  // What was lost has cost something, if it was charged at all.
+  return Math.max(0, graph.budget - spentCredits(lock) - held.credits - lostPrices.length);
 }
 
 /** Keys of creates whose answer was lost and that this plan asks for again. */

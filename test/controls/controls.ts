@@ -344,8 +344,8 @@ export const controls: readonly Control[] = [
     invariant: 'I14',
     off: 'a price that nobody knows goes alone',
     file: 'src/engine/budget.ts',
-    find: "if (this.#isCapped || (credits === null && held.class === price.class)) return { is: 'later' };",
-    replace: "if (held.class === '') return { is: 'later' };",
+    find: 'if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);',
+    replace: "if (held.class === '') return this.#waitForPrice(address);",
     seenBy: { file: engine, title: 'holds although the price is not known before the first charge' },
   },
   {
