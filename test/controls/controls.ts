@@ -44,8 +44,8 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'a refusal does not settle an earlier create of the same key whose answer was lost',
     file: outcome,
-    find: "const isOpen = maybeSent && !(searches && answer.why === 'invalid');",
-    replace: "const isOpen = maybeSent && !(searches || answer.why === 'invalid');",
+    find: "const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route'));",
+    replace: "const isOpen = maybeSent && !(searches || why === 'invalid');",
     seenBy: { file: 'test/run/outcome.test.ts', title: 'invalid / replayed: give-up' },
   },
   {
@@ -341,8 +341,8 @@ export const controls: readonly Control[] = [
     invariant: 'I14',
     off: 'a price that nobody knows goes alone',
     file: 'src/engine/budget.ts',
-    find: "if (this.#isCapped || (credits === null && held.class === price.class)) return { is: 'later' };",
-    replace: "if (held.class === '') return { is: 'later' };",
+    find: 'if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);',
+    replace: "if (held.class === '') return this.#waitForPrice(address);",
     seenBy: { file: engine, title: 'holds although the price is not known before the first charge' },
   },
   {

@@ -7,6 +7,7 @@ export interface Threat {
 
 const answers = 'test/cli/answers.test.ts';
 const http = 'test/service/http.test.ts';
+const download = 'test/service/download.test.ts';
 const classify = 'test/service/classify.test.ts';
 const outputs = 'test/disk/outputs.test.ts';
 const attacks = 'test/disk/attacks.test.ts';
@@ -29,7 +30,7 @@ export const threats: readonly Threat[] = [
   {
     threat: 'the key is sent to the hosts of outputs and uploads',
     shown: [
-      [http, 'from the local service itself, without the key'],
+      [download, 'to the local service itself, without the key'],
       [answers, 'a key never leaves over plain http to a name that only looks like this machine'],
     ],
   },
@@ -80,14 +81,15 @@ export const threats: readonly Threat[] = [
   {
     threat: 'a link leads into a private network',
     shown: [
-      [http, 'refuses %s'],
+      [download, 'never to %s'],
+      [download, 'a name is refused when one of its addresses is not public'],
       [classify, 'addresses that lead inwards, in every spelling of IPv6 too'],
       [answers, 'a link into a private network is refused, the id kept, the others go on'],
     ],
   },
   {
     threat: 'a redirect leads into a private network',
-    shown: [[http, 'a redirect into a private network is refused at that hop']],
+    shown: [[download, 'into a private network are refused at that hop']],
   },
   { threat: 'an answer without end', shown: [[http, 'an answer without end is cut off']] },
   { threat: 'an answer that drips for ever', shown: [[http, 'an answer that drips for ever: the deadline holds']] },

@@ -1,5 +1,5 @@
 import { openLockFile } from '../../disk/lock-file.ts';
-import { isJobId } from '../../lock/check-line.ts';
+import { isJobId } from '../../lock/job-id.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, sendOf } from '../../lock/sends.ts';
