@@ -24,6 +24,8 @@ const lockFile = 'test/disk/lock-file.test.ts';
 const outputs = 'test/disk/outputs.test.ts';
 const join = 'test/lock/join.test.ts';
 const guard = 'test/disk/guard.test.ts';
+const committed = 'test/security/committed-state.test.ts';
+const named = 'test/security/named-files.test.ts';
 const oneRun = 'test/conduct/one-run.test.ts';
 
 /** What must hold, and where it is shown. `test/controls` shows that each of these tests is able to fail. */
@@ -246,6 +248,23 @@ export const invariants: readonly Invariant[] = [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+    ],
+  },
+  {
+    id: 'I23',
+    says: 'what somebody else can commit may change what a plan says, and never what a run does beside it',
+    shown: [
+      { file: committed, title: 'is never sent, neither as it is nor behind a link' },
+      { file: committed, title: 'changes nothing of what a run does or says' },
+      { file: committed, title: 'gc deletes none of them; what was saved from here it does' },
+      { file: committed, title: 'apply moves none of them: it copies' },
+      { file: committed, title: 'apply replaces none of them: it keeps what was there under another name' },
+      { file: named, title: 'is a new file, or one of events, and a run that is turned away leaves it alone' },
+      { file: named, title: 'as a pipe that nobody writes to is waited for by no command' },
+      { file: named, title: 'as a link out of the tree is neither read nor written' },
+      { file: 'test/manifest/json-schema.test.ts', title: 'gives up on what grows without end' },
+      { file: 'test/cli/saved-plan.test.ts', title: 'that buys what it does not show' },
+      { file: 'test/report/safe-text.test.ts', title: 'holds no order to a build system, as a key or as a value' },
     ],
   },
 ];
