@@ -445,7 +445,10 @@ export const controls: readonly Control[] = [
     file: 'src/disk/relocate-output.ts',
     find: 'const remove = isUnwanted && saved.has(from.path, from.sha256);',
     replace: 'const remove = isUnwanted;',
-    seenBy: { file: 'test/disk/relocate.test.ts', title: 'copies a file that was not saved from here' },
+    seenBy: {
+      file: 'test/disk/relocate.test.ts',
+      title: 'copies a file that was not saved from here, whatever the lock says, and says so',
+    },
   },
   {
     invariant: 'I23',
@@ -453,7 +456,10 @@ export const controls: readonly Control[] = [
     file: 'src/disk/put-in-place.ts',
     find: 'if (!isRecorded || !saved.has(name, old.sha256)) {',
     replace: 'if (!isRecorded) {',
-    seenBy: { file: 'test/disk/outputs.test.ts', title: 'replaces no file that was not saved from here' },
+    seenBy: {
+      file: 'test/disk/outputs.test.ts',
+      title: 'replaces no file that was not saved from here, though the lock says that it may',
+    },
   },
   {
     invariant: 'I23',
@@ -461,7 +467,10 @@ export const controls: readonly Control[] = [
     file: 'src/cli/find-leftovers.ts',
     find: 'return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere;',
     replace: 'return { bytes: digest.bytes };',
-    seenBy: { file: 'test/cli/leftovers.test.ts', title: 'a file that the lock names, with its true digest' },
+    seenBy: {
+      file: 'test/cli/leftovers.test.ts',
+      title: 'a file that the lock names, with its true digest, and that was not saved from here',
+    },
   },
   {
     invariant: 'I23',
