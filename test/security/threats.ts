@@ -138,10 +138,37 @@ export const threats: readonly Threat[] = [
   {
     threat: 'a folder of state that came with a branch',
     shown: [
+      ['test/disk/sealed-file.test.ts', 'counts for nothing, and what was kept here for all'],
+      ['test/security/committed-state.test.ts', 'is never sent, neither as it is nor behind a link'],
       [attacks, 'a link as .gitignore is not written through'],
       [attacks, 'a linked folder is refused'],
       ['test/disk/guard.test.ts', 'is refused when its folder is a symbolic link'],
     ],
+  },
+  {
+    threat: 'a lock that names files of somebody else',
+    shown: [
+      ['test/security/committed-state.test.ts', 'gc deletes none of them'],
+      ['test/security/committed-state.test.ts', 'apply moves none of them'],
+    ],
+  },
+  {
+    threat: 'a file that is named is a link, a pipe or a device',
+    shown: [
+      ['test/security/named-files.test.ts', 'as a pipe that nobody writes to is waited for by no command'],
+      ['test/security/named-files.test.ts', 'as a link out of the tree is neither read nor written'],
+    ],
+  },
+  {
+    threat: 'schemas and patterns that take for ever',
+    shown: [
+      ['test/manifest/json-schema.test.ts', 'takes no longer than the text is long'],
+      ['test/manifest/json-schema.test.ts', 'gives up on what grows without end'],
+    ],
+  },
+  {
+    threat: 'a saved plan that does something else than it shows',
+    shown: [['test/cli/saved-plan.test.ts', 'refuses one']],
   },
   {
     threat: 'reserved and colliding names',
