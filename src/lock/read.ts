@@ -5,7 +5,8 @@ import { findDoublePayments } from './double-payment.ts';
 import { joinParts, type Part, partOf } from './join.ts';
 import {
   conflictMarkers,
-  damagedLine,
+  damagedLines,
+  mendedLine,
   missingHeader,
   newerVersion,
   type Source,
@@ -26,6 +27,8 @@ export interface LockReading {
   services: string[];
   /** Byte offset: the file must be cut there before anything is appended. */
   tornTailAt?: number;
+  /** The end of the file is gone, and what is left of its last line is in `lock`: the file must be replaced before anything is appended. */
+  isMended?: true;
   /** The file is not byte for byte what `writeLock` makes of `lock`. */
   needsRewrite: boolean;
 }
@@ -50,7 +53,7 @@ interface Findings {
 export function readLock(file: string, bytes: Uint8Array): LockReading {
   const source: Source = { file, bytes };
   const findings: Findings = { parts: new Map(), services: new Map(), headers: 0, damages: [], markers: [] };
-  const { lines, torn } = splitLines(bytes);
+  const { lines, ...end } = splitLines(bytes);
   for (const line of lines) {
     try {
       readLine(findings, line);
@@ -64,10 +67,13 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], services: [], needsRewrite: false };
   }
   const lock = foldFindings(findings);
-  const diagnostics = damages.map((damage) => damagedLine(source, damage));
+  const diagnostics = damagedLines(source, damages);
+  // Of a damaged file nothing is taken away.
+  const { torn, mended } = damages.length > 0 ? {} : end;
   if (headers === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) diagnostics.push(tornTail(source, torn));
+  if (mended !== undefined) diagnostics.push(mendedLine(source, mended));
   if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));
   diagnostics.push(...findDoublePayments(file, lock));
   return {
@@ -75,6 +81,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     diagnostics,
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
+    ...(mended !== undefined && { isMended: true as const }),
     needsRewrite: !isNormalForm(bytes, lock),
   };
 }
