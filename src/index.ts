@@ -23,7 +23,8 @@ export type { Lock, LockLine, Output, Purchase, StepRecord } from './lock/record
 export { emptyLock, writeHeader, writeLines, writeLock } from './lock/write.ts';
 export { type DataFile, dataFiles, parseManifest } from './manifest/parse.ts';
 export { assemblePlan, outputsToCheck, type PlanFacts } from './plan/assemble.ts';
-export type { Action, Plan, PlanRow, PlanTotals, Price, StepOrder } from './plan/plan.ts';
+export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } from './plan/plan.ts';
+export { allowPosts, withholdPosts } from './plan/post-consent.ts';
 export { systemClock } from './run/clock.ts';
 export type { RunEvent, StepOutcome, StopReason } from './run/event.ts';
 export type { Begin, Clock, Ledger, Outputs, Ports, Service, StepResult } from './run/ports.ts';

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { outlineOf } from '../graph/outline.ts';
-import { isSpending, isWork } from '../plan/actions.ts';
-import type { Plan } from '../plan/plan.ts';
+import { isWork } from '../plan/actions.ts';
 import { planJson } from '../report/plan-json.ts';
 import { planText } from '../report/plan-text.ts';
 import { systemClock } from '../run/clock.ts';
+import { agreeTo } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
-import { askToSpend } from './ask.ts';
 import { requireLock } from './campaign.ts';
-import { chosenBy, namesAllPrices, refuseStale } from './check-saved-plan.ts';
+import { chosenBy, refuseStale } from './check-saved-plan.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
 import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
@@ -24,6 +23,7 @@ import { runPlan } from './run-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
 import type { Terminal } from './terminal.ts';
+import { tellWaiting } from './waiting-posts.ts';
 
 export interface ApplyContext {
   campaign: OpenCampaign;
@@ -41,30 +41,36 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
   const prepared = await prepare(file, options, context);
   const { made, outline, loaded, facts, events, guard, finding } = prepared;
   try {
-    if (!options.json && options.events !== '-') {
-      terminal.err(planText(made, { style: terminal.style, width: terminal.width, all: options.all === true }));
-    }
-    tellCredential(made, replays, terminal);
-    const needsService = made.rows.some(isWork);
-    const agreed = needsService ? await agreeToSpend(made, options, context) : 'yes';
-    if (agreed !== 'yes') {
+    const plan = await agreeTo(made, options, {
+      ...context,
+      show(planned) {
+        if (!options.json && options.events !== '-') {
+          terminal.err(planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true }));
+        }
+        tellCredential(planned, replays, terminal);
+      },
+    });
+    if (plan === 'no' || plan === 'interrupted') {
       terminal.err('nothing was spent\n');
-      return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
+      return plan === 'no' ? exitCodes.done : exitCodes.interrupted;
     }
 
+    const needsService = plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
     const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
     try {
-      const exit = await runPlan(made, {
+      const exit = await runPlan(plan, {
         outline,
         loaded,
         paths,
         guard,
         terminal,
         access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+        isEmbedded: sandbox,
+        accountOf: campaign.accountOf,
         service,
         clock: systemClock,
-        json: options.json === true ? planJson(made) : undefined,
+        json: options.json === true ? planJson(plan) : undefined,
         events,
         pollInterval: options.pollInterval,
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
@@ -77,6 +83,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         seen,
       });
       await seen.keep(finding);
+      tellWaiting(plan, { ...context, file, options, planned: made });
       return exit;
     } finally {
       await embedded?.close();
@@ -107,6 +114,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       ...selectionOf(options),
       ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
       replays,
+      accountOf: campaign.accountOf,
       onUnknown: options.onUnknown,
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
@@ -119,34 +127,6 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
     await guard.release();
     throw error;
   }
-}
-
-/**
- * Nothing is spent that nobody agreed to: a person here, `--yes`, a saved plan that says what everything costs, or a budget
- * that covers the whole plan.
- */
-async function agreeToSpend(
-  made: Plan,
-  options: ApplyOptions,
-  { terminal, saved }: ApplyContext,
-): Promise<'yes' | 'no' | 'interrupted'> {
-  const { toSpend, unknownPrices, budgetLeft, maxCredits } = made.totals;
-  if (options.yes || !made.rows.some(({ action }) => isSpending(action))) return 'yes';
-  if (saved !== undefined && namesAllPrices(saved, made)) return 'yes';
-  if (terminal.interactive) return askToSpend(made.totals, terminal);
-  const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
-  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
-  const why =
-    unknownPrices > 0
-      ? `the price of ${unknownPrices} steps is not known yet`
-      : 'there is no budget that covers the plan';
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `there is no terminal to ask on, and ${why}`,
-    unknownPrices > 0
-      ? 'agree with --yes; the budget and --max-credits still hold'
-      : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
-  );
 }
 
 async function embedSandbox(state: string): Promise<RunningSandbox> {

@@ -22,6 +22,8 @@ export interface PlanCommandOptions {
 export interface ApplyOptions extends PlanCommandOptions {
   dryRun?: boolean;
   yes?: boolean;
+  /** Posts may go public. */
+  publish?: boolean;
   events?: string;
   lockTimeout: number;
   requestTimeout?: number;

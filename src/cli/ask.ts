@@ -1,29 +1,23 @@
-import { createInterface } from 'node:readline';
-import type { PlanTotals } from '../plan/plan.ts';
+import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
+import { type AccountNames, postsOf, postsText } from '../report/post-words.ts';
+import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
 
-/** One question, on the terminal; anything but yes is no, and Ctrl-C is neither. */
-export async function askToSpend(totals: PlanTotals, terminal: Terminal): Promise<'yes' | 'no' | 'interrupted'> {
-  const { style } = terminal;
-  const known = countOf(totals.toSpend, 'credit');
-  const unknown = `${countOf(totals.unknownPrices, 'step')} of unknown price`;
-  const amount = totals.unknownPrices === 0 ? known : totals.toSpend === 0 ? unknown : `${known} and ${unknown}`;
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await new Promise((resolve) => {
-      const leave = (answer: 'no' | 'interrupted') => {
-        terminal.err('\n');
-        resolve(answer);
-      };
-      reader.on('SIGINT', () => leave('interrupted'));
-      // Ctrl-D, or the terminal is gone.
-      reader.on('close', () => resolve('no'));
-      reader.question(`${style.bold(totals.toSpend === 0 ? 'Buy' : 'Spend')} ${amount}? [y/N] `, (answer) => {
-        resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no');
-      });
-    });
-  } finally {
-    reader.close();
-  }
+/** `free`: how many steps are carried out for nothing, where nothing is spent at all. */
+export function askToSpend(totals: PlanTotals, { terminal, free }: { terminal: Terminal; free: number }) {
+  const { toSpend, unknownPrices } = totals;
+  const { bold } = terminal.style;
+  const known = countOf(toSpend, 'credit');
+  const unknown = `${countOf(unknownPrices, 'step')} of unknown price`;
+  const ask = (question: string) => askPerson(question, { yes: false, terminal });
+  if (toSpend === 0 && unknownPrices === 0) return ask(`${bold('Carry out')} ${countOf(free, 'step')} for 0 credits?`);
+  if (toSpend === 0) return ask(`${bold('Buy')} ${unknown}?`);
+  return ask(`${bold('Spend')} ${unknownPrices === 0 ? known : `${known} and ${unknown}`}?`);
+}
+
+/** A question of its own: what goes public is not taken back, whatever it costs. */
+export function askToPublish(plan: Plan, { terminal, names }: { terminal: Terminal; names: AccountNames }) {
+  const posts = postsText(postsOf(plan.rows, 'published'), names);
+  return askPerson(`${terminal.style.bold('Publish')} ${posts}? This cannot be taken back.`, { yes: false, terminal });
 }

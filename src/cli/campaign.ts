@@ -147,6 +147,8 @@ export interface LoadedLock {
   isNotable: boolean;
   /** It has purchases of another address, and `--service-moved` was given: a person has to agree. */
   isMoved: boolean;
+  /** An older version wrote it. */
+  isOlder: boolean;
   /** Its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
   isOfAnother: boolean;
 }
@@ -172,7 +174,15 @@ export async function requireLock(
   }
   if (bytes === undefined) {
     const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
-    return { lock, needsRewrite: false, isNotable: false, isMended: false, isMoved: false, isOfAnother: false };
+    return {
+      lock,
+      needsRewrite: false,
+      isNotable: false,
+      isMended: false,
+      isMoved: false,
+      isOlder: false,
+      isOfAnother: false,
+    };
   }
   const reading = readLock(shown, bytes);
   const hasError = reading.diagnostics.some(({ severity }) => severity === 'error');
@@ -198,6 +208,7 @@ export async function requireLock(
     isNotable: diagnostics.length > 0,
     isMended: reading.isMended === true,
     isMoved: belonging === 'elsewhere',
+    isOlder: reading.isOlder,
     isOfAnother: belonging !== 'ours',
     ...(tornTailAt !== undefined && { tornTailAt }),
   };

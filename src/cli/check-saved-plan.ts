@@ -2,6 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { publishes } from '../plan/post-consent.ts';
 import { safeText } from '../report/safe-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
@@ -62,19 +63,13 @@ function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow,
   const planned = saved.purchases.get(address);
   const { generation = 0, lastGeneration = generation } = planned ?? {};
   const made = lock.steps.get(address)?.purchases ?? [];
-  // What was refused cost nothing, and may be asked for once more.
-  const refused = made.filter(
-    (purchase) =>
-      purchase.state === 'refused' && purchase.generation >= generation && purchase.generation < order.generation,
-  );
-  const free = new Set(refused.map((purchase) => purchase.generation)).size;
-  if (order.retries !== undefined && lastGenerationOf(order.retries) - free > lastGeneration) return false;
+  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
   if (!isSpending(action)) return true;
+  if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
   if (planned === undefined) return false;
-  const wanted = order.generation - free;
   const goesOn = action === 'retry' || made.some((purchase) => purchase.generation === order.generation);
-  const isRetry = goesOn && wanted > generation && wanted <= lastGeneration;
-  if (wanted !== planned.generation && !isRetry) return false;
+  const isRetry = goesOn && order.generation > generation && order.generation <= lastGeneration;
+  if (order.generation !== planned.generation && !isRetry) return false;
   return planned.credits === null || (credits !== null && credits <= planned.credits);
 }
 
@@ -82,6 +77,11 @@ function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow,
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
   const spending = plan.rows.filter(({ action }) => isSpending(action));
   return spending.every(({ address }) => typeof saved.purchases.get(address)?.credits === 'number');
+}
+
+/** Whether whoever made the saved plan was told of each post that goes out now. */
+export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
+  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address));
 }
 
 /** What `apply` may not be told again: the plan was made with it. */

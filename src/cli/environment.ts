@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackHost } from '../graph/inward-address.ts';
-import { readCredential } from '../service/secrets.ts';
+import { accountName, readCredential } from '../service/secrets.ts';
 import { whyNotKey } from './check-key.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
@@ -45,6 +46,15 @@ export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
   return readCredential(token).is === 'api-key' ? 'yes' : 'no';
+}
+
+/**
+ * Says of two runs whether they sign in to one account, without telling who that is: salted with the id of a send. A JWT is
+ * renewed while its issuer and subject stay; of an API key nothing but itself is known. The embedded sandbox has one account.
+ */
+export function accountDigest(send: string, sandbox: boolean, { token }: Environment): string | undefined {
+  if (sandbox || token === undefined) return undefined;
+  return hash('sha256', `${send} ${accountName(token)}`).slice(0, 32);
 }
 
 /** What a command that talks to the service needs, or the error that says how to get it. */

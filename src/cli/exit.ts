@@ -5,6 +5,7 @@ export const exitCodes = {
   changesPending: 2,
   someFailed: 3,
   outOfCredits: 4,
+  waitsForPerson: 5,
   needsDecision: 6,
   wrongUsage: 64,
   wrongInput: 65,

@@ -3,6 +3,7 @@ import type { Ports } from '../run/ports.ts';
 /** A plan without orders asks nothing of the service. */
 export const noService: Ports['service'] = {
   replays: () => false,
+  clockAheadMs: unasked,
   create: unasked,
   newestJob: unasked,
   walkJobs: unasked,

@@ -1,6 +1,6 @@
 import { SeenFiles } from '../disk/seen-files.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './campaign-paths.ts';
-import { type Environment, readEnvironment, replaysOf } from './environment.ts';
+import { accountDigest, type Environment, readEnvironment, replaysOf } from './environment.ts';
 
 /** Whose outputs, against which service: what is known of a campaign before any of it is read. */
 export interface OpenCampaign {
@@ -10,6 +10,8 @@ export interface OpenCampaign {
   /** Digest of the service's address, where it is known. */
   service: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
+  /** Digest of a send's id and the credential at hand; undefined where there is none. */
+  accountOf(send: string): string | undefined;
   seen: SeenFiles;
 }
 
@@ -20,5 +22,6 @@ export async function openCampaign(file: string, options: { sandbox?: boolean; l
   const service = knownService(sandbox, environment);
   const replays = replaysOf(sandbox, environment);
   const seen = await SeenFiles.open(paths.state, paths.lock);
-  return { sandbox, paths, environment, service, replays, seen };
+  const accountOf = (send: string) => accountDigest(send, sandbox, environment);
+  return { sandbox, paths, environment, service, replays, accountOf, seen };
 }

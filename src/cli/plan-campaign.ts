@@ -15,6 +15,7 @@ import { safeText } from '../report/safe-text.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './keep-heap-small.ts';
+import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,6 +30,7 @@ export interface PlanOptions {
   maxCredits?: number;
   concurrency?: number;
   replays: 'yes' | 'no' | 'unknown';
+  accountOf?: (send: string) => string | undefined;
   onUnknown?: 'ask' | 'hold';
   terminal: Terminal;
   /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
@@ -69,10 +71,12 @@ export async function planCampaign(
     }
   }
   const select = makeSelector(graph, lock);
-  const { selected, redo } = options.chosen ?? {
+  const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
     redo: select.all('--redo', options.redo),
   };
+  const settled = options.chosen !== undefined;
+  const redo = sparePosts(asked, { texts: options.redo, matches, settled, terminal: options.terminal });
   if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
   const plan = assemblePlan({
     graph,
@@ -80,6 +84,7 @@ export async function planCampaign(
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
     mediaFacts: (output) => measured.get(output.path),
     replays: options.replays,
+    ...(options.accountOf !== undefined && { accountOf: options.accountOf }),
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,

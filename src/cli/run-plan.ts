@@ -3,12 +3,13 @@ import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
 import { createOutputs } from '../disk/outputs.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
+import { LocalGate } from '../engine/create-gate.ts';
 import { drive } from '../engine/drive.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
-import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Json } from '../json.ts';
+import { hasOpenSends } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
@@ -33,6 +34,10 @@ export interface RunPlanOptions {
   terminal: Terminal;
   /** Absent when nothing in the plan needs the service. */
   access: Access | undefined;
+  /** It runs in this process. */
+  isEmbedded: boolean;
+  /** Digest of a send's id and the credential of this run. */
+  accountOf(send: string): string | undefined;
   /** Digest of the service's address, for the lock's header. */
   service: string | undefined;
   clock: Clock;
@@ -66,14 +71,15 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
   const claims = options.access !== undefined || loaded.isMoved;
   const file = await openRunLock(paths.lock, { loaded, lock, claims });
+  const gate = new LocalGate({ clock, places: 64, creditWaitMs: options.creditWaitMs, emit });
   const ledger = new LocalLedger({
     lock,
     file,
     bodies: createKeptBodies(paths.state),
-    clock,
+    gate,
     totals: plan.totals,
+    accountOf: options.accountOf,
     isAlone: () => options.guard.stillOurs(),
-    creditWaitMs: options.creditWaitMs,
     emit,
   });
   const durations = new Durations(options.access === undefined ? {} : await readKeptDurations(paths.state));
@@ -95,9 +101,11 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       signal: interruption.signal,
       times: lookUpTimes(options),
       hold: options.onUnknown === 'hold',
+      gate,
     });
     const ports: Ports = {
       ledger,
+      gate,
       lost,
       service: service ?? noService,
       outputs: createOutputs(paths.outputs, { seen: options.seen }),
@@ -107,7 +115,6 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     };
     const work = drive(plan, ports, {
       concurrency: plan.concurrency,
-      creates: 64,
       downloads: 16,
       onError: options.onError,
     });
@@ -126,8 +133,9 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
     const exit = exitCodeOf({
       plan,
       outcomes,
-      stopped: ledger.stopped,
+      stopped: gate.stopped,
       overBudget: ledger.overBudget,
+      hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: interruption.signal.aborted,
     });
     emit({
@@ -151,10 +159,14 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
   }
 }
 
-/** A service on this machine answers, and lists, at once; elsewhere a request may be on its way for as long as it may take. */
-function lookUpTimes({ access, createTimeoutMs }: RunPlanOptions): LookUpTimes {
-  const isHere = access !== undefined && isLoopbackHost(new URL(access.baseUrl).hostname);
-  const waits = isHere ? { graceMs: 2000, gapMs: 500 } : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
+/**
+ * The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for as long as it may take: an
+ * address of this machine may be a tunnel.
+ */
+function lookUpTimes({ isEmbedded, createTimeoutMs }: RunPlanOptions): LookUpTimes {
+  const waits = isEmbedded
+    ? { graceMs: 2000, gapMs: 500 }
+    : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
   return { ...waits, fenceMs: 30_000 };
 }
 

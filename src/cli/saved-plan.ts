@@ -9,6 +9,7 @@ import { canonicalJson } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, Retries } from '../plan/plan.ts';
+import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan-json.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
@@ -37,8 +38,12 @@ export interface SavedPlan {
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];
+  /** The posts that it names: whoever applies it agrees to them. */
+  publishes: ReadonlySet<string>;
   /** What was to be bought, by address. */
   purchases: ReadonlyMap<string, SavedPurchase>;
+  /** Open sends that were to be asked about beside the steps. */
+  sends: ReadonlySet<string>;
 }
 
 export interface SavedPurchase {
@@ -81,17 +86,19 @@ export async function savePlan(
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
   const { lock, ...given } = optionsToKeep(options);
   const purchases = plan.rows.flatMap(({ address, action, order }) =>
-    isSpending(action) && order !== undefined ? [[address, order.generation] as const] : [],
+    isSpending(action) && order !== undefined && !order.asksOnly ? [[address, order.generation] as const] : [],
   );
   const retries = plan.rows.flatMap(({ address, order }) =>
     order?.retries === undefined ? [] : [[address, lastGenerationOf(order.retries)] as const],
   );
+  const posts = plan.rows.filter(publishes).map(({ address }) => address);
   const saved = {
     manifest: near(file),
     options: { ...given, ...(lock !== undefined && { lock: near(lock) }) },
     ...(service !== undefined && { service }),
     steps: digestOfSteps(graph),
     generations: Object.fromEntries(purchases),
+    ...(posts.length > 0 && { publishes: posts.sort() }),
     ...(redo.size > 0 && { redo: [...redo].sort() }),
     ...(retries.length > 0 && { retries: Object.fromEntries(retries) }),
   };
@@ -122,12 +129,13 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   }
   const { saved, rows } = document;
   if (!isMap(saved) || !Array.isArray(rows)) throw unusable(path, 'was printed, not saved');
-  const { manifest, options, service, steps, generations, redo = [], retries = {} } = saved;
+  const { manifest, options, service, steps, generations, publishes: posts = [], redo = [], retries = {} } = saved;
   const isWhole =
     isPath(manifest) &&
     typeof steps === 'string' &&
     isMap(options) &&
     isMap(generations) &&
+    isTexts(posts) &&
     isTexts(redo) &&
     isMap(retries) &&
     (service === undefined || typeof service === 'string');
@@ -139,9 +147,15 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   };
   const addresses = new Set<string>();
   const purchases = new Map<string, SavedPurchase>();
+  const sends = new Set<string>();
   for (const row of rows) {
     if (!isMap(row) || typeof row.address !== 'string') throw unusable(path, 'is not whole');
     addresses.add(row.address);
+    if (row.send !== undefined) {
+      if (typeof row.send !== 'string') throw unusable(path, 'is not whole');
+      sends.add(row.send);
+      continue;
+    }
     const purchase = readPurchase(row, { generations, retries });
     if (purchase === 'broken') throw unusable(path, 'is not whole');
     if (purchase !== undefined) purchases.set(row.address, purchase);
@@ -155,7 +169,9 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     steps,
     addresses,
     redo,
+    publishes: new Set(posts),
     purchases,
+    sends,
   };
 }
 

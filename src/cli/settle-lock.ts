@@ -4,15 +4,16 @@ import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock } from '../lock/record.ts';
+import { type Lock, lockVersion } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { RunFact } from '../run/event.ts';
 import type { LoadedLock } from './campaign.ts';
 
 /**
- * Opens the lock for a run. It is whole before anything is appended, and its header names the service before the first
- * line of a purchase does: whatever ends the run then, what it bought stands under the service that it was bought from.
+ * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
+ * names the service before the first line of a purchase does: whatever ends the run then, what it bought stands under the
+ * service that it was bought from.
  */
 export async function openRunLock(
   path: string,
@@ -23,7 +24,8 @@ export async function openRunLock(
     read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
-  if (!loaded.isMended && !(loaded.isOfAnother && claims)) return file;
+  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder);
+  if (!loaded.isMended && !isClaimed) return file;
   try {
     await file.replace(writeLines(lock));
     return file;
@@ -72,7 +74,7 @@ async function joinWithChanged(
   });
   try {
     const lines = writeLines(withoutMovedAway({ ...joined, ...own }, outline));
-    await file.replace(other === undefined ? lines : [writeHeader({ version: 1, service: other }), ...lines]);
+    await file.replace(other === undefined ? lines : [writeHeader({ version: lockVersion, service: other }), ...lines]);
   } finally {
     await file.close();
   }

@@ -1,18 +1,16 @@
 import PQueue from 'p-queue';
-import type { Plan, PlanRow, StepOrder } from '../plan/plan.ts';
+import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import type { StepOutcome } from '../run/event.ts';
 import type { Ports } from '../run/ports.ts';
 import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { holdPosts } from './hold-posts.ts';
-import { countNeeds, invertNeeds, measureHeights, priorityOf, urgencyOf } from './order-of-work.ts';
+import { linkOrders, measureHeights, priorityOf, urgencyOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
   concurrency: number;
-  /** Creates on the wire at once: each has a connection of its own. */
-  creates: number;
   /** Outputs fetched at once. */
   downloads: number;
   /** After a step that failed: go on with all that do not need it, or only finish what has begun. */
@@ -22,7 +20,7 @@ export interface DriveOptions {
 /** What a person has to look at; all other ends follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
-/** How every step of the plan that was acted on has ended. */
+/** How every order of the plan that was acted on has ended, by name. */
 export type DriveResult = Map<string, StepEnd>;
 
 /**
@@ -30,35 +28,21 @@ export type DriveResult = Map<string, StepEnd>;
  * what it was holding up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
 export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Promise<DriveResult> {
-  const orders = new Map(plan.rows.flatMap((row) => (row.order ? [[row.address, row.order] as const] : [])));
+  const orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderName(order), order] as const] : [])));
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
 
   const ends: DriveResult = new Map();
   const jobs = new PQueue({ concurrency: options.concurrency });
-  const creates = new PQueue({ concurrency: options.creates });
   const downloads = new PQueue({ concurrency: options.downloads });
   const stepPorts: Ports = {
     ...ports,
-    lost: {
-      admit: async (kind) => {
-        const leave = await ports.lost.admit(kind);
-        const free = await takePlace(creates);
-        return () => {
-          free();
-          leave();
-        };
-      },
-      fence: (kind) => ports.lost.fence(kind),
-      lookUp: (order, lost) => ports.lost.lookUp(order, lost),
-    },
     outputs: {
       save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
       relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
       measure: (output) => ports.outputs.measure(output),
     },
   };
-  const waiting = countNeeds(orders);
-  const dependents = invertNeeds(orders);
+  const { counts: waiting, dependents } = linkOrders(orders);
   const heights = measureHeights(orders, dependents);
   const failure: { error?: unknown } = {};
   const ready = new ReadyOrders((order) => priorityOf(order, heights));
@@ -77,14 +61,14 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   /** Resolves when the slot is free; the step may go on after it. */
   const holdSlot = (order: StepOrder) =>
     new Promise<void>((free) => {
-      const { length: ownDependents } = dependents.get(order.address) ?? [];
+      const { length: ownDependents } = dependents.get(orderName(order)) ?? [];
       const urgency = () => urgencyOf({ dependents: ownDependents, waiting: ready.size, running: jobs.pending });
       runStep(order, stepPorts, { free, urgency })
         .then(
           (end) => settle(order, end),
           (error: unknown) => {
             failure.error ??= error;
-            ports.ledger.stopSpending('error', error instanceof Error ? error.message : String(error));
+            ports.gate.stop('error', error instanceof Error ? error.message : String(error));
             settle(order, { outcome: 'left', credits: null, error: String(error) });
           },
         )
@@ -106,17 +90,20 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
 
   const posts = holdPosts(orders, start);
   const settle = (order: StepOrder, end: StepEnd) => {
-    ends.set(order.address, end);
+    const name = orderName(order);
+    ends.set(name, end);
     if (options.onError === 'finish' && failures.includes(end.outcome)) {
-      ports.ledger.stopSpending('failure', `${order.address} ${end.outcome}`);
+      ports.gate.stop('failure', `${order.address} ${end.outcome}`);
     }
     posts.ended(order);
-    for (const address of dependents.get(order.address) ?? []) {
+    for (const address of dependents.get(name) ?? []) {
       const dependent = orders.get(address);
       if (dependent === undefined || ends.has(address)) continue;
-      // A step that is not needed stands in nobody's way: who uses it finds out by itself whether it is needed.
-      if (end.outcome !== 'done' && end.outcome !== 'unneeded') {
-        blockStep(dependent, order.address, end.outcome);
+      // A step that is not needed stands in nobody's way: who uses it finds out by itself whether it is needed. Nor does a
+      // send that was asked about, unless it can be asked about again: what is bought now is something else.
+      const isPassed = order.asksOnly && !end.recoverable;
+      if (end.outcome !== 'done' && end.outcome !== 'unneeded' && !isPassed) {
+        blockStep(dependent, order.address, order.asksOnly ? 'left' : end.outcome);
         continue;
       }
       const left = (waiting.get(address) ?? 0) - 1;
@@ -141,7 +128,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
     settle(order, { outcome: own, credits: 0 });
   };
 
-  for (const order of orders.values()) if (!waiting.has(order.address)) posts.ready(order);
+  for (const [name, order] of orders) if (!waiting.has(name)) posts.ready(order);
   posts.release();
   // Not before everything that can start is ready: the order is that of priority from the first slot on.
   fillSlots();
@@ -154,14 +141,17 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   return ends;
 }
 
-/** A place in the queue, held until what is given back is called. */
-function takePlace(queue: PQueue): Promise<() => void> {
-  return new Promise((taken) => {
-    void queue.add(() => new Promise<void>((free) => taken(free)));
-  });
-}
-
 function leave(row: PlanRow, ports: Ports): void {
-  const { address, task, kind, action, reason } = row;
-  ports.emit({ event: 'step-left', address, task, kind, action, reason });
+  const { address, task, kind, action, reason, blockedBy, send } = row;
+  // The step has a row of its own.
+  if (send !== undefined) return;
+  ports.emit({
+    event: 'step-left',
+    address,
+    task,
+    kind,
+    action,
+    reason,
+    ...(blockedBy !== undefined && { blockedBy }),
+  });
 }

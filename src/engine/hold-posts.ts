@@ -1,5 +1,5 @@
-import { kinds } from '../kinds/index.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { orderName, type StepOrder } from '../plan/plan.ts';
+import { isPost } from '../plan/post-record.ts';
 
 /**
  * Posts come last: what cannot be taken back is sent when everything else has ended – except for what waits for a post
@@ -24,12 +24,12 @@ export function holdPosts(
   };
   return {
     ready(order) {
-      if (!isPost(order)) start(order);
+      if (!isPost(order.kind)) start(order);
       else held.push(order);
       release();
     },
     ended(order) {
-      before.delete(order.address);
+      before.delete(orderName(order));
       release();
     },
     release() {
@@ -42,16 +42,12 @@ export function holdPosts(
 /** Steps that are no posts and do not wait for one, directly or indirectly. */
 function findStepsBeforePosts(orders: ReadonlyMap<string, StepOrder>): Set<string> {
   const before = new Set<string>();
-  if (![...orders.values()].some(isPost)) return before;
+  if (![...orders.values()].some(({ kind }) => isPost(kind))) return before;
   const after = new Set<string>();
   // Orders stand in topological order: what a step needs has been looked at before.
   for (const order of orders.values()) {
-    if (isPost(order) || order.needs.some((address) => after.has(address))) after.add(order.address);
-    else before.add(order.address);
+    if (isPost(order.kind) || order.needs.some((address) => after.has(address))) after.add(orderName(order));
+    else before.add(orderName(order));
   }
   return before;
-}
-
-function isPost({ kind }: StepOrder): boolean {
-  return kinds[kind]?.act === 'post';
 }

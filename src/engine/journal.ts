@@ -1,6 +1,7 @@
 import type { LockFile } from '../disk/lock-file.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Purchase } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { FinishedJob } from '../run/ports.ts';
@@ -16,13 +17,19 @@ export class Journal {
   constructor(lock: Lock, file: LockFile) {
     this.lock = lock;
     this.#file = file;
-    for (const { purchases } of lock.steps.values()) {
-      for (const { jobId, key } of purchases) if (jobId !== undefined) this.#keysByJob.set(jobId, key);
+    for (const record of lock.steps.values()) {
+      for (const { jobId, key, kind = record.kind } of record.purchases) {
+        if (jobId !== undefined) this.#keysByJob.set(jobName(kind, jobId), key);
+      }
     }
   }
 
-  /** Resolves when the line is durable. */
-  async append(order: StepOrder, facts: Partial<Purchase> & Pick<Purchase, 'state'>): Promise<void> {
+  /** Resolves when the line is durable. `closes`: sends that are settled by it. */
+  async append(
+    order: StepOrder,
+    facts: Partial<Purchase> & Pick<Purchase, 'state'>,
+    closes: readonly string[] = [],
+  ): Promise<void> {
     const line: LockLine = {
       address: order.address,
       kind: order.kind,
@@ -32,6 +39,7 @@ export class Journal {
       key: order.key,
       ...facts,
       ...this.#historyOf(order),
+      ...(closes.length > 0 && { closes }),
     };
     this.recorded = true;
     try {
@@ -45,14 +53,23 @@ export class Journal {
   }
 
   /** What is on record of this order's purchase, here or where it was bought. */
-  purchasesOf(order: StepOrder): Purchase[] {
-    const addresses = [order.address, ...(order.movedFrom === undefined ? [] : [order.movedFrom])];
+  purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
+    const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
     return addresses
-      .flatMap((address) => this.lock.steps.get(address)?.purchases ?? [])
-      .filter(
-        ({ fingerprint, generation, attempt }) =>
-          fingerprint === order.fingerprint && generation === order.generation && attempt === order.attempt,
-      );
+      .flatMap((one) => this.lock.steps.get(one)?.purchases ?? [])
+      .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
+  }
+
+  /** Open sends of this kind that left under this key, wherever they stand. */
+  openSends(kind: string, key: string): Purchase[] {
+    const open: Purchase[] = [];
+    for (const record of this.lock.steps.values()) {
+      for (const purchase of record.purchases) {
+        if (isOpenSend(purchase) && purchase.key === key && (purchase.kind ?? record.kind) === kind)
+          open.push(purchase);
+      }
+    }
+    return open;
   }
 
   jobOf(address: string, fingerprint: string): FinishedJob | undefined {
@@ -65,8 +82,16 @@ export class Journal {
     return { kind: record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
   }
 
-  keyOfJob(jobId: string): string | undefined {
-    return this.#keysByJob.get(jobId);
+  keyOfJob(kind: string, jobId: string): string | undefined {
+    return this.#keysByJob.get(jobName(kind, jobId));
+  }
+
+  /** From now on the id is this key's. False: it is another one's. At once, so that of two answers only one gets it. */
+  claimJob(order: StepOrder, jobId: string): boolean {
+    const name = jobName(order.kind, jobId);
+    const known = this.#keysByJob.get(name);
+    if (known === undefined) this.#keysByJob.set(name, order.key);
+    return known === undefined || known === order.key;
   }
 
   /** A step that was bought under another name takes everything on record there along. */
@@ -76,7 +101,12 @@ export class Journal {
   }
 
   #fold(line: LockLine): void {
-    if (line.jobId !== undefined) this.#keysByJob.set(line.jobId, line.key);
+    if (line.jobId !== undefined) this.#keysByJob.set(jobName(line.kind, line.jobId), line.key);
     joinInto(this.lock.steps, recordOf(line));
   }
+}
+
+/** Services may number the jobs of each kind by themselves. */
+function jobName(kind: string, jobId: string): string {
+  return `${kind} ${jobId}`;
 }

@@ -1,18 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import type { KeptBodies } from '../disk/kept-bodies.ts';
 import type { LockFile } from '../disk/lock-file.ts';
 import { findReferences } from '../graph/fingerprint.ts';
 import type { Lock, Purchase } from '../lock/record.ts';
-import { idempotencyKey } from '../plan/key.ts';
-import type { PlanTotals, StepOrder } from '../plan/plan.ts';
-import { repeatOf } from '../plan/repeat.ts';
-import type { RunFact, StopReason } from '../run/event.ts';
-import type { Begin, Clock, FinishedJob, IntendedRequest, Ledger, StepResult } from '../run/ports.ts';
+import { isOpenSend, sendOf } from '../lock/sends.ts';
+import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
+import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import type { RunFact } from '../run/event.ts';
+import type {
+  AnsweredSend,
+  Begin,
+  CreateGate,
+  FinishedJob,
+  IntendedRequest,
+  Ledger,
+  StepResult,
+} from '../run/ports.ts';
 import type { CreatedJob } from '../service/answer.ts';
 import { Budget } from './budget.ts';
-import { CreateTurns } from './create-turns.ts';
-import { CreditWait } from './credit-wait.ts';
 import { Journal } from './journal.ts';
-import { creditsOf, nextRevision, sentAs, what } from './purchase-facts.ts';
+import { creditsOf, nextRevision, what } from './purchase-facts.ts';
 
 /** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
@@ -27,41 +34,41 @@ export class LocalLedger implements Ledger {
   readonly budget: Budget;
   readonly #journal: Journal;
   readonly #bodies: KeptBodies;
-  readonly #clock: Clock;
+  readonly #gate: CreateGate & { readonly stopping: AbortSignal };
+  readonly #accountOf: SendFacts['accountOf'];
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #isAlone: () => Promise<boolean>;
-  readonly #creditWait: CreditWait;
-  #stopped: StopReason | undefined;
   #balance: number | null = null;
-  readonly #turns: CreateTurns;
 
   constructor(options: {
     lock: Lock;
     file: LockFile;
     bodies: KeptBodies;
-    clock: Clock;
+    gate: CreateGate & { readonly stopping: AbortSignal };
     totals: PlanTotals;
+    /** Digest of a send's id and the credential of this run. */
+    accountOf?: SendFacts['accountOf'];
     /** Whether this run still is the only one on this lock; asked before each create. */
     isAlone(): Promise<boolean>;
-    /** How long an empty account is waited for, in ms. Default: not at all. */
-    creditWaitMs?: number;
     emit(fact: RunFact): void;
   }) {
+    const { totals, gate } = options;
     this.#isAlone = options.isAlone;
     this.#journal = new Journal(options.lock, options.file);
     this.#bodies = options.bodies;
-    this.#clock = options.clock;
-    this.#turns = new CreateTurns(options.clock);
+    this.#gate = gate;
+    this.#accountOf = options.accountOf;
     this.#emit = options.emit;
-    this.#totals = options.totals;
-    this.#creditWait = new CreditWait({ ...options, waitMs: options.creditWaitMs ?? 0 });
+    this.#totals = totals;
     this.budget = new Budget({
-      spentEver: options.totals.alreadyPaid,
-      heldBefore: options.totals.held,
-      ...(options.totals.budget !== undefined && { total: options.totals.budget }),
-      ...(options.totals.maxCredits !== undefined && { run: options.totals.maxCredits }),
+      spentEver: totals.alreadyPaid,
+      heldBefore: totals.held,
+      ...(totals.budget !== undefined && { total: totals.budget }),
+      ...(totals.maxCredits !== undefined && { run: totals.maxCredits }),
     });
+    // Whoever waits for a price need not wait any more.
+    gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });
   }
 
   /** The fold of everything recorded so far. */
@@ -74,79 +81,101 @@ export class LocalLedger implements Ledger {
     return this.#journal.recorded;
   }
 
-  get stopped(): StopReason | undefined {
-    return this.#stopped;
-  }
-
   get balance(): number | null {
     return this.#balance;
   }
 
   async begin(order: StepOrder): Promise<Begin> {
     const known = this.#journal.purchasesOf(order);
-    const job = known.find(({ jobId }) => jobId !== undefined);
-    if (job?.jobId !== undefined) return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    const job = known.find(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
+    const isOpen = known.some((purchase) => isOpenSend(purchase) && purchase.send === order.send?.id);
+    // Who asks about a send wants its own answer, whatever else is known of its key.
+    if (job?.jobId !== undefined && !(order.asksOnly && isOpen)) {
+      return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    }
+    const name = orderName(order);
     for (;;) {
-      if (this.#stopped !== undefined) return { do: 'stop', because: this.#stopped };
-      const answer = this.budget.reserve(order.address, order.price);
+      const { stopped } = this.#gate;
+      if (stopped !== undefined) return { do: 'stop', because: stopped };
+      const answer = this.budget.reserve(name, order.price);
       if (answer.is === 'later') {
         await this.budget.changed();
         continue;
       }
       if (answer.is === 'over-budget') {
-        this.#announceStop('budget', `${order.address} does not fit into what is left`);
+        this.#tellOverBudget(order.address);
         return { do: 'stop', because: 'budget' };
       }
       this.#announceCredits();
-      const intent = known.find(
-        ({ state, fence }) => state === 'intent' || (state === 'unresolved' && fence !== undefined),
-      );
-      if (intent?.since === undefined) return { do: 'go', reserved: answer.credits };
+      if (!isOpen) return { do: 'go', reserved: answer.credits };
       const body = await this.#bodies.read(order.key);
-      return {
-        do: 'go',
-        reserved: answer.credits,
-        intent: { since: intent.since, ...sentAs(intent), ...(body !== undefined && { body }) },
-      };
+      return { do: 'go', reserved: answer.credits, isOpen, ...(body !== undefined && { body }) };
     }
   }
 
-  async intent(order: StepOrder, request: IntendedRequest): Promise<void> {
+  async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#isAlone())) throw new GuardLostError();
     if (findReferences(order.request).length > 0) await this.#bodies.keep(order.key, request.body);
+    const { replays, at, fence, resent } = request;
+    const send = resent ?? randomBytes(8).toString('hex');
+    const account = this.#accountOf?.(send);
     await this.#record(order, {
-      state: request.replays ? 'intent' : 'unresolved',
-      since: new Date(this.#clock.now()).toISOString(),
-      ...sentAs(request),
+      state: replays ? 'intent' : 'unresolved',
+      send,
+      since: new Date(at).toISOString(),
+      ...(account !== undefined && { account }),
+      ...(fence !== undefined && { fence }),
+      ...(resent !== undefined && { resent: true }),
       ...what(order),
     });
+    return send;
   }
 
-  async created(order: StepOrder, job: CreatedJob): Promise<void> {
+  async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'> {
     if (job.balance !== null) this.#balance = job.balance;
-    const credits = job.credits ?? this.budget.reserved(order.address);
-    this.budget.settle(order.address, job.credits);
-    // Recorded before it is told: nobody who listens may come between an id and the disk.
-    await this.#record(order, {
-      state: 'running',
+    if (!this.#journal.claimJob(order, job.jobId)) return 'taken';
+    const name = orderName(order);
+    const credits = job.credits ?? this.budget.reserved(name);
+    this.budget.settle(name, job.credits);
+    const facts = {
+      state: 'running' as const,
       jobId: job.jobId,
       ...(credits !== null && { credits }),
       ...(job.recordId !== undefined && { recordId: job.recordId }),
       ...what(order),
-    });
+    };
+    // Recorded before it is told: nobody who listens may come between an id and the disk.
+    await this.#record(order, facts, this.#closedBy(order, answered));
     this.#announceCredits();
     await this.#dropBody(order);
-    this.#creditWait.accepted(order.address);
+    return 'recorded';
+  }
+
+  /**
+   * A key that is replayed has one job: it answers every send of this account under that key whose time has not passed. Any
+   * other job answers one send.
+   */
+  #closedBy(order: StepOrder, { id, replays, at }: AnsweredSend): string[] {
+    if (!replays) return [id];
+    const same = this.#journal
+      .openSends(order.kind, order.key)
+      .filter(({ since }) => since !== undefined && isReplayed(at - Date.parse(since)))
+      .filter((purchase) => isOwnSend(purchase, this.#accountOf));
+    return [...new Set([id, ...same.map(sendOf)])];
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {
     switch (result.state) {
       case 'refused':
-        this.budget.settle(order.address, 0);
+        this.budget.settle(orderName(order), 0);
         this.#announceCredits();
-        await this.#record(order, { state: 'refused', error: result.error, ...what(order) });
+        await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         await this.#dropBody(order);
-        this.#creditWait.undecided(order.address);
+        return;
+      case 'unsent':
+        this.release(order);
+        await this.#record(order, { state: 'intent', send: result.send, ...what(order) }, [result.send]);
+        await this.#dropBody(order);
         return;
       case 'done':
         await this.#recordDone(order, result);
@@ -194,91 +223,45 @@ export class LocalLedger implements Ledger {
   }
 
   release(order: StepOrder): void {
-    this.budget.release(order.address);
-    this.#creditWait.undecided(order.address);
+    this.budget.release(orderName(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
-    this.budget.doubt(order.address);
-    this.#creditWait.undecided(order.address);
+    this.budget.doubt(orderName(order));
     this.#announceCredits();
-  }
-
-  stopSpending(because: StopReason, detail: string): void {
-    if (this.#stopped !== undefined) return;
-    this.#stopped = because;
-    this.#emit({ event: 'spending-stopped', because, detail });
-    this.#creditWait.cancel();
-    this.budget.nudge();
-  }
-
-  outOfCredits(order: StepOrder, error: string): 'again' | 'stop' {
-    if (this.#stopped === undefined && this.#creditWait.refused(order.address, error) === 'waiting') return 'again';
-    this.stopSpending('balance', error);
-    return 'stop';
-  }
-
-  nextAttempt(order: StepOrder): StepOrder {
-    const { campaign, fingerprint, address } = order;
-    const attempt = order.attempt + 1;
-    const repeat = repeatOf(this.#journal.lock.steps.get(address)?.purchases ?? [], order);
-    return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
-  }
-
-  async pace(order: StepOrder, options: { signal: AbortSignal; maybeSent: boolean }): Promise<'go' | 'stop'> {
-    const { signal, maybeSent } = options;
-    for (;;) {
-      if (!maybeSent) {
-        await this.#creditWait.admit(order.address, signal);
-        if (this.#stopped !== undefined) return 'stop';
-      }
-      const isOff = () => !maybeSent && this.#holdsBack(order, signal);
-      if ((await this.#turns.next(signal, isOff)) === 'came') return 'go';
-    }
-  }
-
-  leaves({ address }: StepOrder, { maybeSent }: { maybeSent: boolean }): boolean {
-    const isHeldBack = this.#stopped !== undefined || this.#creditWait.holdsBack(address) || this.#turns.isPaused;
-    if (isHeldBack && !maybeSent) return false;
-    this.#turns.left();
-    return true;
-  }
-
-  /** Whether a create has to be left out, or to wait for credits. Once the signal is aborted nothing waits any more. */
-  #holdsBack({ address }: StepOrder, signal: AbortSignal): boolean {
-    return this.#stopped !== undefined || (!signal.aborted && this.#creditWait.holdsBack(address));
-  }
-
-  penalize(ms: number): void {
-    this.#turns.penalize(ms);
   }
 
   async jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined> {
     return this.#journal.jobOf(address, fingerprint);
   }
 
-  async keyOfJob(jobId: string): Promise<string | undefined> {
-    return this.#journal.keyOfJob(jobId);
+  async keyOfJob(kind: string, jobId: string): Promise<string | undefined> {
+    return this.#journal.keyOfJob(kind, jobId);
   }
 
   /** Told once: a step did not fit. Cheaper ones may still. */
   #overBudget = false;
-  #announceStop(because: StopReason, detail: string): void {
+  #tellOverBudget(address: string): void {
     if (this.#overBudget) return;
     this.#overBudget = true;
-    this.#emit({ event: 'spending-stopped', because, detail });
+    const detail = `${address} does not fit into what is left`;
+    this.#emit({ event: 'spending-stopped', because: 'budget', detail });
   }
 
   get overBudget(): boolean {
     return this.#overBudget;
   }
 
-  async #record(order: StepOrder, facts: Partial<Purchase> & Pick<Purchase, 'state'>): Promise<void> {
+  async #record(
+    order: StepOrder,
+    facts: Partial<Purchase> & Pick<Purchase, 'state'>,
+    closes: readonly string[] = [],
+  ): Promise<void> {
     try {
-      await this.#journal.append(order, facts);
+      await this.#journal.append(order, facts, closes);
     } catch (error) {
-      this.stopSpending('disk', error instanceof Error ? error.message : String(error));
+      this.#gate.stop('disk', error instanceof Error ? error.message : String(error));
       throw error;
     }
   }

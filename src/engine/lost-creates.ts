@@ -1,9 +1,9 @@
 import { kinds } from '../kinds/index.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
 import type { Lock } from '../lock/record.ts';
+import { isOpenSend, sendOf } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type ListWalk, type LostCreate } from '../run/look-up.ts';
-import type { Clock, LookUp, LostCreates, Service } from '../run/ports.ts';
+import type { Clock, LookUp, LostCreates, LostSend, Service } from '../run/ports.ts';
 import type { ListedJob } from '../service/read-listed.ts';
 import { ServiceError } from '../service/service-error.ts';
 
@@ -25,16 +25,19 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** One kind's creates of this run. */
+/** What is sought of one kind in this run. */
 interface Room {
-  inFlight: number;
   waiting: Waiting[];
   searching: boolean;
-  /** Creates wait for it while the list is being read. */
-  closed: Promise<void> | undefined;
-  /** Called when the last create in flight has been answered. */
-  quiet: (() => void) | undefined;
+  /** Jobs found in this run: theirs from the moment of the verdict, whenever it is recorded. */
+  found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
+}
+
+/** Keeps creates of a kind off the wire. */
+interface KindDoors {
+  /** Resolves when none of this kind is on the wire; none leaves until what is given back is called. */
+  close(kind: string): Promise<() => void>;
 }
 
 /**
@@ -48,9 +51,8 @@ export class ListLookUp implements LostCreates {
   readonly #signal: AbortSignal;
   readonly #times: LookUpTimes;
   readonly #hold: boolean;
+  readonly #gate: KindDoors;
   readonly #rooms = new Map<string, Room>();
-  /** Found in this run: theirs from the moment of the verdict, whenever it is recorded. */
-  readonly #found = new Map<string, LostCreate['request']>();
 
   constructor(options: {
     lock(): Lock;
@@ -60,7 +62,9 @@ export class ListLookUp implements LostCreates {
     times: LookUpTimes;
     /** Leave lost creates to a person. */
     hold: boolean;
+    gate: KindDoors;
   }) {
+    this.#gate = options.gate;
     this.#hold = options.hold;
     this.#lock = options.lock;
     this.#service = options.service;
@@ -69,24 +73,15 @@ export class ListLookUp implements LostCreates {
     this.#times = options.times;
   }
 
-  async admit(kind: string): Promise<() => void> {
-    const room = this.#room(kind);
-    while (room.closed !== undefined) await room.closed;
-    room.inFlight += 1;
-    let isIn = true;
-    return () => {
-      if (!isIn) return;
-      isIn = false;
-      room.inFlight -= 1;
-      if (room.inFlight === 0) room.quiet?.();
-    };
-  }
-
   fence(kind: string): Promise<string | undefined> {
     const room = this.#room(kind);
     const now = this.#clock.now();
     if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#times.fenceMs) {
-      room.fence = { readAt: now, id: this.#readFence(kind) };
+      const fence = { readAt: now, id: this.#readFence(kind) };
+      room.fence = fence;
+      fence.id.catch(() => {
+        if (room.fence === fence) room.fence = undefined;
+      });
     }
     return room.fence.id;
   }
@@ -96,17 +91,20 @@ export class ListLookUp implements LostCreates {
     try {
       return await this.#service.newestJob(kind);
     } catch (error) {
-      if (error instanceof ServiceError) return undefined;
+      if (error instanceof ServiceError && error.why !== 'unreachable') return undefined;
       throw error;
     }
   }
 
-  lookUp(order: StepOrder, lost: { sentAt: number; fence: string; resent: boolean }): Promise<LookUp> {
+  lookUp(order: StepOrder, { id, sentAt, fence, resent }: LostSend): Promise<LookUp> {
     if (this.#hold) return Promise.resolve({ do: 'held' });
     const room = this.#room(order.kind);
-    const { sentAt, fence, resent } = lost;
     return new Promise((answer, fail) => {
-      room.waiting.push({ lost: { key: order.key, request: order.paidRequest, fence, resent }, sentAt, answer, fail });
+      const lost = { id, request: order.paidRequest, fence, resent };
+      // What a step still wants is told first: of equal requests it gets the job that was made.
+      const waiting = { lost, sentAt, answer, fail };
+      if (order.asksOnly) room.waiting.push(waiting);
+      else room.waiting.unshift(waiting);
       if (!room.searching) void this.#searchAll(order.kind, room);
     });
   }
@@ -123,31 +121,22 @@ export class ListLookUp implements LostCreates {
     try {
       // Creates go on while the service gets the first one into its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
-      room.closed = new Promise((resolve) => {
-        open = resolve;
-      });
-      if (room.inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          room.quiet = resolve;
-        });
-      }
+      open = await this.#gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
       asked = room.waiting.splice(0);
       const found = await this.#decide(kind, asked);
       for (const { lost, answer } of asked) {
-        answer(found.get(lost.key) ?? { do: 'hold', error: 'the list says nothing about it', candidates: [] });
+        answer(found.get(lost.id) ?? { do: 'hold', error: 'the list says nothing about it', candidates: [] });
       }
     } catch (error) {
       for (const { fail } of [...asked, ...room.waiting.splice(0)]) fail(error);
     } finally {
-      room.quiet = undefined;
-      room.closed = undefined;
       open();
     }
   }
 
   async #decide(kind: string, asked: readonly Waiting[]): Promise<Map<string, LookUp>> {
-    const all = (found: LookUp) => new Map(asked.map(({ lost }) => [lost.key, found]));
+    const all = (found: LookUp) => new Map(asked.map(({ lost }) => [lost.id, found]));
     const fences = [...new Set(asked.map(({ lost }) => lost.fence))];
     const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
     try {
@@ -157,10 +146,10 @@ export class ListLookUp implements LostCreates {
       if (this.#signal.aborted) return all({ do: 'stop' });
       const second = await this.#walk(kind, fences);
       const lost = [...asked.map((one) => one.lost), ...this.#otherOpenCreates(kind, asked)];
-      const verdicts = decideLookUp<ListedJob>(lost, [first, second], { fields, known: this.#known() });
+      const verdicts = decideLookUp<ListedJob>(lost, [first, second], { fields, known: this.#known(kind) });
       for (const { lost: one } of asked) {
-        const verdict = verdicts.get(one.key);
-        if (verdict?.do === 'adopt') this.#found.set(verdict.job.jobId, one.request);
+        const verdict = verdicts.get(one.id);
+        if (verdict?.do === 'adopt') this.#room(kind).found.set(verdict.job.jobId, one.request);
       }
       return verdicts;
     } catch (error) {
@@ -185,24 +174,24 @@ export class ListLookUp implements LostCreates {
 
   /** Of earlier runs, of steps that are not asked for now: what the list shows may be theirs as well. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
-    const keys = new Set(asked.map(({ lost }) => lost.key));
-    const open: LostCreate[] = [];
+    const ids = new Set(asked.map(({ lost }) => lost.id));
+    const open = new Map<string, LostCreate>();
     for (const record of this.#lock().steps.values()) {
-      if (record.kind !== kind) continue;
       for (const purchase of record.purchases) {
-        const { key, request, resent } = purchase;
-        if (!isOpenCreate(purchase) || keys.has(key) || request === undefined) continue;
-        open.push({ key, request, resent: resent === true });
+        if ((purchase.kind ?? record.kind) !== kind || !isOpenSend(purchase)) continue;
+        const [id, { request, resent }] = [sendOf(purchase), purchase];
+        if (!ids.has(id) && request !== undefined) open.set(id, { id, request, resent: resent === true });
       }
     }
-    return open;
+    return [...open.values()];
   }
 
-  #known(): Map<string, LostCreate['request'] | undefined> {
-    const known = new Map<string, LostCreate['request'] | undefined>(this.#found);
-    for (const { purchases } of this.#lock().steps.values()) {
-      for (const { jobId, request } of purchases) {
-        if (jobId !== undefined && known.get(jobId) === undefined) known.set(jobId, request);
+  /** Jobs of this kind that are on record, or were found in this run; services may number those of each kind by themselves. */
+  #known(kind: string): Map<string, LostCreate['request'] | undefined> {
+    const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
+    for (const record of this.#lock().steps.values()) {
+      for (const { jobId, request, kind: own = record.kind } of record.purchases) {
+        if (jobId !== undefined && own === kind && known.get(jobId) === undefined) known.set(jobId, request);
       }
     }
     return known;
@@ -218,14 +207,7 @@ export class ListLookUp implements LostCreates {
   #room(kind: string): Room {
     const known = this.#rooms.get(kind);
     if (known !== undefined) return known;
-    const room: Room = {
-      inFlight: 0,
-      waiting: [],
-      searching: false,
-      closed: undefined,
-      quiet: undefined,
-      fence: undefined,
-    };
+    const room: Room = { waiting: [], searching: false, found: new Map(), fence: undefined };
     this.#rooms.set(kind, room);
     return room;
   }

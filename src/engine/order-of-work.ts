@@ -1,38 +1,51 @@
-import type { StepOrder } from '../plan/plan.ts';
+import { orderName, type StepOrder } from '../plan/plan.ts';
 
-/** What a step waits for in this run. One whose job is known waits for nobody: it is only collected. */
-function needsInRun(order: StepOrder, orders: ReadonlyMap<string, StepOrder>): string[] {
-  if (order.jobId !== undefined) return [];
-  return order.needs.filter((address) => orders.has(address));
-}
+/** The orders of a run by name. */
+export type Orders = ReadonlyMap<string, StepOrder>;
 
-/** How many steps of this run each one waits for; those that wait for none are not named. */
-export function countNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const [address, order] of orders) {
-    const count = needsInRun(order, orders).length;
-    if (count > 0) counts.set(address, count);
+/** Names of the orders that ask about a send of each address. */
+function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
+  const asks = new Map<string, string[]>();
+  for (const [name, order] of orders) {
+    if (order.asksOnly) asks.set(order.address, [...(asks.get(order.address) ?? []), name]);
   }
-  return counts;
+  return asks;
 }
 
-export function invertNeeds(orders: ReadonlyMap<string, StepOrder>): Map<string, string[]> {
+/**
+ * Names of the orders that each one waits for in this run; those that wait for none are not named. One whose job is known
+ * waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked about.
+ */
+function findNeeds(orders: Orders): Map<string, readonly string[]> {
+  const asks = findAsks(orders);
+  const needs = new Map<string, readonly string[]>();
+  for (const [name, order] of orders) {
+    if (order.jobId !== undefined || order.asksOnly) continue;
+    const used = order.needs.filter((address) => orders.has(address));
+    // One that asks about a send itself asks beside the others: equal ones are told apart together.
+    const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []);
+    if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
+  }
+  return needs;
+}
+
+/** How many orders of this run each one waits for, and which ones wait for it. */
+export function linkOrders(orders: Orders): { counts: Map<string, number>; dependents: Map<string, string[]> } {
+  const counts = new Map<string, number>();
   const dependents = new Map<string, string[]>();
-  for (const order of orders.values()) {
-    for (const need of needsInRun(order, orders)) {
+  for (const [name, needs] of findNeeds(orders)) {
+    counts.set(name, needs.length);
+    for (const need of needs) {
       const list = dependents.get(need);
-      if (list === undefined) dependents.set(need, [order.address]);
-      else list.push(order.address);
+      if (list === undefined) dependents.set(need, [name]);
+      else list.push(name);
     }
   }
-  return dependents;
+  return { counts, dependents };
 }
 
 /** For each step that others wait for the length of the longest chain of them: longer chains start first. */
-export function measureHeights(
-  orders: ReadonlyMap<string, StepOrder>,
-  dependents: ReadonlyMap<string, string[]>,
-): Map<string, number> {
+export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, string[]>): Map<string, number> {
   const heights = new Map<string, number>();
   // Orders stand in topological order, so from the back every dependent is known before what it waits for.
   for (const address of [...orders.keys()].reverse()) {
@@ -48,7 +61,7 @@ export function measureHeights(
 
 /** What is paid for already comes first: attach, then download, and only then new creates. */
 export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
-  const height = heights.get(order.address) ?? 0;
+  const height = heights.get(orderName(order)) ?? 0;
   switch (order.action) {
     case 'attach':
       return 3_000_000 + height;
@@ -58,7 +71,7 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
     case 'create':
     case 'redo':
     case 'retry':
-      return order.sentBefore ? 1_000_000 + height : height;
+      return order.send === undefined ? height : 1_000_000 + height;
     default:
       return order.action satisfies never;
   }

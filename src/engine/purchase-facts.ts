@@ -5,10 +5,6 @@ export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
   return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
 }
 
-export function sentAs({ fence, resent }: Pick<Purchase, 'fence' | 'resent'>): Pick<Purchase, 'fence' | 'resent'> {
-  return { ...(fence !== undefined && { fence }), ...(resent && { resent }) };
-}
-
 export function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
   const credits = before?.credits ?? order.credits;
   return credits === undefined ? {} : { credits };

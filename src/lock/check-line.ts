@@ -17,19 +17,44 @@ const jobStates: readonly string[] = ['running', 'lost', 'failed', 'done'] satis
 export function checkLine(fields: Fields): LockLine {
   const address = text(fields, 'address', { max: 4096 });
   if (hasControlCharacter(address)) throw new LineProblem('has an address with control characters');
-  const kind = text(fields, 'kind', { max: 64, pattern: /^[a-z][a-z0-9_-]*$/, form: 'a kind of generation' });
+  const kind = checkKind(fields);
   const newest = checkPurchase(fields);
-  const { decisions, earlier } = fields;
-  const decided = decisions === undefined ? {} : { decisions: checkDecisions(fieldsOf(decisions, 'decisions')) };
-  if (earlier === undefined) return { address, kind, ...newest, ...decided };
-  if (!Array.isArray(earlier)) throw new LineProblem('has an "earlier" that is not a list');
-  const purchases = earlier.map((item) => checkPurchase(fieldsOf(item, 'earlier')));
-  return { address, kind, ...newest, ...decided, earlier: purchases };
+  const { decisions, earlier, closes } = fields;
+  const line: LockLine = { address, kind, ...newest };
+  if (decisions !== undefined) line.decisions = checkDecisions(fieldsOf(decisions, 'decisions'));
+  if (closes !== undefined) line.closes = checkSends(closes, 'closes');
+  if (earlier !== undefined) {
+    if (!Array.isArray(earlier)) throw new LineProblem('has an "earlier" that is not a list');
+    line.earlier = earlier.map((item) => checkEarlier(fieldsOf(item, 'earlier')));
+  }
+  return line;
 }
+
+/** One of another kind than the record's says so. */
+function checkEarlier(fields: Fields): Purchase {
+  const purchase = checkPurchase(fields);
+  if (fields.kind !== undefined) purchase.kind = checkKind(fields);
+  return purchase;
+}
+
+function checkKind(fields: Fields): string {
+  return text(fields, 'kind', { max: 64, pattern: /^[a-z][a-z0-9_-]*$/, form: 'a kind of generation' });
+}
+
+/** Ids of sends. */
+function checkSends(list: Json, field: string): string[] {
+  if (!Array.isArray(list)) throw new LineProblem(`has a "${field}" that is not a list`);
+  return list.map((id) => {
+    if (typeof id === 'string' && sendForm.test(id)) return id;
+    throw new LineProblem(`has something in "${field}" that is not the id of a send: ${shown(id)}`);
+  });
+}
+
+const sendForm = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Kinds of decisions that are not known are left out: whoever wrote them has a newer version, and no money is in them. */
 function checkDecisions(fields: Fields): Decisions {
-  const { pin, accepted, forgotten } = fields;
+  const { pin, accepted, sends } = fields;
   const decisions: Decisions = {};
   if (pin !== undefined) {
     const pinned = fieldsOf(pin, 'decisions');
@@ -44,7 +69,7 @@ function checkDecisions(fields: Fields): Decisions {
       return { wanted, fingerprint, revision: count(one, 'revision', 1) };
     });
   }
-  if (forgotten !== undefined) decisions.forgotten = count(fields, 'forgotten', 1);
+  if (sends !== undefined) decisions.sends = checkSends(sends, 'sends');
   return decisions;
 }
 
@@ -63,6 +88,12 @@ function checkPurchase(fields: Fields): Purchase {
     state,
     key: text(fields, 'key', { max: 128, pattern: /^[ -~]+$/, form: 'printable ASCII' }),
   };
+  if (fields.send !== undefined && jobId === undefined) {
+    purchase.send = text(fields, 'send', { max: 64, pattern: sendForm, form: 'the id of a send' });
+  }
+  if (fields.account !== undefined && jobId === undefined) purchase.account = checkDigest(fields, 'account');
+  if (fields.writtenOff === true && jobId === undefined) purchase.writtenOff = true;
+  if (fields.forgotten === true) purchase.forgotten = true;
   if (fields.since !== undefined) purchase.since = checkTime(fields);
   if (fields.fence !== undefined && jobId === undefined) purchase.fence = checkFence(fields);
   if (fields.resent === true && jobId === undefined) purchase.resent = true;

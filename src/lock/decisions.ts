@@ -3,23 +3,23 @@ import type { Acceptance, Decisions, Purchase, StepRecord } from './record.ts';
 /** Commutative, associative, idempotent: of each part the higher revision stays, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
-  let forgotten: number | undefined;
   const accepted = new Map<string, Acceptance>();
+  const sends = new Set<string>();
   for (const decisions of all) {
     if (decisions === undefined) continue;
     if (decisions.pin !== undefined && (pin === undefined || isNewer(decisions.pin, pin))) pin = decisions.pin;
-    if (decisions.forgotten !== undefined) forgotten = Math.max(forgotten ?? 0, decisions.forgotten);
+    for (const id of decisions.sends ?? []) sends.add(id);
     for (const one of decisions.accepted ?? []) {
       const known = accepted.get(one.wanted);
       if (known === undefined || isNewer(one, known)) accepted.set(one.wanted, one);
     }
   }
   const list = [...accepted.values()].sort((a, b) => (a.wanted < b.wanted ? -1 : 1));
-  if (pin === undefined && forgotten === undefined && list.length === 0) return undefined;
+  if (pin === undefined && sends.size === 0 && list.length === 0) return undefined;
   return {
     ...(pin !== undefined && { pin }),
     ...(list.length > 0 && { accepted: list }),
-    ...(forgotten !== undefined && { forgotten }),
+    ...(sends.size > 0 && { sends: [...sends].sort() }),
   };
 }
 
@@ -32,10 +32,10 @@ function isNewer(a: Revised, b: Revised): boolean {
   return a.revision === b.revision ? (a.fingerprint ?? '') > (b.fingerprint ?? '') : a.revision > b.revision;
 }
 
-/** The purchases that count: those that nobody has decided to forget. Newest first. */
-export function countedPurchases({ purchases, decisions }: StepRecord): Purchase[] {
-  const forgotten = decisions?.forgotten;
-  return forgotten === undefined ? purchases : purchases.filter(({ generation }) => generation > forgotten);
+/** The purchases that count: neither forgotten nor written off. Newest first. */
+export function countedPurchases({ purchases }: StepRecord): Purchase[] {
+  const counts = ({ forgotten, writtenOff }: Purchase) => forgotten !== true && writtenOff !== true;
+  return purchases.every(counts) ? purchases : purchases.filter(counts);
 }
 
 /** The purchase whose request the pin of a record names; undefined where it is not pinned. */

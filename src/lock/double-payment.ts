@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../diagnostic.ts';
-import { groupOf } from './join.ts';
+import { groupOf } from './join-purchases.ts';
 import type { Lock, Purchase } from './record.ts';
 
 /** So many jobs are named one by one. */

@@ -1,27 +1,20 @@
-import { canonicalJson } from '../json.ts';
 import { joinDecisions } from './decisions.ts';
-import { isOpenCreate } from './open-create.ts';
-import type { Decisions, Lock, LockLine, Purchase, PurchaseState, StepRecord } from './record.ts';
-
-/** How far a state is. Within one purchase a state only ever moves up. */
-const ranks: Readonly<Record<PurchaseState, number>> = {
-  intent: 0,
-  unresolved: 1,
-  refused: 2,
-  running: 3,
-  lost: 4,
-  failed: 5,
-  done: 6,
-};
+import { compareNewestFirst, factOf, joinPurchases, normalPurchase, smaller } from './join-purchases.ts';
+import { type Decisions, type Lock, type LockLine, lockVersion, type Purchase, type StepRecord } from './record.ts';
+import { closedSends, mayBeCharged, writtenOffSends } from './sends.ts';
 
 /** Purchases and decisions of one address as one source knew them, with the kind it gave. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
   decisions?: Decisions;
+  closes?: readonly string[];
 }
 
-/** The union of what two sources know about one step: commutative, associative, idempotent; no job id is ever dropped. */
+/**
+ * The union of what two sources know about one step: commutative, associative, idempotent. Each send is joined by itself: an
+ * open one goes only when its own id is closed, whatever is known of others; no job id is ever dropped.
+ */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
   return joinParts(a.address, [a, b]);
@@ -42,7 +35,31 @@ export function joinLocks(a: Lock, b: Lock): Lock {
     steps.set(address, joinParts(address, known === undefined ? [record] : [known, record]));
   }
   const service = smaller(a.service, b.service);
-  return { version: 1, ...(service !== undefined && { service }), steps };
+  return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
+}
+
+/**
+ * The lock in which every address knows of a send what one of them knows. A renamed step takes its history along, so a send
+ * may stand at two addresses, and be answered, or decided about, at one of them.
+ */
+export function agreeOnSends(lock: Lock): Lock {
+  const closed = closedSends(lock);
+  const writtenOff = writtenOffSends(lock);
+  if (closed.size === 0 && writtenOff.size === 0) return lock;
+  const isOld = (purchase: Purchase) =>
+    mayBeCharged(purchase) &&
+    purchase.send !== undefined &&
+    (closed.has(purchase.send) || (purchase.writtenOff !== true && writtenOff.has(purchase.send)));
+  const steps = new Map(lock.steps);
+  for (const [address, record] of lock.steps) {
+    if (!record.purchases.some(isOld)) continue;
+    const purchases = record.purchases.flatMap((purchase) => {
+      if (!isOld(purchase)) return [purchase];
+      return closed.has(purchase.send ?? '') ? [] : [{ ...purchase, writtenOff: true as const }];
+    });
+    steps.set(address, joinParts(address, [{ ...record, purchases }]));
+  }
+  return { ...lock, steps };
 }
 
 export function recordOf(line: LockLine): StepRecord {
@@ -50,11 +67,16 @@ export function recordOf(line: LockLine): StepRecord {
 }
 
 export function partOf(line: LockLine): Part {
-  const { address: _address, kind, decisions, earlier, ...newest } = line;
-  return { kind, purchases: [newest, ...(earlier ?? [])], ...(decisions !== undefined && { decisions }) };
+  const { address: _address, kind, decisions, earlier, closes, ...newest } = line;
+  return {
+    kind,
+    purchases: [newest, ...(earlier ?? [])],
+    ...(decisions !== undefined && { decisions }),
+    ...(closes !== undefined && { closes }),
+  };
 }
 
-/** The line of a record as it is kept: what only explains the newest purchase is left out of the earlier ones. */
+/** The line of a record as it is kept: of what is settled only what somebody may still need. */
 export function lineOf(record: StepRecord): LockLine {
   const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
@@ -73,189 +95,64 @@ export function lineOf(record: StepRecord): LockLine {
 export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   const [part, ...otherParts] = parts;
   const [purchase, ...others] = part?.purchases ?? [];
-  const isOne = otherParts.length === 0 && others.length === 0;
-  if (part !== undefined && purchase !== undefined && isOne) return normalRecord(address, part, purchase);
+  const isOne = otherParts.length === 0 && others.length === 0 && part?.closes === undefined;
+  if (part !== undefined && purchase?.jobId !== undefined && isOne) return normalRecord(address, part, purchase);
+  const decisions = joinDecisions(parts.map((part) => part.decisions));
+  const closes = [...new Set(parts.flatMap((part) => part.closes ?? []))].sort();
+  const closed = new Set([...closes, ...(decisions?.sends ?? [])]);
   const facts = new Map<string, Purchase>();
-  const shared = new Map<string, Shared>();
-  for (const part of parts) {
-    for (const purchase of part.purchases) {
-      const group = groupOf(purchase);
-      const fact = `${group} ${purchase.jobId ?? ''}`;
+  for (const { kind, purchases } of parts) {
+    for (const one of purchases) {
+      const purchase = one.kind === undefined ? { ...one, kind } : one;
+      const fact = factOf(purchase);
       const known = facts.get(fact);
       facts.set(fact, known === undefined ? purchase : joinPurchases(known, purchase));
-      shared.set(group, joinShared(shared.get(group), purchase));
     }
   }
-  const commonOf = (purchase: Purchase): Shared => {
-    const common = shared.get(groupOf(purchase));
-    if (common === undefined) throw new Error('internal error: a purchase without its group');
-    return common;
+  const bought = new Set([...facts.values()].flatMap((fact) => (fact.jobId === undefined ? [] : [boughtAs(fact)])));
+  const isTold = (fact: Purchase) => {
+    if (fact.state === 'refused') return !bought.has(boughtAs(fact));
+    return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send));
   };
-  // The job is the answer to the intent. A refusal stays: it is the proof that this attempt was not charged.
-  const told = [...facts.values()].filter((purchase) => !(isOpenCreate(purchase) && commonOf(purchase).hasJob));
+  const told = [...facts.values()].filter(isTold).sort(compareNewestFirst);
+  // The newest purchase says of which kind the record is: a step whose task was rewritten may have had another one before.
+  const kind = told[0]?.kind ?? smallestKind(parts);
   // Made by `map`, because it stays: a list that grows keeps room for 16 more.
-  const purchases = told.sort(compareNewestFirst).map((purchase) => normalPurchase(purchase, commonOf(purchase)));
-  const decisions = joinDecisions(parts.map((part) => part.decisions));
-  return { address, kind: kindOf(parts), purchases, ...(decisions !== undefined && { decisions }) };
+  const purchases = told.map((purchase) => normalPurchase(purchase, kind));
+  return {
+    address,
+    kind,
+    purchases,
+    ...(decisions !== undefined && { decisions }),
+    ...(closes.length > 0 && { closes }),
+  };
 }
 
-/** Nearly every line of a lock: one purchase, told once. */
-function normalRecord(address: string, { kind, decisions: decided }: Part, purchase: Purchase): StepRecord {
-  const purchases = [normalPurchase(purchase, joinShared(undefined, purchase))];
+/** A refusal only counts which key comes next: once a job of its purchase is there, no key does. */
+function boughtAs({ generation, fingerprint }: Purchase): string {
+  return `${generation} ${fingerprint}`;
+}
+
+/** Nearly every line of a lock: one job, told once. */
+function normalRecord(address: string, { kind: own, decisions: decided }: Part, purchase: Purchase): StepRecord {
+  const kind = purchase.kind ?? own;
+  const purchases = [normalPurchase(purchase, kind)];
   const decisions = decided === undefined ? undefined : joinDecisions([decided]);
   return decisions === undefined ? { address, kind, purchases } : { address, kind, purchases, decisions };
 }
 
-/** What all facts about one (generation, attempt, fingerprint) have in common, whoever of them brought it. */
-interface Shared {
-  hasJob: boolean;
-  key: string;
-  take?: number | undefined;
-  request?: Purchase['request'];
+/** Of a record that all sends have come to nothing of. */
+function smallestKind(parts: readonly Part[]): string {
+  const kind = parts.reduce<string | undefined>((least, part) => smaller(least, part.kind), undefined);
+  if (kind === undefined) throw new Error('internal error: a record of no parts');
+  return kind;
 }
 
-function joinShared(known: Shared | undefined, purchase: Purchase): Shared {
-  const { key, take, request } = purchase;
-  const hasJob = purchase.jobId !== undefined;
-  if (known === undefined) return { hasJob, key, take, ...(request && { request }) };
-  const joined = known.request && request ? largerJson(known.request, request) : (known.request ?? request);
-  return {
-    hasJob: known.hasJob || hasJob,
-    key: smaller(known.key, key) ?? key,
-    take: larger(known.take, take),
-    ...(joined && { request: joined }),
-  };
-}
-
-/** Joins two reports of the same purchase (same generation, attempt, fingerprint and job id). */
-function joinPurchases(a: Purchase, b: Purchase): Purchase {
-  if (a === b) return a;
-  const further = ranks[a.state] >= ranks[b.state] ? a : b;
-  const since = earliest(a.since, b.since);
-  const fence = joinFences(a, b, since);
-  const credits = larger(a.credits, b.credits);
-  const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
-  const files = compareFiles(a, b) >= 0 ? a : b;
-  const recordId = largerText(a.recordId, b.recordId);
-  const url = largerText(a.url, b.url);
-  return {
-    fingerprint: a.fingerprint,
-    generation: a.generation,
-    attempt: a.attempt,
-    state: further.state,
-    key: a.key,
-    ...(since !== undefined && { since }),
-    ...(fence !== undefined && { fence }),
-    ...((a.resent ?? b.resent) && { resent: true as const }),
-    ...(a.jobId !== undefined && { jobId: a.jobId }),
-    ...(credits !== undefined && { credits }),
-    ...(error !== undefined && { error }),
-    ...(files.outputs !== undefined && { outputs: files.outputs }),
-    ...(files.revision !== undefined && { revision: files.revision }),
-    ...(recordId !== undefined && { recordId }),
-    ...(url !== undefined && { url }),
-  };
-}
-
-/** The fence of what was sent first: everything that was made since stands above it. */
-function joinFences(a: Purchase, b: Purchase, since: string | undefined): string | undefined {
-  return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
-}
-
-/**
- * The one form of a purchase. What is left out here is never needed by a later
- * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
- */
-function normalPurchase(purchase: Purchase, common: Shared): Purchase {
-  const { fingerprint, generation, attempt, state, since, fence, resent, jobId, error } = purchase;
-  const open = isOpenCreate(purchase) || state === 'running';
-  const normal: Purchase = { fingerprint, generation, attempt, state, key: common.key };
-  if (open && since !== undefined) normal.since = since;
-  if (open && jobId === undefined && fence !== undefined) normal.fence = fence;
-  if (open && jobId === undefined && resent) normal.resent = resent;
-  if (jobId !== undefined) addWhatTheJobGave(normal, purchase, jobId);
-  if (state !== 'done' && error !== undefined) normal.error = error;
-  if (common.take !== undefined) normal.take = common.take;
-  if (common.request !== undefined) normal.request = common.request;
-  return normal;
-}
-
-/** Only a job is charged for and gives files. */
-function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string): void {
-  const { credits, outputs, revision, recordId, url } = purchase;
-  normal.jobId = jobId;
-  if (credits !== undefined) normal.credits = credits;
-  if (outputs !== undefined) normal.outputs = outputs;
-  if (recordId !== undefined) normal.recordId = recordId;
-  if (url !== undefined) normal.url = url;
-  if (revision !== undefined && revision > 0) normal.revision = revision;
-}
-
+/** What may have been charged is asked for, and held, by its request. */
 function withoutExplanation(purchase: Purchase): Purchase {
+  if (mayBeCharged(purchase) || (purchase.jobId !== undefined && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
   if (rest.state !== 'refused') return rest;
   const { error: _error, ...proof } = rest;
   return proof;
-}
-
-export function compareNewestFirst(a: Purchase, b: Purchase): number {
-  return (
-    b.generation - a.generation ||
-    b.attempt - a.attempt ||
-    ranks[b.state] - ranks[a.state] ||
-    compareText(a.jobId ?? '', b.jobId ?? '') ||
-    compareText(a.fingerprint, b.fingerprint)
-  );
-}
-
-/** The kind that came with the newest purchase. An address whose task was rewritten may have had another one before. */
-function kindOf(parts: readonly Part[]): string {
-  let best: { kind: string; face: Purchase } | undefined;
-  for (const { kind, purchases } of parts) {
-    const face = purchases.reduce((newest, purchase) => (compareNewestFirst(purchase, newest) < 0 ? purchase : newest));
-    const order = best === undefined ? -1 : compareNewestFirst(face, best.face);
-    if (best === undefined || order < 0 || (order === 0 && kind < best.kind)) best = { kind, face };
-  }
-  if (best === undefined) throw new Error('internal error: a record of no parts');
-  return best.kind;
-}
-
-export function groupOf(purchase: Purchase): string {
-  return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
-}
-
-function compareFiles(a: Purchase, b: Purchase): number {
-  const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
-  if (byRevision !== 0 || a.outputs === b.outputs) return byRevision;
-  return compareText(textOf(a.outputs), textOf(b.outputs));
-}
-
-function textOf(outputs: Purchase['outputs']): string {
-  return outputs === undefined ? '' : canonicalJson(outputs.map((output) => ({ ...output })));
-}
-
-function largerJson<T extends NonNullable<Purchase['request']>>(a: T, b: T): T {
-  return a === b || canonicalJson(a) >= canonicalJson(b) ? a : b;
-}
-
-function earliest(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  const order = Date.parse(a) - Date.parse(b) || compareText(a, b);
-  return order <= 0 ? a : b;
-}
-
-function larger(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
-}
-
-function largerText(a: string | undefined, b: string | undefined): string | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
-}
-
-function smaller(a: string | undefined, b: string | undefined): string | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 import type { Diagnostic, Place } from '../diagnostic.ts';
+import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
 import { tellsOfLostJob } from './torn-line.ts';
 
@@ -53,7 +54,7 @@ export function missingHeader(source: Source): Diagnostic {
     code: 'MB2001',
     severity: 'error',
     message: `${source.file}:1: the file has records but no header line, so its version is not known`,
-    hint: wayBack(source.file, 'or put {"mediabatch":"lock","version":1} back as its first line'),
+    hint: wayBack(source.file, `or put {"mediabatch":"lock","version":${lockVersion}} back as its first line`),
     place: placeOf(source, { text: '', start: 0, number: 1 }),
   };
 }
@@ -74,7 +75,7 @@ export function newerVersion(source: Source, { version, line }: { version: numbe
   return {
     code: 'MB2002',
     severity: 'error',
-    message: `${source.file} was made by a newer mediabatch: its version is ${version}, and this one reads version 1`,
+    message: `${source.file} was made by a newer mediabatch: its version is ${version}, and this one reads up to version ${lockVersion}`,
     hint: 'Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it',
     place: placeOf(source, line),
   };

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Json } from '../json.ts';
 import { checkLine, LineProblem, shown } from './check-line.ts';
 import { findDoublePayments } from './double-payment.ts';
-import { joinParts, type Part, partOf } from './join.ts';
+import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
 import {
   conflictMarkers,
   damagedLines,
@@ -13,8 +13,9 @@ import {
   tornTail,
   twoServices,
 } from './read-problems.ts';
-import type { Lock, StepRecord } from './record.ts';
+import { type Lock, lockVersion, type StepRecord } from './record.ts';
 import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
+import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
 
 /** What a lock file says, and what is wrong with it. */
@@ -23,6 +24,8 @@ export interface LockReading {
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];
+  /** An older version wrote it, or a part of it. */
+  isOlder: boolean;
   /** The digests that its header lines name. */
   services: string[];
   /** Byte offset: the file must be cut there before anything is appended. */
@@ -38,9 +41,12 @@ const maxDamages = 20;
 
 interface Findings {
   parts: Map<string, Part[]>;
+  /** Brings lines of older versions into the form of this one. */
+  upgrade: LineUpgrade;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: number;
+  isOlder: boolean;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
   markers: FileLine[];
@@ -52,7 +58,15 @@ interface Findings {
  */
 export function readLock(file: string, bytes: Uint8Array): LockReading {
   const source: Source = { file, bytes };
-  const findings: Findings = { parts: new Map(), services: new Map(), headers: 0, damages: [], markers: [] };
+  const findings: Findings = {
+    parts: new Map(),
+    upgrade: new LineUpgrade(),
+    services: new Map(),
+    headers: 0,
+    isOlder: false,
+    damages: [],
+    markers: [],
+  };
   const { lines, ...end } = splitLines(bytes);
   for (const line of lines) {
     try {
@@ -64,7 +78,13 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   }
   const { newer, damages, headers, parts, services, markers } = findings;
   if (newer !== undefined) {
-    return { lock: emptyLock(), diagnostics: [newerVersion(source, newer)], services: [], needsRewrite: false };
+    return {
+      lock: emptyLock(),
+      diagnostics: [newerVersion(source, newer)],
+      isOlder: false,
+      services: [],
+      needsRewrite: false,
+    };
   }
   const lock = foldFindings(findings);
   const diagnostics = damagedLines(source, damages);
@@ -79,6 +99,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   return {
     lock,
     diagnostics,
+    isOlder: findings.isOlder,
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
     ...(mended !== undefined && { isMended: true as const }),
@@ -101,7 +122,7 @@ function readLine(findings: Findings, line: FileLine): void {
 }
 
 function readRecord(findings: Findings, value: { [field: string]: Json }): void {
-  const record = checkLine(value);
+  const record = findings.upgrade.upgrade(checkLine(value), value);
   const known = findings.parts.get(record.address);
   if (known === undefined) findings.parts.set(record.address, [partOf(record)]);
   else known.push(partOf(record));
@@ -127,7 +148,8 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }
   findings.headers++;
-  if (version > 1) {
+  if (version < lockVersion) findings.isOlder = true;
+  if (version > lockVersion) {
     findings.newer ??= { version, line };
     return;
   }
@@ -142,7 +164,7 @@ function foldFindings(findings: Findings): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
   const service = [...findings.services.keys()].sort()[0];
-  return { version: 1, ...(service !== undefined && { service }), steps };
+  return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
 }
 
 /** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */

@@ -14,15 +14,15 @@ export interface Output {
 
 /**
  * How far one purchase has got.
- * Without a job id: `intent` (about to be sent, or sent and its answer lost), `unresolved` (only a person can decide),
- * `refused` (the service said no: nothing was charged).
- * With one: `running`, `lost` (the service no longer knows the id), `failed`, `done`.
+ * An open send has no job id: `intent` (its key is replayed, so its answer can be asked for again) and `unresolved` (it is
+ * not: a list may tell, or only a person). `refused`: the service said no to this key, and nothing was charged.
+ * A job has one: `running`, `lost` (the service no longer knows the id), `failed`, `done`.
  */
 export type PurchaseState = 'intent' | 'refused' | 'unresolved' | 'running' | 'lost' | 'failed' | 'done';
 
 /**
- * One act of buying: a step's request, sent under one idempotency key. A redo or a retry is a new `generation`; a create
- * that was definitely refused is repeated as a new `attempt`.
+ * One fact about money at an address: an open send, a refused key, or a job. A redo or a retry is a new `generation`; after
+ * a key was refused the next one is tried as a new `attempt`.
  */
 export interface Purchase {
   fingerprint: string;
@@ -31,7 +31,20 @@ export interface Purchase {
   state: PurchaseState;
   /** Idempotency key: ASCII, at most 128 characters. */
   key: string;
-  /** When the request was first sent, ISO 8601 UTC. Only kept while no answer is known: the replay window counts from it. */
+  /**
+   * Made at the intent, different for each create that leaves any machine. With an open send only: it is the name under
+   * which its own answer, or a person's decision, closes it.
+   */
+  send?: string;
+  /** Digest of `send` and the credential it was sent with: another account is never asked about it. Open sends only. */
+  account?: string;
+  /** A person decided to buy again whatever became of this send: it counts as charged, and nobody asks about it. */
+  writtenOff?: true;
+  /** A person decided that it counts as never bought. Its id and charge stay. */
+  forgotten?: true;
+  /** Of an earlier purchase, where it is another kind than the record's. */
+  kind?: string;
+  /** When the request was first sent, ISO 8601 UTC, by the service's clock as far as it was known. Open sends only. */
   since?: string;
   /**
    * The newest job of the kind's list before the request was sent; empty: there was none. With it a lost answer can be
@@ -68,8 +81,10 @@ export interface Decisions {
   pin?: { fingerprint?: string; revision: number };
   /** Requests (`wanted`) that the output of another request (`fingerprint`) was declared to satisfy. Sorted by `wanted`. */
   accepted?: Acceptance[];
-  /** Purchases up to this generation count as never made; their ids and charges stay. */
-  forgotten?: number;
+  /**
+   * Sends that people have decided about. They stay closed when a branch comes back that still has them open. Sorted.
+   */
+  sends?: string[];
 }
 
 /** Both are fingerprints. */
@@ -83,14 +98,22 @@ export interface Acceptance {
 export interface StepRecord {
   address: string;
   kind: string;
-  /** Sorted: the newest first, so `purchases[0]` is the face of the record. Never empty. */
+  /** Sorted: the newest first, so `purchases[0]` is the face of the record. Empty when all of its sends came to nothing. */
   purchases: Purchase[];
   decisions?: Decisions;
+  /**
+   * Sends that were answered, or never left. As long as this is remembered, a line that still has one of them open is out
+   * of date. Not kept once the lock is settled: what is settled leaves no trace.
+   */
+  closes?: readonly string[];
 }
+
+/** Version of the file's format; older ones are read, and written anew as this one. */
+export const lockVersion = 2;
 
 /** The lock as a value. */
 export interface Lock {
-  version: 1;
+  version: typeof lockVersion;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;
   steps: Map<string, StepRecord>;
@@ -105,4 +128,5 @@ export interface LockLine extends Purchase {
   kind: string;
   decisions?: Decisions;
   earlier?: Purchase[];
+  closes?: readonly string[];
 }

@@ -1,14 +1,30 @@
-import type { Lock } from './record.ts';
+import type { Lock, Purchase } from './record.ts';
 
-/** Credits charged for the jobs in the lock: each job id once, however many steps share it; unknown charges as 0. */
+/**
+ * Credits charged for the jobs in the lock, unknown charges as 0. A job that several steps share is counted once; one id for
+ * two different requests is two charges, because services number the jobs of each kind by themselves, or err.
+ */
 export function spentCredits(lock: Lock): number {
+  let sum = 0;
+  for (const credits of chargesByJob(lock).values()) sum += credits;
+  return sum;
+}
+
+/** What is known to have been charged, by `chargeName`. */
+export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
-    for (const { jobId, credits } of purchases) {
-      if (jobId !== undefined && credits !== undefined) charged.set(jobId, Math.max(credits, charged.get(jobId) ?? 0));
+    for (const purchase of purchases) {
+      const { jobId, credits } = purchase;
+      if (jobId === undefined || credits === undefined) continue;
+      const job = chargeName(purchase);
+      charged.set(job, Math.max(credits, charged.get(job) ?? 0));
     }
   }
-  let sum = 0;
-  for (const credits of charged.values()) sum += credits;
-  return sum;
+  return charged;
+}
+
+/** The same for one job, wherever it stands. */
+export function chargeName({ fingerprint, jobId }: Pick<Purchase, 'fingerprint' | 'jobId'>): string {
+  return `${fingerprint} ${jobId}`;
 }

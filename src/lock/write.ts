@@ -1,21 +1,25 @@
 import { canonicalJson } from '../json.ts';
-import { lineOf } from './join.ts';
-import type { Decisions, Lock, LockLine, Output, Purchase } from './record.ts';
+import { agreeOnSends, lineOf } from './join.ts';
+import { type Decisions, type Lock, type LockLine, lockVersion, type Output, type Purchase } from './record.ts';
 
 export function emptyLock(): Lock {
-  return { version: 1, steps: new Map() };
+  return { version: lockVersion, steps: new Map() };
 }
 
-/** The text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal bytes. */
+/**
+ * The text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal bytes, and
+ * what is settled leaves no trace: neither the closed sends nor that they are closed.
+ */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');
 }
 
 export function* writeLines(lock: Lock): Generator<string> {
+  const { steps } = agreeOnSends(lock);
   yield writeHeader(lock);
-  for (const address of [...lock.steps.keys()].sort()) {
-    const record = lock.steps.get(address);
-    if (record !== undefined) yield writeLine(lineOf(record));
+  for (const address of [...steps.keys()].sort()) {
+    const record = steps.get(address);
+    if (record !== undefined && record.purchases.length > 0) yield writeLine(lineOf(record));
   }
 }
 
@@ -34,17 +38,25 @@ export function writeLine(line: LockLine): string {
   ];
   if (line.decisions !== undefined) parts.push(`"decisions":${JSON.stringify(orderedDecisions(line.decisions))}`);
   if (line.earlier !== undefined && line.earlier.length > 0) {
-    parts.push(`"earlier":[${line.earlier.map((purchase) => `{${purchaseFields(purchase)}}`).join(',')}]`);
+    parts.push(`"earlier":[${line.earlier.map(earlierText).join(',')}]`);
   }
+  if (line.closes !== undefined) parts.push(`"closes":${JSON.stringify(line.closes)}`);
   return `{${parts.join(',')}}\n`;
+}
+
+function earlierText(purchase: Purchase): string {
+  const kind = purchase.kind === undefined ? '' : `"kind":${JSON.stringify(purchase.kind)},`;
+  return `{${kind}${purchaseFields(purchase)}}`;
 }
 
 /** By hand, because a request is written as canonical JSON: the same request gives the same bytes whoever built it. */
 function purchaseFields(purchase: Purchase): string {
-  const { fingerprint, generation, attempt, state, key, since, jobId, credits, error } = purchase;
-  const { fence, resent, outputs, recordId, url, revision, take, request } = purchase;
-  const plain = JSON.stringify({ fingerprint, generation, attempt, state, key, since, jobId, credits, error });
-  const parts = [plain.slice(1, -1)];
+  const { fingerprint, generation, attempt, state, key, send, account, since, jobId, credits, error } = purchase;
+  const { writtenOff, forgotten, fence, resent, outputs, recordId, url, revision, take, request } = purchase;
+  const named = { fingerprint, generation, attempt, state, key, send, account, since, jobId, credits, error };
+  const parts = [JSON.stringify(named).slice(1, -1)];
+  if (writtenOff) parts.push('"writtenOff":true');
+  if (forgotten) parts.push('"forgotten":true');
   if (fence !== undefined) parts.push(`"fence":${JSON.stringify(fence)}`);
   if (resent !== undefined) parts.push('"resent":true');
   if (outputs !== undefined) parts.push(`"outputs":${JSON.stringify(outputs.map(orderedOutput))}`);
@@ -60,7 +72,7 @@ function orderedOutput({ path, sha256, bytes, type, edited }: Output): Output {
   return { path, sha256, bytes, type, ...(edited === true && { edited }) };
 }
 
-function orderedDecisions({ pin, accepted, forgotten }: Decisions): Decisions {
+function orderedDecisions({ pin, accepted, sends }: Decisions): Decisions {
   const ordered: Decisions = {};
   if (pin !== undefined) {
     const { fingerprint, revision } = pin;
@@ -69,6 +81,6 @@ function orderedDecisions({ pin, accepted, forgotten }: Decisions): Decisions {
   if (accepted !== undefined) {
     ordered.accepted = accepted.map(({ wanted, fingerprint, revision }) => ({ wanted, fingerprint, revision }));
   }
-  if (forgotten !== undefined) ordered.forgotten = forgotten;
+  if (sends !== undefined) ordered.sends = sends;
   return ordered;
 }

@@ -1,8 +1,8 @@
 import { findReferences, fingerprintStep, replaceReferences } from '../graph/fingerprint.ts';
 import type { Decided, Graph, OpenRequest, Step } from '../graph/graph.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 
 /**
  * The graph as people have decided it to be: a step that is pinned, or whose output was accepted for a new input, takes
@@ -66,7 +66,7 @@ function decideStep(step: Step, record: StepRecord, isRedone: boolean): Step {
   const purchases = countedPurchases(record);
   const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
   // What is on its way to this very request is collected, or asked for, before anything else.
-  if (own.some((purchase) => isOpenCreate(purchase) || purchase.state === 'running')) {
+  if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
     return pinned === undefined ? step : { ...step, decided: { pinned } };
   }
   const byPin =

@@ -11,23 +11,21 @@ import { findUnfunded } from './fund.ts';
 import { type Held, heldCredits } from './held.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
+import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
 import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
+import { countPosts, tellOrphanedPosts, tellPost } from './post-consent.ts';
+import { findPosted } from './post-record.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 import { costOfRetries } from './retry.ts';
 
 /** Everything a plan is made from. The same facts always give the same plan. */
-export interface PlanFacts {
+export interface PlanFacts extends SendFacts {
   graph: Graph;
   lock: Lock;
   /** What is on disk for the outputs that `outputsToCheck` named. */
   fileState(output: Output): FileState;
-  /** Whether the credential lets a lost create be asked for again. */
-  replays: 'yes' | 'no' | 'unknown';
-  onUnknown?: 'ask' | 'hold';
-  /** Milliseconds since 1970. */
-  now: number;
   concurrency: number;
   /** What a recorded file is like; asked only of files whose step has an `expect:` that needs measuring. */
   mediaFacts?(output: Output): MediaFacts | undefined;
@@ -71,16 +69,20 @@ export function assemblePlan(given: PlanFacts): Plan {
   const priceOf = pricesFrom(lock, graph.prices);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const decisionFacts = { once: { ...facts, redo: false }, again: { ...facts, redo: true } };
+  const known = { ...facts, postedAs: findPosted(lock) };
+  const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
-  const cap = budgetCap(facts, heldCredits(lock, priceOf, keysSentAgain(rows)));
-  blockUnfunded(rows, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
-  const held = heldCredits(lock, priceOf, keysSentAgain(rows));
+  const asks = openSendRows(lock, { matches, rows, facts, priceOf, campaign: graph.name });
+  const cap = budgetCap(facts, heldCredits(lock, priceOf, sendsAsked([...rows, ...asks])));
+  blockUnfunded(rows, asks, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
+  const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
   blockDependents(rows, matches, everyRow);
+  rows.push(...asks);
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
+  tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, held);
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
@@ -132,6 +134,7 @@ function makeRow(
   if (output !== undefined && !spends) row.output = output.path;
   if (spends && step.unchecked === true) row.unchecked = true;
   if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
+  tellPost(row, { match, decision });
   return row;
 }
 
@@ -175,9 +178,17 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-function blockUnfunded(rows: PlanRow[], cap: number): void {
+/** What may be paid for already comes first; where it does not fit, it may still have been charged. */
+function blockUnfunded(rows: PlanRow[], asks: PlanRow[], cap: number): void {
   if (cap === Number.POSITIVE_INFINITY) return;
-  const unfunded = findUnfunded(rows, cap, (row) => row.order?.needs ?? []);
+  let left = cap;
+  for (const row of asks) {
+    const cost = row.credits ?? 1;
+    if (cost > left)
+      block(row, 'budget', `${row.reason}; the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`);
+    left = Math.max(0, left - cost);
+  }
+  const unfunded = findUnfunded(rows, left, (row) => row.order?.needs ?? []);
   for (const row of rows) {
     if (!unfunded.has(row.address)) continue;
     const needed = row.order?.needs.find((address) => unfunded.has(address));
@@ -239,6 +250,7 @@ function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
   delete row.discards;
   delete row.mayRetry;
   delete row.unchecked;
+  delete row.post;
 }
 
 function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
@@ -253,6 +265,7 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
+    ...countPosts(rows),
   };
 }
 
@@ -262,7 +275,7 @@ function budgetCap({ graph, lock }: PlanFacts, held: Held): number {
   return held.unknownPrices > 0 ? 0 : Math.max(0, graph.budget - spentCredits(lock) - held.credits);
 }
 
-/** Keys of creates whose answer was lost and that this plan asks for again. */
-function keysSentAgain(rows: PlanRow[]): ReadonlySet<string> {
-  return new Set(rows.flatMap(({ order }) => (order?.sentBefore ? [order.key] : [])));
+/** Sends that this plan asks about, and so reserves the price of anew. */
+function sendsAsked(rows: PlanRow[]): ReadonlySet<string> {
+  return new Set(rows.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
 }

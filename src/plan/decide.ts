@@ -1,31 +1,30 @@
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
 import type { Output, Purchase } from '../lock/record.ts';
+import { mayBeCharged } from '../lock/sends.ts';
 import { describeDifference } from './difference.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
+import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
 import type { Action } from './plan.ts';
-import { nextPurchase, repeatOf } from './repeat.ts';
+import { isPost } from './post-record.ts';
+import { decidePost } from './posts.ts';
+import { nextPurchase } from './repeat.ts';
 import { findRetry } from './retry.ts';
 import { wantedPath, withoutExtension } from './save-names.ts';
 
 /** What is on disk where the lock says an output is. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
-export interface DecisionFacts {
+export interface DecisionFacts extends SendFacts {
   /** State of a recorded output. */
   fileState(output: Output): FileState;
   /** What a file is like; asked only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
-  /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
-  replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: what may have been paid for is left to a person. Default: the service's list is searched first. */
-  onUnknown?: 'ask' | 'hold';
-  /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
-  now: number;
   /** The person asked to buy this step again. */
   redo: boolean;
+  /** The address under which a request of this fingerprint was posted, if it was. */
+  postedAs?(fingerprint: string): string | undefined;
 }
 
 /** One step's action before money and other steps are looked at. */
@@ -33,32 +32,25 @@ export interface Decision {
   action: Exclude<Action, 'orphan'>;
   reason: string;
   /** For spending actions: which purchase is made. */
-  purchase?: { generation: number; repeat: number; attempt: number; key?: string };
+  purchase?: { generation: number; repeat: number };
+  /** The open send that is asked about first; `purchase` is absent then. */
+  asks?: Purchase;
+  /** `keep`: it was posted, and its input is another one now. */
+  changedSince?: true;
 }
 
-/** The service replays for 24 h from the first send; an hour is kept back for clocks that disagree. */
-export const replayWindowMs = 23 * 3_600_000;
-
 export function decide(match: Match, facts: DecisionFacts): Decision {
+  const posted = decidePost(match, facts);
+  if (posted !== undefined) return posted;
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
-  if (facts.redo && !isOpenCreate(purchase)) return buyAgain(match, purchase);
+  if (facts.redo && !mayBeCharged(purchase)) return buyAgain(match, purchase);
   switch (purchase.state) {
     case 'intent':
-      return decideLostAnswer(purchase, facts);
     case 'unresolved':
-      if (purchase.fence !== undefined && facts.onUnknown !== 'hold') return searchFirst(purchase);
-      return { action: 'unresolved', reason: `it is not known whether the create was charged${because(purchase)}` };
+      return decideOpenSend(ownOpenSend(match, facts) ?? purchase, facts);
     case 'refused':
-      return {
-        action: 'create',
-        reason: `refused before${because(purchase)}`,
-        purchase: {
-          generation: purchase.generation,
-          repeat: repeatOf(match.record?.purchases ?? [], purchase),
-          attempt: purchase.attempt + 1,
-        },
-      };
+      return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
     case 'running':
       return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` };
     case 'failed':
@@ -86,7 +78,8 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
     if (isForgotten) return { action: 'create', reason: 'what was bought for it is forgotten', purchase: next(match) };
     const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
-    return { action: 'create', reason: `not bought yet${only}`, purchase: next(match) };
+    const verb = isPost(match.step.kind) ? 'posted' : 'bought';
+    return { action: 'create', reason: `not ${verb} yet${only}`, purchase: next(match) };
   }
   const difference =
     bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);
@@ -108,42 +101,10 @@ function buyAgain(match: Match, purchase: Purchase): Decision {
   };
 }
 
-function decideLostAnswer(purchase: Purchase, facts: DecisionFacts): Decision {
-  if (facts.onUnknown === 'hold') {
-    return {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost, and is not asked for (--on-unknown hold)',
-    };
-  }
-  const sentAt = purchase.since === undefined ? Number.NaN : Date.parse(purchase.since);
-  const inWindow = Math.abs(facts.now - sentAt) < replayWindowMs;
-  if (facts.replays === 'no') {
-    return {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
-    };
-  }
-  if (!inWindow) {
-    return {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
-    };
-  }
-  return {
-    action: 'create',
-    reason: 'the answer to its create was lost; the same key is sent again, which pays once',
-    purchase: { generation: purchase.generation, repeat: 0, attempt: purchase.attempt, key: purchase.key },
-  };
-}
-
-/** Spends at most once: it is only sent again when the list shows, twice, that nothing was made. */
-function searchFirst(purchase: Purchase): Decision {
-  const { generation, attempt, key } = purchase;
-  return {
-    action: 'create',
-    reason: "the answer to its create was lost; the service's list is searched first, which pays once",
-    purchase: { generation, repeat: 0, attempt, key },
-  };
+/** Spends at most once: what it asks was sent before. */
+function decideOpenSend(purchase: Purchase, facts: DecisionFacts): Decision {
+  const { by, reason } = settlingOf(purchase, facts);
+  return by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
 }
 
 function decideFailed(match: Match, purchase: Purchase): Decision {
@@ -212,7 +173,7 @@ function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Dec
 }
 
 /** The next purchase of this step's request. */
-function next(match: Match): { generation: number; repeat: number; attempt: number } {
+function next(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 

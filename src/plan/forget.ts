@@ -1,6 +1,7 @@
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
+import { isPost, sendsOf } from './post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
@@ -29,7 +30,7 @@ export function forgetRecord(
       'take the pin off first, with `mediabatch unpin` or in the manifest',
     );
   }
-  if (counted.some(isOpenCreate)) {
+  if (counted.some(isOpenSend)) {
     return refuse(
       address,
       'has a create whose answer was lost: nobody knows yet whether it was paid',
@@ -44,9 +45,15 @@ export function forgetRecord(
       'run apply to collect it first; --force gives it up',
     );
   }
-  const forgotten = Math.max(...purchases.map(({ generation }) => generation));
-  const text = `${describePaid(counted)}${describeCost(context.price)}`;
-  return { is: 'recorded', address, text, records: [{ ...record, decisions: { forgotten } }] };
+  const isOut = isPost(record.kind) && sendsOf(record).length > 0;
+  const next = isOut ? '. What is online stays, and is not posted again' : describeCost(context.price);
+  const text = `${describePaid(counted)}${next}`;
+  return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
+}
+
+/** Each purchase by itself: what another branch has bought meanwhile is not forgotten with it. */
+export function asForgotten(purchase: Purchase): Purchase {
+  return purchase.writtenOff ? purchase : { ...purchase, forgotten: true };
 }
 
 function describePaid(counted: readonly Purchase[]): string {

@@ -22,7 +22,7 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
   };
   // What may be paid for already comes first; where it does not fit, it may still have been charged.
   for (const row of spending.values()) {
-    if (!row.order?.sentBefore) continue;
+    if (row.order?.send === undefined) continue;
     fund([row]);
     if (!funded.has(row.address)) left = 0;
   }

@@ -1,4 +1,6 @@
 import type { Lock } from '../lock/record.ts';
+import { closedSends, sendOf } from '../lock/sends.ts';
+import { chargeName, chargesByJob } from '../lock/spent.ts';
 import type { PriceOf } from './prices.ts';
 
 export interface Held {
@@ -10,17 +12,20 @@ export interface Held {
 /**
  * What may have been spent without our knowing how much: creates whose answer was lost, and jobs for which the service
  * did not say what it deducted. It counts against the budget until somebody knows.
- * `sentAgain`: keys of creates that are asked for again, and so reserve their price anew.
+ * `asked`: sends that are asked about, and so reserve their price anew.
  */
-export function heldCredits(lock: Lock, priceOf: PriceOf, sentAgain: ReadonlySet<string> = new Set()): Held {
+export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   const held: Held = { credits: 0, unknownPrices: 0 };
-  const seen = new Set<string>(sentAgain);
+  const seen = new Set<string>([...asked, ...closedSends(lock), ...chargesByJob(lock).keys()]);
   for (const { kind, purchases } of lock.steps.values()) {
-    for (const { state, key, jobId, credits: charged, request = purchases[0]?.request } of purchases) {
-      const name = jobId ?? key;
-      if (state === 'refused' || charged !== undefined || seen.has(name)) continue;
+    for (const purchase of purchases) {
+      const { state, jobId, request = purchases[0]?.request } = purchase;
+      if (state === 'refused') continue;
+      // A job that several steps share is one charge; each send is one, whatever its key.
+      const name = jobId === undefined ? sendOf(purchase) : chargeName(purchase);
+      if (seen.has(name)) continue;
       seen.add(name);
-      const credits = request === undefined ? null : priceOf(kind, request).credits;
+      const credits = request === undefined ? null : priceOf(purchase.kind ?? kind, request).credits;
       held.credits += credits ?? 0;
       held.unknownPrices += credits === null ? 1 : 0;
     }

@@ -4,8 +4,9 @@ import { recordOf } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { idempotencyKey } from './key.ts';
 import type { Match } from './match.ts';
+import { openSendsOf } from './open-sends.ts';
 import { nextPurchase } from './repeat.ts';
-import { findOpenPurchase, resolvePurchase } from './resolve-purchase.ts';
+import { resolvePurchase } from './resolve-purchase.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /** A job that was paid for, by whomever, becomes the purchase of a step that has none. The next run collects it. */
@@ -24,10 +25,16 @@ export function importJob(
   const charged = job.credits === undefined ? unknownCharge : creditsOf(job.credits);
   const text = `its job is ${job.jobId} (${charged}); the next apply collects it`;
   const own = match.record;
-  const open = findOpenPurchase(own);
-  if (own !== undefined && open !== undefined && open.fingerprint === step.fingerprint) {
-    const finding = { is: 'job' as const, ...job };
-    return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { campaign, finding }))] };
+  const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  if (another !== undefined) {
+    return refuse(
+      address,
+      'has several creates whose answer was lost, and the job answers one of them',
+      `say which one: \`mediabatch resolve FILE ${address} --job ${job.jobId} --send ID\``,
+    );
+  }
+  if (own !== undefined && open !== undefined) {
+    return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { is: 'job', ...job }))] };
   }
   return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };
 }
@@ -50,7 +57,8 @@ function newRecord(
   { own, campaign }: { own: StepRecord | undefined; campaign: string },
 ): StepRecord {
   const { address, kind, fingerprint, paidRequest, take } = step;
-  const { generation, attempt, repeat } = nextPurchase(own?.purchases ?? [], fingerprint);
+  const attempt = 1;
+  const { generation, repeat } = nextPurchase(own?.purchases ?? [], fingerprint);
   const purchase: Purchase = {
     fingerprint,
     generation,
@@ -68,7 +76,7 @@ function newRecord(
 
 function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string, lock: Lock): Ruling | undefined {
   const { address } = step;
-  const owner = findOwner(lock, jobId);
+  const owner = findOwner(lock, step.kind, jobId);
   if (owner !== undefined && owner.address !== address) {
     return refuse(
       address,
@@ -101,7 +109,9 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
   return undefined;
 }
 
-/** Whether the job counts for some step. What was forgotten may come back. */
-function findOwner(lock: Lock, jobId: string): StepRecord | undefined {
-  return [...lock.steps.values()].find((record) => countedPurchases(record).some((one) => one.jobId === jobId));
+/** Whether the job counts for some step. What was forgotten may come back; services number the jobs of each kind by themselves. */
+function findOwner(lock: Lock, kind: string, jobId: string): StepRecord | undefined {
+  return [...lock.steps.values()].find((record) =>
+    countedPurchases(record).some((one) => one.jobId === jobId && (one.kind ?? record.kind) === kind),
+  );
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../json.ts';
+import type { Purchase } from '../lock/record.ts';
 import { flatText } from '../manifest/flat-text.ts';
 
 /**
@@ -7,7 +8,8 @@ import { flatText } from '../manifest/flat-text.ts';
  * repeated request name the same purchase. 44 ASCII characters; the service allows 128.
  *
  * `repeat` counts the purchases of this very fingerprint, from 1: it goes up only when the same request is bought once
- * more on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error.
+ * more on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error – or may
+ * not: so whoever buys walks the keys from the first, and two clones find the same one.
  */
 export function idempotencyKey(purchase: {
   campaign: string;
@@ -17,4 +19,16 @@ export function idempotencyKey(purchase: {
 }): string {
   const text = canonicalJson([1, purchase.campaign, purchase.fingerprint, purchase.repeat, purchase.attempt]);
   return flatText('mb1-', hash('sha256', text).slice(0, 40));
+}
+
+/** How many keys of a purchase, from the first, are on record as refused. */
+export function countRefused(
+  purchases: readonly Purchase[],
+  purchase: { campaign: string; fingerprint: string; repeat: number },
+): number {
+  const refused = new Set(purchases.flatMap(({ state, key }) => (state === 'refused' ? [key] : [])));
+  if (refused.size === 0) return 0;
+  let count = 0;
+  while (refused.has(idempotencyKey({ ...purchase, attempt: count + 1 }))) count += 1;
+  return count;
 }

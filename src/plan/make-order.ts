@@ -1,8 +1,9 @@
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isSpending } from './actions.ts';
 import type { Decision } from './decide.ts';
-import { idempotencyKey } from './key.ts';
+import { countRefused, idempotencyKey } from './key.ts';
 import type { Match } from './match.ts';
+import { askedSend } from './open-sends.ts';
 import { findOptional, type PartCondition } from './parts.ts';
 import type { StepOrder } from './plan.ts';
 import { repeatOf } from './repeat.ts';
@@ -22,16 +23,17 @@ export function makeOrder(
   const { step, purchase, record, sharesJobOf, movedFrom } = match;
   const { campaign, price, action, conditions } = context;
   const purchases = record?.purchases ?? [];
-  const bought = decision.purchase ?? {
-    generation: purchase?.generation ?? 1,
-    attempt: purchase?.attempt ?? 1,
-    repeat: 1,
-    ...(purchase && { key: purchase.key }),
+  const known = decision.asks ?? purchase;
+  const { generation, repeat } = decision.purchase ?? {
+    generation: known?.generation ?? 1,
+    repeat: repeatOf(purchases, { ...step, generation: known?.generation ?? 1 }),
   };
-  // A key that is sent again says nothing about how often this was bought: the record does.
-  const repeat = bought.repeat > 0 ? bought.repeat : repeatOf(purchases, { ...step, generation: bought.generation });
+  const { attempt, key } =
+    decision.purchase === undefined && known !== undefined
+      ? known
+      : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
   const spends = isSpending(action);
-  const retries = retriesAfter(match, { generation: bought.generation, repeat, jobIsKnown: !spends });
+  const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
   const parts = conditions.get(step.address);
   const optional = findOptional(step.request, conditions);
   // What few orders have is added afterwards: an object keeps room for all that its literal might have held.
@@ -42,11 +44,11 @@ export function makeOrder(
     kind: step.kind,
     action,
     fingerprint: step.fingerprint,
-    generation: bought.generation,
-    attempt: bought.attempt,
-    key:
-      bought.key ??
-      idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat: bought.repeat, attempt: bought.attempt }),
+    generation,
+    attempt,
+    repeat,
+    refused: spends ? countRefused(purchases, { campaign, fingerprint: step.fingerprint, repeat }) : 0,
+    key,
     request: step.request,
     paidRequest: step.paidRequest,
     save: step.save,
@@ -55,7 +57,7 @@ export function makeOrder(
     replaces: replacedDigests(record),
   };
   if (step.take !== undefined) order.take = step.take;
-  if (decision.purchase?.key !== undefined) order.sentBefore = true;
+  if (decision.asks !== undefined) order.send = askedSend(decision.asks);
   if (!spends && purchase?.jobId !== undefined) order.jobId = purchase.jobId;
   if (!spends && purchase?.credits !== undefined) order.credits = purchase.credits;
   if (sharesJobOf !== undefined) order.sharesJobOf = sharesJobOf;

@@ -2,7 +2,9 @@ import type { Graph, Step } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import { joinParts } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import { applyDecisions } from './apply-decisions.ts';
+import { isPost, sendsOf } from './post-record.ts';
 
 /** What the lock knows about one step. */
 export interface Match {
@@ -35,32 +37,17 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
 }
 
 /**
- * The purchase of this request that counts: the newest one that is bought, running or open; within one generation and
- * attempt the one that got furthest (`purchases` is sorted that way). A refusal that is newer than an open create means
- * that a person has decided about that create. Only failures and refusals: the newest of them.
+ * The purchase of this request that counts: the newest one that is bought or running, else an open send, which is asked
+ * about before anything is bought. Only failures and refusals: the newest of them, a failure first.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
-  let isDecided = false;
-  for (const purchase of same) {
-    switch (purchase.state) {
-      case 'done':
-      case 'running':
-        return purchase;
-      case 'intent':
-      case 'unresolved':
-        return isDecided ? same[0] : purchase;
-      case 'refused':
-        isDecided = true;
-        break;
-      case 'failed':
-      case 'lost':
-        break;
-      default:
-        purchase.state satisfies never;
-    }
-  }
-  return same[0];
+  return (
+    same.find(({ state }) => state === 'done' || state === 'running') ??
+    same.find(isOpenSend) ??
+    same.find(({ state }) => state !== 'refused') ??
+    same[0]
+  );
 }
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {
@@ -124,9 +111,12 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
   return joinParts(step.address, parts);
 }
 
-/** 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. */
-function progress({ purchase }: Match): 0 | 1 | 2 {
-  if (purchase === undefined) return 0;
+/**
+ * 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. -1: nothing will, for
+ * it posted something else before.
+ */
+function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
+  if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;
   return purchase.state === 'refused' ? 1 : 2;
 }
 

@@ -1,9 +1,11 @@
 import type { Step } from '../graph/graph.ts';
-import { countedPurchases, joinDecisions, pinnedFingerprint } from '../lock/decisions.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
+import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import { findKept } from './apply-decisions.ts';
 import { describeDifference } from './difference.ts';
+import { asForgotten } from './forget.ts';
+import { isPost } from './post-record.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /**
@@ -19,21 +21,16 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // A forgotten address forgets by generation: what comes in must stand above that.
-  const shift = record?.decisions?.forgotten ?? 0;
+  // What comes back to an address must not be taken for what was forgotten there.
+  const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
-  const forgottenHere = old.decisions?.forgotten;
-  const decisions = joinDecisions([
-    old.decisions,
-    forgottenHere === undefined ? undefined : { forgotten: forgottenHere + shift },
-  ]);
-  const moved: StepRecord = { address, kind: old.kind, purchases, ...(decisions !== undefined && { decisions }) };
-  const newest = Math.max(...old.purchases.map(({ generation }) => generation));
-  const left: StepRecord = { ...old, decisions: { forgotten: newest } };
+  const decided = old.decisions === undefined ? {} : { decisions: old.decisions };
+  const moved: StepRecord = { address, kind: old.kind, purchases, ...decided };
+  const left: StepRecord = { ...old, purchases: old.purchases.map(asForgotten) };
   const jobs = new Set(counted.flatMap(({ jobId }) => jobId ?? []));
   const credits = counted.reduce((sum, one) => sum + (one.credits ?? 0), 0);
   const what = `has what was bought as ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
-  const text = `${what}${describeInput(old, step, price)}${to.oldStep !== undefined ? `; ${old.address}, still in the manifest, counts as not bought` : ''}`;
+  const text = `${what}${describeInput(old, step, price)}${describeOld(to.oldStep)}`;
   return { is: 'recorded', address, text, records: [moved, left] };
 }
 
@@ -52,7 +49,7 @@ function whyNot(
       'only what is of one kind can be moved',
     );
   }
-  if (counted.some(isOpenCreate)) {
+  if (counted.some(isOpenSend)) {
     return refuse(
       address,
       `cannot take over ${old.address}: the answer to its create was lost`,
@@ -85,10 +82,17 @@ function whyNot(
   return undefined;
 }
 
+function describeOld(step: Step | undefined): string {
+  if (step === undefined) return '';
+  const counts = isPost(step.kind) ? 'is not posted again' : 'counts as not bought';
+  return `; ${step.address}, still in the manifest, ${counts}`;
+}
+
 function describeInput(old: StepRecord, step: Step, price: number | null): string {
   const kept = findKept(countedPurchases(old));
   if (kept === undefined || kept.fingerprint === step.fingerprint) return '';
   if (pinnedFingerprint(old) === kept.fingerprint) return '; its input is another one now, and it stays pinned';
   const change = kept.request === undefined ? 'its input changed' : describeDifference(kept.request, step.paidRequest);
+  if (isPost(step.kind)) return `; ${change}; what is online stays as it is`;
   return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: \`accept\` or \`pin\` keeps it`;
 }

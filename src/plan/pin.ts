@@ -1,6 +1,6 @@
 import { countedPurchases } from '../lock/decisions.ts';
-import { isOpenCreate } from '../lock/open-create.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import { findKept } from './apply-decisions.ts';
 import type { Match } from './match.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
@@ -61,7 +61,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Purchase 
     );
   }
   const counted = record === undefined ? [] : countedPurchases(record);
-  if (counted.some(isOpenCreate)) {
+  if (counted.some(isOpenSend)) {
     return refuse(
       address,
       'has a create whose answer was lost',

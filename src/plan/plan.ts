@@ -42,7 +42,12 @@ export interface StepOrder {
   action: SpendingAction | 'attach' | 'download' | 'move';
   fingerprint: string;
   generation: number;
+  /** Which of the purchase's keys `key` is, from 1. */
   attempt: number;
+  /** Which purchase of its fingerprint this is, from 1: what its keys are made from. */
+  repeat: number;
+  /** How many of its keys, from the first, were refused before. They are tried again in order, because a refusal is free. */
+  refused: number;
   key: string;
   take?: number;
   /** References by address. */
@@ -54,8 +59,10 @@ export interface StepOrder {
   /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** Its create was sent before and never answered: the same key is sent again. */
-  sentBefore?: true;
+  /** An open send: it is asked about before anything is bought. Times are ISO 8601 UTC. */
+  send?: { id: string; since: string; fence?: string; resent?: true };
+  /** Only finds out what became of `send`. The step has a row of its own, or is gone. */
+  asksOnly?: true;
   /** The job is known: nothing is created. */
   jobId?: string;
   credits?: number;
@@ -75,6 +82,8 @@ export interface StepOrder {
   retries?: Retries;
   /** What the downloaded files must be like. */
   expect?: Expectation;
+  /** A post that a person has agreed to. Without it none is sent, whoever carries the order out. */
+  publish?: true;
   /** `move`: the address under which the lock knew this step, if it is another. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
@@ -99,6 +108,8 @@ export interface PlanRow {
   reason: string;
   /** What this row spends: a number, or `null` for unknown. 0 for everything that does not spend. */
   credits: number | null;
+  /** The id of the open send that this row is about, where the step has another row, or is gone. */
+  send?: string;
   /** Credits of paid work that this row gives up (redo). */
   discards?: number;
   jobId?: string;
@@ -116,9 +127,26 @@ export interface PlanRow {
   unneeded?: true;
   /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */
   unchecked?: true;
-  /** `blocked`: the credits do not reach, or a step that it needs is not going to be done. */
-  blockedBy?: 'budget' | 'step';
+  /** Where and when it would be published: of a post that is to be sent, or waits for somebody to agree. */
+  post?: PostTarget;
+  /** `keep`: it was posted, and its input is another one now. What is online stays as it is. */
+  changedSince?: true;
+  /**
+   * `blocked`: the credits do not reach, a step that it needs is not going to be done, or nobody has agreed to publish it
+   * or a post that it needs.
+   */
+  blockedBy?: 'budget' | 'step' | 'consent';
   order?: StepOrder;
+}
+
+/** Where a post goes, and when, as far as its request says so. */
+export interface PostTarget {
+  /** Ids of accounts, as they stand in the request. */
+  accounts: string[];
+  /** When it is published, as it stands in the request. Absent: at once. */
+  at?: string;
+  /** It is only sent when another step's output turns out to have the part that it is about. */
+  perhaps?: true;
 }
 
 export interface PlanTotals {
@@ -126,6 +154,8 @@ export interface PlanTotals {
   toSpend: number;
   /** Rows that spend and whose price is unknown. */
   unknownPrices: number;
+  /** Posts that it publishes; absent when there are none. */
+  posts?: number;
   /** Charged for the jobs in the lock, each job once. */
   alreadyPaid: number;
   /** Held for creates whose outcome is not known. */
@@ -142,13 +172,18 @@ export interface PlanTotals {
   balance?: number;
 }
 
+/** The name of an order among those of a run: a send that is asked about stands beside its step. */
+export function orderName({ address, asksOnly, send }: StepOrder): string {
+  return asksOnly && send !== undefined ? `${address}\u0000${send.id}` : address;
+}
+
 /** For every step an action, a reason and a price. `apply` does what is written here and nothing else. */
 export interface Plan {
   mediabatch: 'plan';
   version: 1;
   campaign: string;
   concurrency: number;
-  /** In the graph's order; orphans last. */
+  /** In the graph's order; then open sends that no step asks about, and orphans last. */
   rows: PlanRow[];
   totals: PlanTotals;
 }

@@ -40,13 +40,13 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
 function chargesByClass(lock: Lock): Map<string, number> {
   const charged = new Map<string, number>();
   for (const record of lock.steps.values()) {
-    const kind = kinds[record.kind];
-    if (kind === undefined) continue;
-    for (const { request, credits, jobId } of record.purchases) {
+    for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
+      const kind = kinds[name];
       // A charge of nothing says nothing about the next one.
-      if (request === undefined || credits === undefined || credits < 1 || jobId === undefined) continue;
-      const name = priceClass(kind, request);
-      charged.set(name, Math.max(charged.get(name) ?? 0, credits));
+      if (kind === undefined || request === undefined || credits === undefined || credits < 1 || jobId === undefined)
+        continue;
+      const priced = priceClass(kind, request);
+      charged.set(priced, Math.max(charged.get(priced) ?? 0, credits));
     }
   }
   return charged;

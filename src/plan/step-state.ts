@@ -1,6 +1,7 @@
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Purchase } from '../lock/record.ts';
 import type { Match } from './match.ts';
+import { stateOfPost } from './posts.ts';
 
 /**
  * How far the purchase of a step's present request has got. `changed`: something was bought for it, but not what the
@@ -21,6 +22,8 @@ export const stepStates: readonly StepState[] = [
 /** A step that shares another step's job stands where that job stands. */
 export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<string, Match>): StepState {
   if (match === undefined) return 'not-bought';
+  const post = stateOfPost(match);
+  if (post !== undefined) return post;
   const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
   const purchase = match.purchase ?? owner?.purchase;
   if (purchase !== undefined) return stateOfPurchase(purchase);

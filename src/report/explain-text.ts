@@ -25,8 +25,7 @@ export function explainText({ row, step, record }: Explanation, options: { style
   const wanted = step.decided?.wanted?.paidRequest ?? step.paidRequest;
   lines.push('', 'request', ...fieldLines(wanted, bought?.request, style));
   if (record !== undefined) {
-    const forgotten = record.decisions?.forgotten ?? 0;
-    lines.push('', 'on record', ...record.purchases.flatMap((purchase) => purchaseLines(purchase, forgotten)));
+    lines.push('', 'on record', ...record.purchases.flatMap(purchaseLines));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -79,14 +78,15 @@ function shown(value: Json | undefined): string {
   return value === undefined ? '' : safeText(typeof value === 'string' ? value : canonicalJson(value), 2000);
 }
 
-function purchaseLines(purchase: Purchase, forgotten: number): string[] {
-  const { generation, attempt, state, jobId, credits, error, outputs } = purchase;
+function purchaseLines(purchase: Purchase): string[] {
+  const { generation, attempt, state, jobId, credits, error, outputs, forgotten, writtenOff } = purchase;
   const parts = [
     `  ${generation}.${attempt} ${state}`,
     jobId === undefined ? undefined : `job ${jobId}`,
     credits === undefined ? undefined : countOf(credits, 'credit'),
     outputs?.[0]?.path,
-    generation <= forgotten ? 'forgotten' : undefined,
+    forgotten ? 'forgotten' : undefined,
+    writtenOff ? 'bought again on purpose' : undefined,
     error,
   ];
   return [safeText(parts.filter((part) => part !== undefined).join(', '), 1000)];

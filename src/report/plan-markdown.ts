@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan.ts';
 import { creditsText } from './numbers.ts';
 import { moneyLines } from './plan-money.ts';
+import { postLines } from './plan-posts.ts';
 import { groupPlanRows, type PlanItem, planHeadline } from './plan-rows.ts';
 import { describeReason } from './plan-text.ts';
 import { safeText } from './safe-text.ts';
@@ -11,7 +12,9 @@ export function planMarkdown(plan: Plan): string {
   const rows = groupPlanRows(plan, { all: false }).flatMap(({ action, items }) =>
     items.map((item) => `| ${[action, ...cellsOf(item)].join(' | ')} |`),
   );
-  const money = moneyLines(plan.totals, { style: makeStyle(false), isQuiet: false });
+  const style = makeStyle(false);
+  const posts = postLines(plan, { style }).map((line) => markdownText(line));
+  const money = [...posts, ...moneyLines(plan.totals, { style, isQuiet: false })];
   const parts = [`### ${markdownText(plan.campaign)}`, planHeadline(plan)];
   if (rows.length > 0) {
     parts.push(['| action | step | kind | credits | reason |', '| --- | --- | --- | ---: | --- |', ...rows].join('\n'));

@@ -75,9 +75,9 @@ function foldKept(rows: PlanRow[], of: { task: string; kind: string }): PlanItem
   return [...kept, ...rows.filter(isHeldBack).map(itemOf)];
 }
 
-/** Its input changed, and only a pin keeps it from being bought again. */
-export function isHeldBack({ wouldCost }: PlanRow): boolean {
-  return wouldCost !== undefined;
+/** Its input changed, and it stays as it is all the same: it is pinned, or it is a post that is out. */
+export function isHeldBack({ wouldCost, changedSince }: PlanRow): boolean {
+  return wouldCost !== undefined || changedSince === true;
 }
 
 function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
@@ -102,7 +102,9 @@ export function hasWork(plan: Plan): boolean {
 /** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
 export function planHeadline(plan: Plan): string {
   const counts = new Map<Action, number>();
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
   for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
+  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting);
   const steps = plan.rows.length - (counts.get('orphan') ?? 0);
   const held = plan.rows.filter(isHeldBack).length;
   const kept = (counts.get('keep') ?? 0) - held;
@@ -110,15 +112,24 @@ export function planHeadline(plan: Plan): string {
     const upToDate =
       kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    return `Nothing to do: ${[upToDate, ...heldWords(plan), ...others].join(', ')}`;
+    return `Nothing to do: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
   }
   counts.set('keep', kept);
-  return [...countWords(counts, actionOrder), ...heldWords(plan)].join(', ');
+  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');
+}
+
+/** Posts that nobody has agreed to, and what needs them. */
+function waitingWords(waiting: number): string[] {
+  return waiting === 0 ? [] : [`${waiting} waiting for consent`];
 }
 
 function heldWords({ rows }: Plan): string[] {
-  const held = rows.filter(isHeldBack).length;
-  return held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`];
+  const posted = rows.filter(({ changedSince }) => changedSince === true).length;
+  const held = rows.filter(isHeldBack).length - posted;
+  return [
+    ...(held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`]),
+    ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
+  ];
 }
 
 export function allUpToDate(steps: number): string {

@@ -1,6 +1,7 @@
 import type { Action, Plan, PlanRow, PlanTotals } from '../plan/plan.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { moneyLines } from './plan-money.ts';
+import { postLines } from './plan-posts.ts';
 import {
   allUpToDate,
   groupPlanRows,
@@ -48,7 +49,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
     [headline],
     ...groups.map((group) => groupLines(group, columns, style)),
     unchecked.length > 0 ? uncheckedLines(unchecked, options) : [],
-    moneyLines(plan.totals, { style, isQuiet: isShort }),
+    [...postLines(plan, { style }), ...moneyLines(plan.totals, { style, isQuiet: isShort })],
   ]);
 }
 

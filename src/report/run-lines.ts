@@ -2,7 +2,7 @@ import type { RunEvent, StepOutcome } from '../run/event.ts';
 import { spanText } from './age-text.ts';
 import { bytesText, countOf, creditsText } from './numbers.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { noticeText, type RunView } from './run-view.ts';
+import { noticeText, type RunView, settledText } from './run-view.ts';
 import { awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -78,6 +78,10 @@ function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string
     }
     case 'job-found':
       return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
+    case 'send-asked':
+      return stepLine(event.address, style.yellow('asking'), 'the answer to an earlier create of it was lost');
+    case 'send-settled':
+      return stepLine(event.address, style.yellow('asked'), safeText(settledText(event)));
     case 'job-created': {
       const left = leftText(view.money);
       const price =

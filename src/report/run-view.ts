@@ -6,7 +6,7 @@ import { isSettled, noSettledSteps, type SettledStage, type SettledSteps, settle
 /**
  * Where a step stands for the person who watches. `waiting` is every step that no event has named yet; `working` has
  * begun and has no job; `saving` has a finished job whose file is being fetched; `stays-paid` has a job that this run no
- * longer watches; `kept` was up to date before.
+ * longer watches; `kept` was up to date before; `awaits-consent` is a post that nobody agreed to, or what needs one.
  */
 export type Stage =
   | SettledStage
@@ -14,6 +14,7 @@ export type Stage =
   | 'running'
   | 'saving'
   | 'stays-paid'
+  | 'awaits-consent'
   | Exclude<StepOutcome, 'done' | 'running'>;
 
 export interface StepView {
@@ -109,6 +110,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     case 'create-searched':
     case 'job-found':
     case 'file-uploaded':
+    case 'send-asked':
+      return;
+    case 'send-settled':
+      if (view.notices.size < mostNotices)
+        view.notices.add(noticeText({ address: event.address, message: settledText(event) }));
       return;
     case 'job-retried':
       changeStep(view, event.address, { stage: 'working' });
@@ -167,6 +173,13 @@ export function foldEvent(view: RunView, event: RunEvent): void {
   }
 }
 
+/** What became of a send that was asked about beside the steps. */
+export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
+  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
+  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
+  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
+}
+
 /** A notice with the step it is about. */
 export function noticeText(notice: { address?: string; message: string }): string {
   return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
@@ -189,7 +202,8 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
 /** Orphans are no steps of the manifest: they are counted nowhere. */
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
-  putStep(view, event, { stage: leftStage(event.action), ...(event.action !== 'keep' && { error: event.reason }) });
+  const stage = event.blockedBy === 'consent' ? 'awaits-consent' : leftStage(event.action);
+  putStep(view, event, { stage, ...(event.action !== 'keep' && { error: event.reason }) });
 }
 
 function leftStage(action: Action): Stage {

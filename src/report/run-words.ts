@@ -22,6 +22,7 @@ export function taskWords(task: TaskView): Word[] {
   add(of('failed', 'lost', 'refused'), 'failed', 'bad');
   add(of('unresolved'), 'unresolved', 'unsure');
   add(of('blocked'), 'blocked', 'unsure');
+  add(of('awaits-consent'), 'waiting for consent', 'unsure');
   add(of('stays-paid'), 'to collect', 'unsure');
   add(of('left'), 'not started', 'unsure');
   return words;

@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { isPost } from '../plan/post-record.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { StatusView, StepState, TaskStatus } from './status.ts';
@@ -14,7 +15,7 @@ export function statusText(view: StatusView, options: { style: Style }): string 
   const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
   const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done${scope}`, ''];
   if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
-  lines.push(`credits  ${creditsLine(view)}`);
+  lines.push(`credits  ${creditsLine(view)}`, ...postLines(view.tasks));
   const missing = sum(view.tasks, ({ filesMissing }) => filesMissing);
   if (missing > 0) {
     lines.push(
@@ -82,9 +83,24 @@ function restWords(task: TaskStatus, style: Style): string[] {
   add('lost', 'lost', style.red);
   add('unresolved', 'unresolved', style.yellow);
   add('changed', 'changed since', style.yellow);
-  add('not-bought', 'not bought', style.dim);
+  add('not-bought', isPost(task.kind) ? 'not posted' : 'not bought', style.dim);
   if (task.filesMissing > 0) words.push(style.yellow(`${countOf(task.filesMissing, 'file')} missing`));
   return words;
+}
+
+/** Posts by themselves: what is out cannot be taken back. */
+function postLines(tasks: readonly TaskStatus[]): string[] {
+  const posts = tasks.filter(({ kind }) => isPost(kind));
+  const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);
+  const out = of('done') + of('changed') + of('running') + of('lost');
+  const changed = of('changed') > 0 ? ` (${creditsText(of('changed'))} changed since, and stay as they are)` : '';
+  const parts = [
+    `${creditsText(out)} posted${changed}`,
+    ...(of('not-bought') > 0 ? [`${creditsText(of('not-bought'))} not posted`] : []),
+    ...(of('failed') > 0 ? [`${creditsText(of('failed'))} failed`] : []),
+    ...(of('unresolved') > 0 ? [`${creditsText(of('unresolved'))} unresolved`] : []),
+  ];
+  return posts.length === 0 ? [] : [`posts    ${parts.join(' · ')}`];
 }
 
 function creditsLine({ credits }: StatusView): string {

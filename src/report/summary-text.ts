@@ -1,4 +1,5 @@
 import { kinds } from '../kinds/index.ts';
+import { isPost } from '../plan/post-record.ts';
 import { spanText } from './age-text.ts';
 import { countOf, creditsText } from './numbers.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
@@ -33,7 +34,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
     blockedBlock(steps, options),
     openBlock(view, steps),
     noticeBlock(view, options.style),
-    [...fileLines(view, steps, options.outputs ?? ''), ...moneyLines(view)],
+    [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -99,7 +100,7 @@ function unresolvedBlock(steps: StepView[], { style, file }: SummaryOptions): st
     errorLine(step),
     step.recoverable
       ? again(step)
-      : `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent | --spend-again`,
+      : `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent${isPost(step.kind) ? '' : ' | --spend-again'}`,
   ]);
 }
 
@@ -161,6 +162,19 @@ function fileLines(view: RunView, steps: StepView[], outputs: string): string[] 
   if (count === 1) return [`saved    ${safeText(`${within}${path}`)}`];
   const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
   return [`saved    ${countOf(count, 'file')} in ${safeText(shared === '' ? './' : shared)}`];
+}
+
+/** What went public in this run, and what still waits for somebody to agree. */
+function postLines(view: RunView): string[] {
+  const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
+  const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
+  const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
+  const parts = [
+    ...(done > 0 ? [`${creditsText(done)} published now`] : []),
+    ...(kept > 0 ? [`${creditsText(kept)} before`] : []),
+    ...(waiting > 0 ? [`${creditsText(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for consent`] : []),
+  ];
+  return done + waiting === 0 ? [] : [`posts    ${parts.join(' · ')}`];
 }
 
 function moneyLines(view: RunView): string[] {

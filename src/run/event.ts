@@ -1,5 +1,5 @@
 import type { Output } from '../lock/record.ts';
-import type { Action, PlanTotals } from '../plan/plan.ts';
+import type { Action, PlanRow, PlanTotals } from '../plan/plan.ts';
 
 /** Why no further create is sent in this run. What runs is still collected. */
 export type StopReason = 'budget' | 'balance' | 'auth' | 'signal' | 'disk' | 'unreachable' | 'failure' | 'error';
@@ -36,7 +36,16 @@ export type RunFact =
   /** A step's action has begun. Each step of the plan has exactly one of `step-started`, `step-left`. */
   | { event: 'step-started'; address: string; task: string; kind: string; action: Action }
   /** Nothing is done for this step, as planned (`keep`, `failed`, `orphan`, …). */
-  | { event: 'step-left'; address: string; task: string; kind: string; action: Action; reason: string }
+  | {
+      event: 'step-left';
+      address: string;
+      task: string;
+      kind: string;
+      action: Action;
+      reason: string;
+      /** `blocked`: by what. */
+      blockedBy?: NonNullable<PlanRow['blockedBy']>;
+    }
   /** The intent is durable, the price is reserved; the request leaves next. `reserved` null: price unknown (a canary). */
   | { event: 'create-intended'; address: string; key: string; reserved: number | null }
   | { event: 'create-repeated'; address: string; because: string; afterMs: number }
@@ -44,6 +53,19 @@ export type RunFact =
   | { event: 'create-searched'; address: string; because: string }
   /** The list shows its job; `job-created` follows. */
   | { event: 'job-found'; address: string; jobId: string }
+  /** An open send is asked about that no step of this run asks about by itself; `send-settled` follows. */
+  | { event: 'send-asked'; address: string; key: string }
+  /** `done`: its job is known, or that none was made. Otherwise it stays open. */
+  | {
+      event: 'send-settled';
+      address: string;
+      key: string;
+      outcome: StepOutcome;
+      jobId?: string;
+      /** Charged in this run; `null` unknown. */
+      credits: number | null;
+      error?: string;
+    }
   | {
       event: 'job-created';
       address: string;

@@ -5,7 +5,7 @@ import type { ListedRecord } from '../plan/match-listed.ts';
 
 /** A create that may have reached the service, without a known answer. */
 export interface LostCreate {
-  key: string;
+  id: string;
   request: OpenRequest;
   /** The newest job of the list before it was sent; unknown for creates that nobody looks up. */
   fence?: string;
@@ -34,7 +34,7 @@ export type LookUpVerdict<Job extends ListedRecord> =
  * What became of creates of one kind whose answers were lost, by what two walks through the kind's list show.
  * `fields`: what the list gives back, the telling one first. `lost`: all creates of the kind that are open, those in
  * flight included: a record that could be of two different requests is nobody's. `known`: jobs on record.
- * Equal requests (takes) are interchangeable. The verdicts are by key.
+ * Equal requests (takes) are interchangeable. The verdicts are by the id of the send.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -62,12 +62,12 @@ export function decideLookUp<Job extends ListedRecord>(
           : exact.length > creates.length || isShared
             ? 'the list shows more jobs that it could be than were sent'
             : undefined;
-    for (const [index, { key, resent }] of creates.entries()) {
+    for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];
-      if (doubt !== undefined) verdicts.set(key, { do: 'hold', error: doubt, candidates });
-      else if (job !== undefined) verdicts.set(key, { do: 'adopt', job });
-      else if (!resent) verdicts.set(key, { do: 'resend' });
-      else verdicts.set(key, { do: 'hold', error: 'sent twice, and the list shows neither', candidates });
+      if (doubt !== undefined) verdicts.set(id, { do: 'hold', error: doubt, candidates });
+      else if (job !== undefined) verdicts.set(id, { do: 'adopt', job });
+      else if (!resent) verdicts.set(id, { do: 'resend' });
+      else verdicts.set(id, { do: 'hold', error: 'sent twice, and the list shows neither', candidates });
     }
   }
   return verdicts;

@@ -1,4 +1,4 @@
-import { replayWindowMs } from '../plan/decide.ts';
+import { isReplayed } from '../plan/open-sends.ts';
 import type { CreateAnswer } from '../service/answer.ts';
 import type { StopReason } from './event.ts';
 
@@ -12,7 +12,7 @@ export interface CreateSituation {
   maybeSent: boolean;
   /** Requests sent in this run for this purchase, this one included. */
   tries: number;
-  /** Since the first request with this key ever, by our clock. */
+  /** Since the first request with this key ever, by the service's clock as far as it is known. */
   ageMs: number;
   /** Since the first request of this run. */
   elapsedMs: number;
@@ -21,7 +21,7 @@ export interface CreateSituation {
 /** What follows from an answer. `again` always means the same key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
-  /** Nothing was charged; the step is over for this run, a later run makes a new attempt. */
+  /** Nothing was charged; the next key may be tried, in this run if this one was refused before. */
   | { do: 'refuse'; error: string; stop?: StopReason }
   /** Nothing was sent at all: as if it had never begun. */
   | { do: 'drop'; error: string; stop?: StopReason }
@@ -67,7 +67,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
 
 /** Whether sending the same key again still finds the first purchase instead of making a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
-  return replays && Math.abs(ageMs) < replayWindowMs;
+  return replays && isReplayed(ageMs);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ListWalk, LookUpVerdict } from './look-up.ts';
 /** All that carrying out a step needs of the world. */
 export interface Ports {
   ledger: Ledger;
+  gate: CreateGate;
   lost: LostCreates;
   service: Service;
   outputs: Outputs;
@@ -30,13 +31,14 @@ export interface Clock {
 
 export type Begin =
   /**
-   * The price is held (`reserved` null: not known yet). `intent`: a create with this key may already have been sent, with these bytes if they are still
-   * known; `job`: it was answered, nothing is to be created.
+   * The price is held (`reserved` null: not known yet). `isOpen`: the order's send still waits for its answer, with these
+   * bytes if they are still known; `job`: it was answered, nothing is to be created.
    */
   | {
       do: 'go';
       reserved: number | null;
-      intent?: { since: string; body?: string; fence?: string; resent?: true };
+      isOpen?: true;
+      body?: string;
       job?: { jobId: string; credits: number | null };
     }
   /** This step is not bought in this run. */
@@ -45,65 +47,100 @@ export type Begin =
 export type StepResult =
   | { state: Extract<PurchaseState, 'done'>; outputs: Output[]; jobId: string; url?: string }
   | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
-  /** Nothing was charged, for certain. */
-  | { state: Extract<PurchaseState, 'refused'>; error: string };
+  /** The service said no to this send: nothing was charged for it, for certain. */
+  | { state: Extract<PurchaseState, 'refused'>; error: string; send: string }
+  /** It never left, or a list shows that nothing came of it: as if it had never begun. */
+  | { state: 'unsent'; send: string };
 
 /**
- * The truth about money: budget, intents, job ids. Its local form is the lock file.
+ * The truth about money: budget, sends, job ids. Its local form is the lock file.
  * Every promise resolves only when the fact is durable. A rejection ends all spending.
  */
 export interface Ledger {
-  /** Reserves the step's price; waits while the price is being found out by another step. Idempotent per step. */
+  /** Reserves the step's price; waits while the price is being found out by another step. Idempotent per order. */
   begin(order: StepOrder): Promise<Begin>;
+  /** Durable before the request leaves. Resolves with the id of the send, which is another one for each new send. */
+  intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
-   * Durable before the request leaves. `replays` false: should the answer be lost, only a person can decide.
-   * `body` is kept beside the ledger until the job id is known when the same bytes could not be made again. `fence`, `resent`:
-   * as in `Purchase`.
+   * Durable before the first poll. Settles the reservation. `taken`: the id is on record for another request, so this
+   * job's is not known, and the send stays open. Two answers at once with one id: only the first gets it.
    */
-  intent(order: StepOrder, request: IntendedRequest): Promise<void>;
-  /** Durable before the first poll. Settles the reservation. */
-  created(order: StepOrder, job: CreatedJob): Promise<void>;
+  created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   /** Gives back a reservation: nothing has been sent. */
   release(order: StepOrder): void;
   /** This run will not find out whether it was charged: the reservation is kept, and nobody waits for it. */
   doubt(order: StepOrder): void;
-  /** The key under which this job id is on record already, if it is. */
-  keyOfJob(jobId: string): Promise<string | undefined>;
-  /** No create begins after this. */
-  stopSpending(because: StopReason, detail: string): void;
-  /** A create was refused because the account is empty. `again`: the same purchase may be tried again in this run. */
-  outOfCredits(order: StepOrder, error: string): 'again' | 'stop';
-  /** The purchase that follows a definite refusal: another attempt, with a key of its own. */
-  nextAttempt(order: StepOrder): StepOrder;
-  /**
-   * Resolves when the next create of this account may leave. `stop`: no create that can still be left out is sent any
-   * more. `maybeSent`: this one cannot; it only finds out what became of an earlier request.
-   */
-  pace(order: StepOrder, options: { signal: AbortSignal; maybeSent: boolean }): Promise<'go' | 'stop'>;
-  /** Just before a create leaves for which `pace` said `go`: false when it would have to wait, or be left out, by now. */
-  leaves(order: StepOrder, options: { maybeSent: boolean }): boolean;
-  /** A 429: nobody creates for so long. */
-  penalize(ms: number): void;
   /** The finished job of a step for exactly this request, to ask for its output's links. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
+  /** The key under which a job of this kind is on record already, if it is. */
+  keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
+}
+
+/** The send that a job answers. Where its key is replayed, the job answers every send of that key which is still replayed. */
+export interface AnsweredSend {
+  id: string;
+  replays: boolean;
+  /** Milliseconds since 1970, by the service's clock. */
+  at: number;
 }
 
 export interface IntendedRequest {
   body: string;
   replays: boolean;
+  /** Milliseconds since 1970, by the service's clock. */
+  at: number;
+  /** As in `Purchase`. */
   fence?: string;
-  resent?: true;
+  /** The send that leaves once more, because a list has shown that nothing came of it. */
+  resent?: string;
+}
+
+/** How a create came out of the gate. */
+export type Departure =
+  | { is: 'accepted' }
+  /** It comes back at once. */
+  | { is: 'returning' }
+  /** A 429: nobody creates for so long. */
+  | { is: 'throttled'; afterMs: number }
+  /** Refused because the account is empty. */
+  | { is: 'out-of-credits'; error: string }
+  | { is: 'undecided' };
+
+/** What lets creates leave, inside one process. */
+export interface CreateGate {
+  /** Why no further create leaves. */
+  readonly stopped: StopReason | undefined;
+  /**
+   * Resolves when this create may leave, `stop`: it may not any more. `isAsked`: it asks for a lost answer, which costs
+   * nothing new, so neither an empty account nor the end of spending keeps it back.
+   */
+  enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
+  /** Called once for each `in`, when its answer is known and recorded. `again`: it may be tried again in this run. */
+  leave(order: StepOrder, departure: Departure): 'again' | 'over';
+  /** No create begins after this. */
+  stop(because: StopReason, detail: string): void;
 }
 
 /** Finds creates again whose answers were lost, by the service's list of jobs: for kinds whose keys are not replayed. */
 export interface LostCreates {
-  /** Resolves when a create of this kind may leave. What is given back is called once its answer is known and recorded. */
-  admit(kind: string): Promise<() => void>;
-  /** The newest job of the kind's list; undefined when it could not be read. */
+  /**
+   * The newest job of the kind's list; undefined where the service has none that can be read. Throws `ServiceError` while the
+   * service is not there: then a create that can only be looked up must not leave either.
+   */
   fence(kind: string): Promise<string | undefined>;
-  /** `sentAt`: when the request left, milliseconds since 1970. Called before what `admit` gave is. */
-  lookUp(order: StepOrder, lost: { sentAt: number; fence: string; resent: boolean }): Promise<LookUp>;
+  /**
+   * `sentAt`: when the request left, milliseconds since 1970. Called before its create leaves the gate, so that the search
+   * is known of when the next one may enter.
+   */
+  lookUp(order: StepOrder, lost: LostSend): Promise<LookUp>;
+}
+
+export interface LostSend {
+  id: string;
+  sentAt: number;
+  fence: string;
+  resent: boolean;
 }
 
 /** `stop`: the run was interrupted before it was known; `held`: nobody is to search; `unread`: the list could not be read now. */
@@ -127,6 +164,11 @@ export type UploadOrder = { fileName?: string; contentType?: string } & (
 export interface Service {
   /** Whether a lost answer of this kind can be recovered by sending the same key again. */
   replays(kind: string): boolean;
+  /**
+   * How far the service's clock is ahead of this one, in ms; 0 where it does not say. May ask the service, for nothing;
+   * `unreachable`: it does not answer, so nothing that is paid for should be sent to it.
+   */
+  clockAheadMs(): Promise<number | { unreachable: string }>;
   /** One POST, never repeated inside. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */

@@ -14,19 +14,14 @@ export function nextOrder(order: StepOrder, failed: { error: string; charged: nu
   const left = retries.credits === null ? null : retries.credits - price;
   if (left !== null && left < 0) return undefined;
   const { generation, repeat } = retries;
-  const {
-    jobId: _jobId,
-    credits: _credits,
-    sentBefore: _sentBefore,
-    sharesJobOf: _shared,
-    outputs: _outputs,
-    ...same
-  } = order;
+  const { jobId: _jobId, credits: _credits, send: _send, sharesJobOf: _shared, outputs: _outputs, ...same } = order;
   return {
     ...same,
     action: 'retry',
     generation,
     attempt: 1,
+    repeat,
+    refused: 0,
     key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }),
     retries: { left: retries.left - 1, credits: left, generation: generation + 1, repeat: repeat + 1 },
   };

@@ -85,7 +85,7 @@ async function checkExpectation(
 
 function outputFailure(error: unknown, ports: Ports): Omit<StepEnd, 'credits'> {
   if (!(error instanceof OutputError)) throw error;
-  if (error.why === 'disk') ports.ledger.stopSpending('disk', error.message);
+  if (error.why === 'disk') ports.gate.stop('disk', error.message);
   return { outcome: error.why === 'disk' ? 'running' : 'failed', error: error.message };
 }
 

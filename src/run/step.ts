@@ -22,6 +22,7 @@ export interface Slot {
  */
 export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
   const { address, task, kind, action } = order;
+  if (order.asksOnly) return askAboutSend(order, ports);
   ports.emit({ event: 'step-started', address, task, kind, action });
   const end = await carryOut(order, ports, slot);
   ports.emit({
@@ -32,6 +33,24 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
     credits: end.credits,
     ...(end.error !== undefined && { error: end.error }),
     ...(end.recoverable && { recoverable: true }),
+  });
+  return end;
+}
+
+/** Finds out what became of a send whose answer was lost. Its job is on record then; nobody waits for it here. */
+async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
+  const { address, key } = order;
+  ports.emit({ event: 'send-asked', address, key });
+  const bought = await buyJob(order, ports);
+  const end: StepEnd = 'outcome' in bought ? bought : { outcome: 'done', credits: bought.credits };
+  ports.emit({
+    event: 'send-settled',
+    address,
+    key,
+    outcome: end.outcome,
+    ...('jobId' in bought && { jobId: bought.jobId }),
+    credits: end.credits,
+    ...(end.error !== undefined && { error: end.error }),
   });
   return end;
 }
@@ -126,8 +145,13 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
   );
 }
 
-/** Nothing is waited for: the service has it, or nobody knows. */
+/**
+ * Nothing is waited for: the service has it, or nobody knows. Whoever carries it out and however it got here, it only
+ * leaves where the order says that a person agreed.
+ */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
+  const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
+  if (leaves && order.publish !== true) return { outcome: 'left', credits: 0, error: 'nobody agreed to publish it' };
   const bought = await findOrBuyJob(order, ports, absent);
   if ('outcome' in bought) return bought;
   await recordOutputs(bought.order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });

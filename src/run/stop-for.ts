@@ -2,11 +2,11 @@ import type { JobEnd } from '../service/answer.ts';
 import type { Ports } from './ports.ts';
 
 /** A credential that is refused, or a host that is gone, ends all buying, whichever step met it. */
-export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { ledger }: Pick<Ports, 'ledger'>): void {
+export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { gate }: Pick<Ports, 'gate'>): void {
   switch (end.because) {
     case 'auth':
     case 'unreachable':
-      ledger.stopSpending(end.because, end.error);
+      gate.stop(end.because, end.error);
       return;
     case 'signal':
     case 'patience':

@@ -22,3 +22,21 @@ export type Credential = { is: 'api-key' | 'jwt'; token: string };
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }
+
+/**
+ * What stays the same while one account signs in: of a JWT its issuer and subject, which outlive each token; otherwise the
+ * credential itself. As secret as that.
+ */
+export function accountName(token: string): string {
+  if (readCredential(token).is === 'api-key') return token;
+  try {
+    const [, payload = ''] = token.split('.');
+    const { iss, sub } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
+      iss?: unknown;
+      sub?: unknown;
+    };
+    return typeof sub === 'string' ? JSON.stringify([typeof iss === 'string' ? iss : '', sub]) : token;
+  } catch {
+    return token;
+  }
+}

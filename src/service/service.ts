@@ -8,6 +8,7 @@ import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
 import { type PollClock, Poller } from './polling/poller.ts';
 import { makeRedact, readCredential } from './secrets.ts';
+import { ServiceClock } from './service-clock.ts';
 import { requireAnswer } from './service-error.ts';
 import { type WatchOptions, type WatchPorts, watchJob } from './watch.ts';
 
@@ -32,6 +33,7 @@ export interface ServiceOptions {
 /** The HTTP API, as a run needs it. */
 export interface ServiceClient {
   replays(kind: string): boolean;
+  clockAheadMs(): Promise<number | { unreachable: string }>;
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
@@ -45,7 +47,8 @@ export interface ServiceClient {
 export function createService(options: ServiceOptions): ServiceClient {
   const redact = makeRedact(options.token);
   const credential = readCredential(options.token);
-  const http = createHttp({ baseUrl: options.baseUrl, token: options.token, redact });
+  const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
+  const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
   const downloader = createDownloader({ baseUrl: options.baseUrl, redact });
   const watching: WatchPorts = {
     clock: options.clock,
@@ -64,6 +67,7 @@ export function createService(options: ServiceOptions): ServiceClient {
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
   return {
     replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
+    clockAheadMs: () => serviceClock.aheadMs(http),
     create(call) {
       const path = options.createPaths?.[call.kind];
       const sent = path === undefined ? call : { ...call, path };

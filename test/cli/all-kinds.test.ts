@@ -38,7 +38,7 @@ async function launch(options: { service?: string[] } = {}): Promise<{ trial: Tr
   const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
   const { data } = (await answer.json()) as { data: { id: string }[] };
   const vars = ['--var', `account=${data[0]?.id}`];
-  return { trial, apply: (args = [], given = {}) => trial.apply([...vars, ...args], given) };
+  return { trial, apply: (args = [], given = {}) => trial.apply(['--publish', ...vars, ...args], given) };
 }
 
 const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);

@@ -40,7 +40,7 @@ test.each(names)(
     expect(plan.code, plan.err).toBe(0);
     await expect(plan.out).toMatchFileSnapshot(`goldens/${name}.plan.txt`);
 
-    const first = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
+    const first = await run('apply', 'campaign.yaml', '--yes', '--publish', '--poll-interval', '10');
     expect(first.code, first.err).toBe(0);
     const bought = sandbox.ledger().length;
     const again = await run('apply', 'campaign.yaml', '--yes');

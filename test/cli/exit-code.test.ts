@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { exitCodeOf, type RunFindings } from '../../src/cli/exit-code.ts';
 import type { Action, Plan } from '../../src/plan/plan.ts';
 
-function planOf(action: Action, blockedBy?: 'budget' | 'step'): Plan {
+function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan {
   return {
     mediabatch: 'plan',
     version: 1,
@@ -24,6 +24,9 @@ const quiet: RunFindings = {
 test.each<[string, Partial<RunFindings>, number]>([
   ['nothing to do', {}, 0],
   ['a step waits for one that failed', { plan: planOf('blocked', 'step') }, 3],
+  ['a post waits for somebody to agree', { plan: planOf('blocked', 'consent'), outcomes: ['done'] }, 5],
+  ['a post waits, and a step failed', { plan: planOf('blocked', 'consent'), outcomes: ['failed'] }, 3],
+  ['a post waits, and the balance is empty', { plan: planOf('blocked', 'consent'), stopped: 'balance' }, 4],
   ['all done', { outcomes: ['done', 'done'] }, 0],
   ['orphans do not matter', { plan: planOf('orphan') }, 0],
   ['one failed', { outcomes: ['done', 'failed'] }, 3],

@@ -18,15 +18,23 @@ const order = 'test/invariants/order-of-acts.test.ts';
 const whole = 'test/invariants/command.test.ts';
 const fingerprint = 'test/graph/fingerprint.test.ts';
 const outcome = 'src/run/outcome.ts';
-const buy = 'src/run/buy.ts';
+const sendCreate = 'src/run/send-create.ts';
+const recordJob = 'src/run/record-job.ts';
+const ledger = 'src/engine/local-ledger.ts';
+const sends = 'test/engine/sends.test.ts';
+const postsCommand = 'test/cli/posts.test.ts';
+const postsModel = {
+  file: 'test/engine/posts-model.test.ts',
+  title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+};
 
 export const controls: readonly Control[] = [
   {
     invariant: 'I1',
     off: 'a lost answer is asked for under the key of its intent',
-    file: 'src/plan/decide.ts',
-    find: 'attempt: purchase.attempt, key: purchase.key }',
-    replace: 'attempt: purchase.attempt + 1 }',
+    file: 'src/plan/make-order.ts',
+    find: 'decision.purchase === undefined && known !== undefined',
+    replace: 'decision.purchase === undefined && known !== undefined && decision.asks === undefined',
     seenBy: {
       file: 'test/engine/model.test.ts',
       title: 'each request is paid for at most once, and no paid id is ever lost',
@@ -42,22 +50,10 @@ export const controls: readonly Control[] = [
   },
   {
     invariant: 'I1',
-    off: 'what was refused under an old name keeps its key from being used again',
-    file: 'src/plan/match.ts',
-    find: '    for (const { fingerprint } of countedPurchases(record)) {\n',
-    replace:
-      "    for (const { fingerprint } of countedPurchases(record).filter(({ state }) => state !== 'refused')) {\n",
-    seenBy: {
-      file: 'test/plan/match.test.ts',
-      title: 'takes what was refused, so that its key is not used again, but rather what was not',
-    },
-  },
-  {
-    invariant: 'I1',
     off: 'a job that failed stays failed, whatever was refused before it',
     file: 'src/plan/match.ts',
-    find: '  return same[0];\n',
-    replace: "  return same.find(({ state }) => state === 'refused') ?? same[0];\n",
+    find: "same.find(({ state }) => state !== 'refused') ??",
+    replace: "same.find(({ state }) => state === 'refused') ??",
     seenBy: {
       file: engine,
       title: 'stays failed until somebody asks for another: also when that create was of an earlier purchase',
@@ -78,7 +74,7 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'a create that nobody can ask for again is a person’s to decide about',
     file: 'src/engine/local-ledger.ts',
-    find: "state: request.replays ? 'intent' : 'unresolved',",
+    find: "state: replays ? 'intent' : 'unresolved',",
     replace: "state: 'intent',",
     seenBy: {
       file: 'test/engine/run.test.ts',
@@ -97,9 +93,10 @@ export const controls: readonly Control[] = [
   {
     invariant: 'I2',
     off: 'the create waits for its intent',
-    file: buy,
-    find: 'await ledger.intent(order,',
-    replace: 'void ledger.intent(order,',
+    file: sendCreate,
+    find: 'const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again });',
+    replace:
+      "void ledger.intent(order, { body, replays, at, ...fenced, ...again });\n  const id = known?.id ?? 'unknown';",
     seenBy: { file: order, title: 'I2 no create leaves before its intent is in the lock, on a slow disk either' },
   },
   {
@@ -117,7 +114,7 @@ export const controls: readonly Control[] = [
     invariant: 'I2',
     off: 'a failed write of the lock is told',
     file: 'src/engine/local-ledger.ts',
-    find: `      this.stopSpending('disk', error instanceof Error ? error.message : String(error));
+    find: `      this.#gate.stop('disk', error instanceof Error ? error.message : String(error));
       throw error;`,
     replace: '',
     seenBy: { file: order, title: 'I2 on a disk that fails at any line, nothing is sent that has no intent there' },
@@ -125,34 +122,34 @@ export const controls: readonly Control[] = [
   {
     invariant: 'I3',
     off: 'the first look waits for the id on disk',
-    file: buy,
-    find: 'await ledger.created(order, answer.job);',
-    replace: 'void ledger.created(order, answer.job);',
+    file: recordJob,
+    find: "if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken';",
+    replace: 'void ledger.created(order, made.job, answered);',
     seenBy: { file: order, title: 'I3 a job is not looked at before its id is in the lock' },
   },
   {
     invariant: 'I3',
     off: 'a job is told of after its id is on disk',
-    file: buy,
-    find: '  const { jobId, credits, balance } = answer.job;\n',
+    file: recordJob,
+    find: '  const { jobId, credits, balance } = made.job;\n',
     replace:
-      "  const { jobId, credits, balance } = answer.job;\n  emit({ event: 'job-created', address: order.address, jobId, credits, balance });\n",
+      "  const { jobId, credits, balance } = made.job;\n  emit({ event: 'job-created', address: order.address, jobId, credits, balance });\n",
     seenBy: { file: order, title: 'I3 whoever hears of a job finds its id on disk' },
   },
   {
     invariant: 'I4',
     off: 'what cannot be replayed is not sent again',
     file: outcome,
-    find: 'return replays && Math.abs(ageMs) < replayWindowMs;',
-    replace: 'return Math.abs(ageMs) < replayWindowMs;',
+    find: 'return replays && isReplayed(ageMs);',
+    replace: 'return replays || isReplayed(ageMs);',
     seenBy: { file: order, title: 'I4 a create is sent again under the same key and bytes, or not at all' },
   },
   {
     invariant: 'I4',
     off: 'an old intent is left to a person',
-    file: 'src/plan/decide.ts',
-    find: 'const inWindow = Math.abs(facts.now - sentAt) < replayWindowMs;',
-    replace: 'const inWindow = Math.abs(facts.now - sentAt) < Number.POSITIVE_INFINITY;',
+    file: 'src/plan/open-sends.ts',
+    find: 'return ageMs >= -clockSlackMs && ageMs < replayWindowMs;',
+    replace: 'return ageMs >= -clockSlackMs || ageMs < replayWindowMs;',
     seenBy: { file: engine, title: 'after 23 hours nobody sends it again: a person decides' },
   },
   {
@@ -214,8 +211,8 @@ export const controls: readonly Control[] = [
     invariant: 'I7',
     off: 'two jobs of one purchase are two facts',
     file: 'src/lock/join.ts',
-    find: "purchase.jobId ?? ''}`;",
-    replace: "''}`;",
+    find: "const name = jobId ?? (mayBeCharged(purchase) ? (send ?? '') : key);",
+    replace: "const name = mayBeCharged(purchase) ? (send ?? '') : key;",
     seenBy: { file: 'test/lock/join.test.ts', title: 'keeps every job id' },
   },
   {
@@ -440,6 +437,142 @@ export const controls: readonly Control[] = [
     find: 'canonicalJson([1, purchase.campaign,',
     replace: 'canonicalJson([process.pid, purchase.campaign,',
     seenBy: { file: 'test/cli/resume.test.ts', title: 'in a second clone: the same jobs' },
+    built: true,
+  },
+  {
+    invariant: 'I20',
+    off: 'after a refusal the keys are walked from the first',
+    file: sendCreate,
+    find: 'return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) };',
+    replace: 'return { next: underKey(rest, order.attempt + 1) };',
+    seenBy: {
+      file: 'test/conduct/credit-wait.test.ts',
+      title: 'each try walks the keys from the first, so that a clone finds what was bought',
+    },
+  },
+  {
+    invariant: 'I20',
+    off: 'a key that was refused before may only have been repeated',
+    file: sendCreate,
+    find: 'if (isWalked && order.attempt <= order.refused) {',
+    replace: 'if (isWalked && order.attempt < order.refused) {',
+    seenBy: {
+      file: 'test/conduct/credit-wait.test.ts',
+      title: 'each try walks the keys from the first, so that a clone finds what was bought',
+    },
+  },
+  {
+    invariant: 'I21',
+    off: 'an open send is a row of every plan',
+    file: 'src/plan/assemble.ts',
+    find: 'rows.push(...asks);',
+    replace: '',
+    seenBy: { file: sends, title: 'stays a row of the plan when its step is removed or not selected' },
+  },
+  {
+    invariant: 'I21',
+    off: 'an open send is asked about before anything else is bought at its address',
+    file: 'src/engine/order-of-work.ts',
+    find: '? [] : (asks.get(order.address) ?? []);',
+    replace: '? [] : (asks.get(order.key) ?? []);',
+    seenBy: {
+      file: sends,
+      title: 'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
+    },
+  },
+  {
+    invariant: 'I21',
+    off: 'another account is not asked about a send',
+    file: 'src/plan/open-sends.ts',
+    find: 'return own === undefined || own === account;',
+    replace: 'return own !== undefined || own === account;',
+    seenBy: { file: sends, title: 'of another account is left to a person' },
+  },
+  {
+    invariant: 'I22',
+    off: 'a refusal of one send says nothing of another',
+    file: 'src/lock/join.ts',
+    find: 'return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send));',
+    replace: "return !(mayBeCharged(fact) && [...facts.values()].some(({ state }) => state === 'refused'));",
+    seenBy: { file: sends, title: 'is not closed by a refusal of another branch, in either order of merging' },
+  },
+  {
+    invariant: 'I22',
+    off: 'each send of a kind without replay is held by itself',
+    file: 'src/plan/held.ts',
+    find: 'const name = jobId === undefined ? sendOf(purchase) :',
+    replace: 'const name = jobId === undefined ? purchase.key :',
+    seenBy: { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
+  },
+  {
+    invariant: 'I22',
+    off: 'one id is the answer to one request',
+    file: ledger,
+    find: "if (!this.#journal.claimJob(order, job.jobId)) return 'taken';",
+    replace: 'this.#journal.claimJob(order, job.jobId);',
+    seenBy: { file: sends, title: 'two creates at once with one id: one of them stays open' },
+  },
+  {
+    invariant: 'I24',
+    off: 'what left once for an address never leaves again',
+    file: 'src/plan/decide.ts',
+    find: '  if (posted !== undefined) return posted;\n',
+    replace: '',
+    seenBy: postsModel,
+  },
+  {
+    invariant: 'I24',
+    off: 'a post whose answer was lost is not sent anew because its input changed',
+    file: 'src/plan/posts.ts',
+    find: '(isOpenSend)) {\n',
+    replace: '(isOpenSend) && purchase !== undefined) {\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is for a person to decide: as it was before its input changed' },
+  },
+  {
+    invariant: 'I24',
+    off: 'what is forgotten is out all the same',
+    file: 'src/plan/post-record.ts',
+    find: 'export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {\n',
+    replace:
+      'export function sendsOf({ kind, purchases: all }: StepRecord): Purchase[] {\n  const purchases = all.filter(({ forgotten }) => !forgotten);\n',
+    seenBy: { file: 'test/plan/posts.test.ts', title: 'is not sent again because it was forgotten' },
+  },
+  {
+    invariant: 'I24',
+    off: 'no order of a post is carried out that nobody agreed to',
+    file: 'src/run/step.ts',
+    find: 'if (leaves && order.publish !== true) return',
+    replace: 'if (leaves && order.attempt === 0) return',
+    seenBy: { file: 'test/run/step.test.ts', title: 'that nobody agreed to is left, whoever hands it over' },
+  },
+  {
+    invariant: 'I24',
+    off: 'neither a budget nor --yes is a consent to publish',
+    file: 'src/cli/agree.ts',
+    find: "options.yes !== true ? 'asked' : 'missing'",
+    replace: "options.yes !== true ? 'asked' : 'given'",
+    seenBy: {
+      file: postsCommand,
+      title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+    },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a saved plan agrees to the posts that it names, and to no others',
+    file: 'src/cli/check-saved-plan.ts',
+    find: '=> saved.publishes.has(address))',
+    replace: '=> saved.addresses.has(address))',
+    seenBy: { file: postsCommand, title: 'a saved plan gives it that names them, once, and to nothing else' },
+    built: true,
+  },
+  {
+    invariant: 'I24',
+    off: 'a selection that covers a post does not send it again',
+    file: 'src/cli/redo-posts.ts',
+    find: ' && !named.has(step.address)',
+    replace: ' && named.size === 0',
+    seenBy: { file: postsCommand, title: 'a saved plan that redoes it does so once' },
     built: true,
   },
 ];

@@ -11,6 +11,7 @@ export interface Invariant {
 }
 
 const engine = 'test/engine/run.test.ts';
+const sends = 'test/engine/sends.test.ts';
 const model = 'test/engine/model.test.ts';
 const order = 'test/invariants/order-of-acts.test.ts';
 const whole = 'test/invariants/command.test.ts';
@@ -25,6 +26,7 @@ const outputs = 'test/disk/outputs.test.ts';
 const join = 'test/lock/join.test.ts';
 const guard = 'test/disk/guard.test.ts';
 const oneRun = 'test/conduct/one-run.test.ts';
+const posts = 'test/cli/posts.test.ts';
 
 /** What must hold, and where it is shown. `test/controls` shows that each of these tests is able to fail. */
 export const invariants: readonly Invariant[] = [
@@ -246,6 +248,49 @@ export const invariants: readonly Invariant[] = [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+    ],
+  },
+  {
+    id: 'I21',
+    says: 'an open send is never forgotten: a row of every plan and run, whatever became of its step, until its own answer or a decision about it',
+    shown: [
+      {
+        file: sends,
+        title:
+          'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
+      },
+      { file: sends, title: 'stays a row of the plan when its step is removed or not selected' },
+      { file: sends, title: 'of another account is left to a person' },
+    ],
+  },
+  {
+    id: 'I22',
+    says: 'a merge loses no open send, no job id and no held credit, and after it nothing is paid that any side has paid or may have paid',
+    shown: [
+      { file: sends, title: 'is not closed by a refusal of another branch, in either order of merging' },
+      { file: sends, title: 'that both sent a kind without replay keep both charges' },
+      { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
+      { file: sends, title: 'two creates at once with one id: one of them stays open' },
+    ],
+  },
+  {
+    id: 'I24',
+    says: 'a post is sent at most once for ever, and never by a consent given for credits',
+    shown: [
+      {
+        file: 'test/engine/posts-model.test.ts',
+        title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+      },
+      {
+        file: posts,
+        title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+      },
+      { file: posts, title: 'is left to a person, whatever is tried' },
+      { file: posts, title: 'named one by one it is, each time with a consent' },
+      {
+        file: 'test/conduct/publish.test.ts',
+        title: 'posts have a question of their own: how many, to which accounts, when',
+      },
     ],
   },
 ];

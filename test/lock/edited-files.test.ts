@@ -141,7 +141,8 @@ describe('a lock whose end was cut off by something else', () => {
           undefined,
           expect.stringMatching(/"state":"(done|failed|lost|running)"/),
         ]);
-      else if (id !== undefined) expect(jobIds(reading.lock).join()).toContain(id);
+      // Uploads cost nothing, and are told without an intent: the start of such a line is what a run can leave.
+      else if (id !== undefined && !last.includes('"kind":"upload"')) expect(jobIds(reading.lock).join()).toContain(id);
       for (const one of jobIds(read(before).lock)) expect(jobIds(reading.lock)).toContain(one);
       expect(reading.isMended === true).toBe(reading.diagnostics.some(({ message }) => message.includes('is gone')));
     }

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinLocks, joinRecords, lineOf, recordOf } from '../../src/lock/join.ts';
+import { joinLocks, joinParts, joinRecords } from '../../src/lock/join.ts';
+import { factOf } from '../../src/lock/join-purchases.ts';
 import { readLock } from '../../src/lock/read.ts';
 import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../src/lock/record.ts';
+import { mayBeCharged, sendOf } from '../../src/lock/sends.ts';
 import { emptyLock, writeLock } from '../../src/lock/write.ts';
 import { explainedRecords, jobIds, rawRecord, rawRecords } from './records.ts';
 
 const one = rawRecord(fc.constant('hero'));
-const runs = { numRuns: 1500 };
+const runs = { numRuns: 700 };
 
 function lockOf(records: StepRecord[]): Lock {
   return records.reduce(
-    (lock, record) => joinLocks(lock, { version: 1, steps: new Map([[record.address, record]]) }),
+    (lock, record) => joinLocks(lock, { version: 2, steps: new Map([[record.address, record]]) }),
     emptyLock(),
   );
 }
@@ -20,6 +22,37 @@ function reread(lock: Lock): Lock {
   const reading = readLock('lock', Buffer.from(writeLock(lock)));
   expect(reading.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   return reading.lock;
+}
+
+/** As it is once a run has ended: that sends were closed, and what came to nothing, is known to nobody any more. */
+function settled(lock: Lock): Lock {
+  const records = [...lock.steps.values()]
+    .filter(({ purchases }) => purchases.length > 0)
+    .map(({ closes: _closes, ...record }) => record);
+  return { ...lock, steps: new Map(records.map((record) => [record.address, record])) };
+}
+
+/** The file without what only explains: of what was not the newest that is not kept. */
+function facts(lock: Lock): string {
+  const records = [...lock.steps.values()].map((record) => ({
+    ...record,
+    purchases: record.purchases.map(({ request: _request, error, ...purchase }) =>
+      purchase.state === 'refused' || error === undefined ? purchase : { ...purchase, error },
+    ),
+  }));
+  return writeLock({ ...lock, steps: new Map(records.map((record) => [record.address, record])) });
+}
+
+/** A record of which nothing is left is of no kind. */
+function known(record: StepRecord): StepRecord {
+  return record.purchases.length === 0 ? { ...record, kind: 'none' } : record;
+}
+
+function isClosed(send: string | undefined, ...records: StepRecord[]): boolean {
+  return records.some(
+    ({ closes = [], decisions }) =>
+      send !== undefined && (closes.includes(send) || decisions?.sends?.includes(send) === true),
+  );
 }
 
 describe('the join of two records', () => {
@@ -35,7 +68,16 @@ describe('the join of two records', () => {
   it('does not depend on the grouping', () => {
     fc.assert(
       fc.property(one, one, one, (a, b, c) => {
-        expect(joinRecords(joinRecords(a, b), c)).toEqual(joinRecords(a, joinRecords(b, c)));
+        expect(known(joinRecords(joinRecords(a, b), c))).toEqual(known(joinRecords(a, joinRecords(b, c))));
+      }),
+      runs,
+    );
+  });
+
+  it('is the same for all of them at once', () => {
+    fc.assert(
+      fc.property(one, one, one, (a, b, c) => {
+        expect(known(joinParts('hero', [c, a, b]))).toEqual(known(joinRecords(joinRecords(a, b), c)));
       }),
       runs,
     );
@@ -46,7 +88,8 @@ describe('the join of two records', () => {
       fc.property(one, one, (a, b) => {
         const joined = joinRecords(a, b);
         expect(joinRecords(joined, joined)).toEqual(joined);
-        expect(joinRecords(joined, a)).toEqual(joined);
+        expect(known(joinRecords(joined, a))).toEqual(known(joined));
+        expect(joinParts('hero', [joined])).toEqual(joined);
       }),
       runs,
     );
@@ -67,34 +110,78 @@ describe('the join of two records', () => {
     );
   });
 
-  it('never moves a state back, and never forgets an intent that has no answer', () => {
-    const order: PurchaseState[] = ['intent', 'unresolved', 'refused', 'running', 'lost', 'failed', 'done'];
-    const isSameAct = (a: Purchase, b: Purchase) =>
-      a.fingerprint === b.fingerprint && a.generation === b.generation && a.attempt === b.attempt;
+  it('never moves a state back', () => {
+    const order: PurchaseState[] = ['refused', 'intent', 'unresolved', 'running', 'lost', 'failed', 'done'];
     fc.assert(
       fc.property(one, one, (a, b) => {
-        const joined = joinRecords(a, b);
+        const joined = new Map(joinRecords(a, b).purchases.map((purchase) => [factOf(purchase), purchase]));
         for (const before of [...a.purchases, ...b.purchases]) {
-          const after = joined.purchases.filter(
-            (purchase) =>
-              isSameAct(purchase, before) && (before.jobId === undefined || purchase.jobId === before.jobId),
-          );
-          expect(Math.max(...after.map(({ state }) => order.indexOf(state)))).toBeGreaterThanOrEqual(
-            order.indexOf(before.state),
-          );
+          const after = joined.get(factOf(before));
+          if (after === undefined) expect(before.jobId).toBeUndefined();
+          else expect(order.indexOf(after.state)).toBeGreaterThanOrEqual(order.indexOf(before.state));
         }
       }),
       runs,
     );
   });
 
-  it('is the same through the file: two written locks join to what the locks join to', () => {
+  it('loses no send that neither side has closed, whatever else is known, and keeps none that one side has', () => {
+    fc.assert(
+      fc.property(one, one, (a, b) => {
+        const sends = new Set(
+          [...a.purchases, ...b.purchases]
+            .filter(mayBeCharged)
+            .flatMap(({ send }) => (isClosed(send, a, b) ? [] : send)),
+        );
+        expect(new Set(joinRecords(a, b).purchases.filter(mayBeCharged).map(sendOf))).toEqual(sends);
+      }),
+      runs,
+    );
+  });
+
+  it('keeps what was refused until a job of its purchase is there', () => {
+    fc.assert(
+      fc.property(one, one, (a, b) => {
+        const all = [...a.purchases, ...b.purchases];
+        const bought = (refused: Purchase) =>
+          all.some(
+            ({ jobId, generation, fingerprint }) =>
+              jobId !== undefined && generation === refused.generation && fingerprint === refused.fingerprint,
+          );
+        const keys = all.filter((purchase) => purchase.state === 'refused' && !bought(purchase)).map(({ key }) => key);
+        const kept = joinRecords(a, b).purchases.filter(({ state }) => state === 'refused');
+        expect(new Set(kept.map(({ key }) => key))).toEqual(new Set(keys));
+      }),
+      runs,
+    );
+  });
+
+  it('knows of each purchase its kind, and that it was forgotten or written off, once one side does', () => {
+    fc.assert(
+      fc.property(one, one, (a, b) => {
+        const joined = joinRecords(a, b);
+        for (const purchase of joined.purchases) {
+          const told = [a, b].flatMap(({ kind, purchases }) =>
+            purchases.filter((one) => factOf(one) === factOf(purchase)).map((one) => ({ kind, ...one })),
+          );
+          expect(purchase.forgotten === true).toBe(told.some(({ forgotten }) => forgotten));
+          expect(purchase.writtenOff === true).toBe(told.some((one) => mayBeCharged(one) && one.writtenOff));
+          expect(purchase.kind ?? joined.kind).toBe(told.map(({ kind }) => kind).sort()[0]);
+        }
+      }),
+      runs,
+    );
+  });
+
+  it('is the same through the file: two written locks join to what the settled locks join to', () => {
     fc.assert(
       fc.property(explainedRecords, explainedRecords, (a, b) => {
         const [first, second] = [lockOf(a), lockOf(b)];
-        expect(writeLock(joinLocks(reread(first), reread(second)))).toBe(writeLock(joinLocks(first, second)));
+        const joined = joinLocks(settled(first), settled(second));
+        expect(facts(joinLocks(reread(first), reread(second)))).toBe(facts(joined));
+        expect(writeLock(reread(joined))).toBe(writeLock(joined));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -104,18 +191,35 @@ describe('the join of two records', () => {
   });
 });
 
-const act = { fingerprint: '1:aa', generation: 1, attempt: 1, key: 'k' };
+describe('the join of two locks', () => {
+  const lock = rawRecords.map(lockOf);
+  const content = ({ steps, ...rest }: Lock) => ({
+    ...rest,
+    steps: [...steps.values()].map(known).sort((a, b) => (a.address < b.address ? -1 : 1)),
+  });
 
-function fold(...purchases: Purchase[]): Purchase[] {
-  return recordOf({
-    address: 'hero',
-    kind: 'image',
-    ...act,
-    state: 'intent',
-    ...purchases[0],
-    earlier: purchases.slice(1),
-  }).purchases;
-}
+  it('is commutative, associative and idempotent, sends that stand at two addresses included', () => {
+    fc.assert(
+      fc.property(lock, lock, lock, (a, b, c) => {
+        expect(content(joinLocks(a, b))).toEqual(content(joinLocks(b, a)));
+        expect(content(joinLocks(joinLocks(a, b), c))).toEqual(content(joinLocks(a, joinLocks(b, c))));
+        const joined = joinLocks(a, b);
+        expect(content(joinLocks(joined, joined))).toEqual(content(joined));
+        expect(content(joinLocks(joined, a))).toEqual(content(joined));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of two services keeps the smaller digest', () => {
+    const of = (service?: string): Lock => ({ ...emptyLock(), ...(service !== undefined && { service }) });
+    const joined = (a?: string, b?: string) => joinLocks(of(a), of(b)).service;
+    expect([joined('a', 'b'), joined('b', 'a'), joined('a'), joined(undefined, 'b')]).toEqual(['a', 'a', 'a', 'b']);
+    expect(joinLocks(of(), of())).not.toHaveProperty('service');
+  });
+});
+
+const act = { fingerprint: '1:aa', generation: 1, attempt: 1, key: 'k' };
 
 describe('decisions', () => {
   const bought: StepRecord = { address: 'x', kind: 'image', purchases: [{ ...act, state: 'done', jobId: 'a' }] };
@@ -149,7 +253,18 @@ describe('decisions', () => {
       b: { accepted: [{ wanted: '1:bb', fingerprint: '1:zz', revision: 1 }] },
       joined: { accepted: [{ wanted: '1:bb', fingerprint: '1:aa', revision: 2 }] },
     },
-    { name: 'what is forgotten stays forgotten', a: { forgotten: 1 }, b: { forgotten: 3 }, joined: { forgotten: 3 } },
+    {
+      name: 'of an unpin and a later pin the pin',
+      a: { pin: { revision: 2 } },
+      b: { pin: { fingerprint: '1:aa', revision: 3 } },
+      joined: { pin: { fingerprint: '1:aa', revision: 3 } },
+    },
+    {
+      name: 'every send that was decided about stays decided, each once, sorted',
+      a: { sends: ['s2', 's1'] },
+      b: { sends: ['s3', 's1'] },
+      joined: { sends: ['s1', 's2', 's3'] },
+    },
   ];
   it.each(cases)('$name', ({ a, b, joined }) => {
     expect(joinRecords({ ...bought, decisions: a }, { ...bought, decisions: b }).decisions).toEqual(joined);
@@ -157,148 +272,20 @@ describe('decisions', () => {
   });
 
   it('outlive a line of a run that says nothing of them', () => {
-    const decisions: Decisions = { pin: { fingerprint: '1:aa', revision: 1 }, forgotten: 1 };
+    const decisions: Decisions = { pin: { fingerprint: '1:aa', revision: 1 }, sends: ['s1'] };
     expect(joinRecords({ ...bought, decisions }, bought).decisions).toEqual(decisions);
   });
 
   it('take no job id off the record', () => {
-    const both = joinRecords(bought, { ...bought, decisions: { forgotten: 9 } });
-    expect(both.purchases).toEqual(bought.purchases);
-  });
-});
-
-describe('the normal form', () => {
-  const cases: { name: string; facts: Purchase[]; expected: Partial<Purchase>[] }[] = [
-    {
-      name: 'a job answers its intent',
-      facts: [
-        { ...act, state: 'intent', since: '2030-01-01T00:00:00.000Z', request: { prompt: 'p' } },
-        { ...act, state: 'running', jobId: 'j1', credits: 3 },
-      ],
-      expected: [{ state: 'running', jobId: 'j1', credits: 3, request: { prompt: 'p' } }],
-    },
-    {
-      name: 'another attempt does not answer it',
-      facts: [
-        { ...act, state: 'unresolved' },
-        { ...act, attempt: 2, state: 'done', jobId: 'j2' },
-      ],
-      expected: [
-        { attempt: 2, state: 'done' },
-        { attempt: 1, state: 'unresolved' },
-      ],
-    },
-    {
-      name: 'a definite no wins over not knowing, also when the older report comes last',
-      facts: [
-        { ...act, state: 'refused', error: 'no credits' },
-        { ...act, attempt: 2, state: 'done', jobId: 'j2' },
-        { ...act, state: 'intent', since: '2030-01-01T00:00:00.000Z' },
-      ],
-      expected: [
-        { attempt: 2, state: 'done' },
-        { attempt: 1, state: 'refused', error: 'no credits' },
-      ],
-    },
-    {
-      name: 'a finished job has no clock and a done one no error',
-      facts: [
-        { ...act, state: 'running', jobId: 'j', since: '2030-01-01T00:00:00.000Z' },
-        { ...act, state: 'failed', jobId: 'j', error: 'e' },
-        { ...act, state: 'done', jobId: 'j' },
-      ],
-      expected: [{ state: 'done', jobId: 'j' }],
-    },
-    {
-      name: 'two jobs of one act are both kept, the finished one first',
-      facts: [
-        { ...act, state: 'running', jobId: 'a' },
-        { ...act, state: 'done', jobId: 'b' },
-      ],
-      expected: [
-        { jobId: 'b', state: 'done' },
-        { jobId: 'a', state: 'running' },
-      ],
-    },
-    {
-      name: 'the files of the higher revision stay',
-      facts: [
-        {
-          ...act,
-          state: 'done',
-          jobId: 'a',
-          revision: 1,
-          outputs: [{ path: 'a.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }],
-        },
-        {
-          ...act,
-          state: 'done',
-          jobId: 'a',
-          outputs: [{ path: 'z.png', sha256: 'f'.repeat(64), bytes: 2, type: 'image/png' }],
-        },
-      ],
-      expected: [{ revision: 1, outputs: [{ path: 'a.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }] }],
-    },
-    {
-      name: 'a known charge wins over an unknown one',
-      facts: [
-        { ...act, state: 'done', jobId: 'a' },
-        { ...act, state: 'running', jobId: 'a', credits: 7 },
-      ],
-      expected: [{ credits: 7, state: 'done' }],
-    },
-    {
-      name: 'a newer generation is the face',
-      facts: [
-        { ...act, state: 'done', jobId: 'a' },
-        { ...act, generation: 2, state: 'intent' },
-      ],
-      expected: [
-        { generation: 2, state: 'intent' },
-        { generation: 1, state: 'done' },
-      ],
-    },
-  ];
-
-  it.each(cases)('$name', ({ facts, expected }) => {
-    for (const order of [facts, [...facts].reverse()]) {
-      const purchases = fold(...order);
-      expect(purchases).toHaveLength(expected.length);
-      expect(purchases).toMatchObject(expected);
-      expect(
-        purchases.filter(({ state }) => state === 'done').every((done) => !('error' in done || 'since' in done)),
-      ).toBe(true);
-    }
+    const forgotten = bought.purchases.map((purchase) => ({ ...purchase, forgotten: true as const }));
+    const both = joinRecords(bought, { ...bought, purchases: forgotten, decisions: { pin: { revision: 9 } } });
+    expect(both.purchases).toEqual(forgotten);
   });
 
-  it('writes the request of the newest purchase only, and of an earlier refusal no more than the proof', () => {
-    const record = recordOf({
-      address: 'hero',
-      kind: 'image',
-      ...act,
-      attempt: 2,
-      state: 'done',
-      jobId: 'j',
-      request: { prompt: 'p' },
-      earlier: [{ ...act, state: 'refused', error: 'no credits', request: { prompt: 'p' } }],
-    });
-    expect(record.purchases[1]?.request).toEqual({ prompt: 'p' });
-    expect(lineOf(record)).toMatchObject({ request: { prompt: 'p' }, earlier: [{ ...act, state: 'refused' }] });
-    expect(lineOf(record).earlier?.[0]).not.toHaveProperty('request');
-    expect(lineOf(record).earlier?.[0]).not.toHaveProperty('error');
-  });
-
-  it('takes the kind that came with the newest purchase', () => {
-    const a: StepRecord = { address: 'x', kind: 'image', purchases: [{ ...act, state: 'done', jobId: 'a' }] };
-    const b: StepRecord = { address: 'x', kind: 'music', purchases: [{ ...act, generation: 2, state: 'intent' }] };
-    expect(joinRecords(a, b).kind).toBe('music');
-    expect(joinRecords(b, a).kind).toBe('music');
-  });
-
-  it('does not share what it was given', () => {
-    const a: StepRecord = { address: 'x', kind: 'image', purchases: [{ ...act, state: 'intent' }] };
-    const before = structuredClone(a);
-    joinRecords(a, { ...a, purchases: [{ ...act, state: 'done', jobId: 'j', credits: 2 }] });
-    expect(a).toEqual(before);
+  it('that say nothing are none', () => {
+    expect(joinRecords({ ...bought, decisions: {} }, { ...bought, decisions: { accepted: [], sends: [] } })).toEqual(
+      bought,
+    );
+    expect(joinParts('x', [{ ...bought, decisions: {} }])).toEqual(bought);
   });
 });

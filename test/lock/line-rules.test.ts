@@ -171,10 +171,33 @@ describe('a line is refused, with the reason,', () => {
       { ...good, decisions: { accepted: [{ wanted: 'b', fingerprint: 'a', revision: 0 }] } },
       'has a "revision" that is not a whole number from 1 to 1000000000: 0',
     ],
+    ['one decided send', { ...good, decisions: { sends: 's1' } }, 'has a "sends" that is not a list'],
     [
-      'nothing forgotten',
-      { ...good, decisions: { forgotten: 0 } },
-      'has a "forgotten" that is not a whole number from 1 to 1000000000: 0',
+      'a decided send of no form',
+      { ...good, decisions: { sends: ['s1', 's 2'] } },
+      'has something in "sends" that is not the id of a send: "s 2"',
+    ],
+    ['one closed send', { ...good, closes: {} }, 'has a "closes" that is not a list'],
+    [
+      'a closed send that is a number',
+      { ...good, closes: [7] },
+      'has something in "closes" that is not the id of a send: 7',
+    ],
+    ['an empty id of a send', { ...good, closes: [''] }, 'has something in "closes" that is not the id of a send: ""'],
+    [
+      'a long id of a closed send',
+      { ...good, closes: ['s'.repeat(65)] },
+      `has something in "closes" that is not the id of a send: "${'s'.repeat(65)}"`,
+    ],
+    ['a send that is a number', { ...intent, send: 7 }, 'has a "send" that is not a text: 7'],
+    ['a send with a space before it', { ...intent, send: ' s' }, 'has a "send" that is not the id of a send: " s"'],
+    ['a send with a line end', { ...intent, send: 's\n' }, 'has a "send" that is not the id of a send: "s\\n"'],
+    ['a long id of a send', { ...intent, send: 's'.repeat(65) }, 'has a "send" of more than 64 characters'],
+    ['an account of two words', { ...intent, account: 'a b' }, 'has a "account" that is not a digest: "a b"'],
+    [
+      'an earlier purchase of no kind',
+      { ...good, earlier: [{ ...good, kind: 'an image' }] },
+      'has a "kind" that is not a kind of generation: "an image"',
     ],
     ['a take of 0', { ...good, take: 0 }, 'has a "take" that is not a whole number from 1 to 1000000000: 0'],
   ];
@@ -201,7 +224,14 @@ describe('a line is taken', () => {
     ['with a request of 64 levels', { ...good, request: nested(64) }],
     ['with fields of a job where there is none', { ...intent, recordId: '..', url: 'x' }],
     ['with a fence where there is a job', { ...good, fence: '..' }],
+    [
+      'with fields of a send where there is a job',
+      { ...good, send: ' ', account: ' ', writtenOff: true, resent: true },
+    ],
+    ['with an id of a send as long as it may be', { ...intent, send: `-${'9'.repeat(63)}`, account: 'a1' }],
+    ['with no send that is closed, or decided about', { ...good, closes: [], decisions: { sends: [] } }],
     ['with decisions of a newer version', { ...good, decisions: { gate: 7 } }],
+    ['with decisions of an older version', { ...good, decisions: { forgotten: 0 } }],
   ];
 
   it.each(cases)('%s', (_name, line) => {
@@ -212,7 +242,19 @@ describe('a line is taken', () => {
     const [step] = read(
       `${header}${JSON.stringify({ ...intent, recordId: 'rec', url: 'https://a.example/' })}\n`,
     ).lock.steps.values();
-    expect(step?.purchases).toEqual([without('kind', without('address', intent))]);
+    expect(step?.purchases).toEqual([
+      { ...without('kind', without('address', intent)), send: expect.stringMatching(/^v1-/) },
+    ]);
+  });
+
+  it('without the fields of a send where there is a job, and with a mark only where it is true', () => {
+    const marks = { writtenOff: 'yes', forgotten: 1, resent: 'true' };
+    const [one] = read(
+      `${header}${JSON.stringify({ ...good, ...marks, send: 's1', account: 'a1' })}\n`,
+    ).lock.steps.values();
+    expect(one?.purchases).toEqual([without('kind', without('address', good))]);
+    const [other] = read(`${header}${JSON.stringify({ ...intent, ...marks, send: 's1' })}\n`).lock.steps.values();
+    expect(other?.purchases).toEqual([{ ...without('kind', without('address', intent)), send: 's1' }]);
   });
 });
 

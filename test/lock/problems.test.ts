@@ -64,7 +64,7 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2001",
-          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or put {"mediabatch":"lock","version":1} back as its first line",
+          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or put {"mediabatch":"lock","version":2} back as its first line",
           "message": "campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
           "place": {
             "end": {
@@ -87,7 +87,7 @@ describe('what a reader is told about a file, to the letter:', () => {
 
   it('two services, whichever comes first', () => {
     const two = (a: string, b: string) =>
-      `${writeHeader({ version: 1, service: a })}${line}${'\n'.repeat(8)}${writeHeader({ version: 1, service: b })}`;
+      `${writeHeader({ version: 2, service: a })}${line}${'\n'.repeat(8)}${writeHeader({ version: 2, service: b })}`;
     expect(read(two('b2', 'a1')).diagnostics).toMatchInlineSnapshot(`
       [
         {
@@ -117,13 +117,13 @@ describe('what a reader is told about a file, to the letter:', () => {
 
   it('a newer version', () => {
     expect(
-      read(`${line}{"mediabatch":"lock","version":2}\n{"mediabatch":"lock","version":3}\n`).diagnostics,
+      read(`${line}{"mediabatch":"lock","version":3}\n{"mediabatch":"lock","version":4}\n`).diagnostics,
     ).toMatchInlineSnapshot(`
       [
         {
           "code": "MB2002",
           "hint": "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it",
-          "message": "campaign.lock.jsonl was made by a newer mediabatch: its version is 2, and this one reads version 1",
+          "message": "campaign.lock.jsonl was made by a newer mediabatch: its version is 3, and this one reads up to version 2",
           "place": {
             "end": {
               "column": 34,

@@ -27,14 +27,35 @@ function requestOf(fingerprint: string): { [field: string]: Json } {
   return { prompt: `of ${fingerprint}`, list: [1, { b: 2, a: null }] };
 }
 
+/** Every send that any generated record may have, by what it was for. */
+export function sendsOf({
+  fingerprint,
+  generation,
+  attempt,
+}: Pick<Purchase, 'fingerprint' | 'generation' | 'attempt'>) {
+  return [1, 2].map((nth) => `s${nth}-${fingerprint.slice(2)}-${generation}-${attempt}`);
+}
+
+const attempts = [1, 2, 3];
+const sendIds = ['1:aa', '1:bb'].flatMap((fingerprint) =>
+  [1, 2].flatMap((generation) => attempts.flatMap((attempt) => sendsOf({ fingerprint, generation, attempt }))),
+);
+const someSends = fc.uniqueArray(fc.constantFrom(...sendIds), { maxLength: 6 });
+const kinds = fc.constantFrom('image', 'music');
+
 /** Few values for each part of the identity, so that facts meet. The request follows from the fingerprint, as it does in life. */
 export const purchase: fc.Arbitrary<Purchase> = fc
   .record({
     fingerprint: fc.constantFrom('1:aa', '1:bb'),
     generation: fc.integer({ min: 1, max: 2 }),
-    attempt: fc.integer({ min: 1, max: 3 }),
+    attempt: fc.constantFrom(...attempts),
     jobId: fc.option(fc.constantFrom('job-1', 'job-2', 'job-3'), { nil: undefined }),
     rank: fc.nat(3),
+    send: fc.nat(1),
+    account: fc.option(fc.constantFrom('acc-1', 'acc-2')),
+    writtenOff: fc.boolean(),
+    forgotten: fc.boolean(),
+    kind: fc.option(kinds),
     since: fc.option(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
     fence: fc.option(fc.constantFrom('', 'job-8', 'job-9')),
     resent: fc.boolean(),
@@ -47,14 +68,21 @@ export const purchase: fc.Arbitrary<Purchase> = fc
     take: fc.option(fc.integer({ min: 1, max: 2 })),
     hasRequest: fc.boolean(),
   })
-  .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, ...facts }): Purchase => {
+  .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, send, ...facts }): Purchase => {
+    const state = (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done';
+    const id = sendsOf({ fingerprint, generation, attempt })[send];
     return {
       fingerprint,
       generation,
       attempt,
-      state: (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done',
+      state,
       key: `${fingerprint}-${generation}-${attempt}`,
       ...(jobId !== undefined && { jobId }),
+      ...(jobId === undefined && id !== undefined && { send: id }),
+      ...(facts.account !== null && jobId === undefined && { account: facts.account }),
+      ...(facts.writtenOff && jobId === undefined && { writtenOff: true as const }),
+      ...(facts.forgotten && { forgotten: true as const }),
+      ...(facts.kind !== null && { kind: facts.kind }),
       ...(facts.since !== null && { since: facts.since }),
       ...(facts.fence !== null && jobId === undefined && { fence: facts.fence }),
       ...(facts.resent && jobId === undefined && { resent: true as const }),
@@ -82,7 +110,7 @@ const decisions: fc.Arbitrary<Decisions> = fc.record(
       fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) }),
       { maxLength: 3 },
     ),
-    forgotten: fc.integer({ min: 1, max: 3 }),
+    sends: someSends,
   },
   { requiredKeys: [] },
 );
@@ -94,20 +122,29 @@ export function rawRecord(address: fc.Arbitrary<string>): fc.Arbitrary<StepRecor
   return fc
     .record({
       address,
-      kind: fc.constantFrom('image', 'music'),
+      kind: kinds,
       purchases: fc.array(purchase, { minLength: 1, maxLength: 5 }),
       decisions: fc.option(decisions, { nil: undefined }),
+      closes: fc.option(someSends, { nil: undefined }),
     })
-    .map(({ decisions: decided, ...record }) => ({ ...record, ...(decided !== undefined && { decisions: decided }) }));
+    .map(({ decisions: decided, closes, ...record }) => ({
+      ...record,
+      ...(decided !== undefined && { decisions: decided }),
+      ...(closes !== undefined && closes.length > 0 && { closes }),
+    }));
 }
 
 export const rawRecords = fc.array(rawRecord(fc.constantFrom(...addresses)), { maxLength: 6 });
 
-/** Every purchase comes with its request, as each line of a run does. */
+/** Every purchase comes with its request, as each line of a run does, and the service says the same of one state. */
 export const explainedRecords = rawRecords.map((records) =>
   records.map((record) => ({
     ...record,
-    purchases: record.purchases.map((one) => ({ ...one, request: requestOf(one.fingerprint) })),
+    purchases: record.purchases.map((one) => ({
+      ...one,
+      request: requestOf(one.fingerprint),
+      error: `said of what is ${one.state}`,
+    })),
   })),
 );
 
@@ -119,9 +156,13 @@ export function jobIds(lock: Lock): string[] {
   return [...ids].sort();
 }
 
-/** A file as version 1 wrote it first. It never changes. */
-export const golden = readFileSync(new URL('golden-v1.lock.jsonl', import.meta.url));
-export const header = writeHeader({ version: 1 });
+/** Files as each version wrote them first. They never change. */
+export const goldens = {
+  1: readFileSync(new URL('golden-v1.lock.jsonl', import.meta.url)),
+  2: readFileSync(new URL('golden-v2.lock.jsonl', import.meta.url)),
+};
+export const golden = goldens[2];
+export const header = writeHeader({ version: 2 });
 
 export const good = {
   address: 'hero@de',
@@ -145,7 +186,7 @@ export function codes(text: string | Uint8Array): string[] {
 /** In normal form. */
 export const lock: fc.Arbitrary<Lock> = rawRecords.map((records) =>
   records.reduce(
-    (sum, record) => joinLocks(sum, { version: 1, service: 'abc', steps: new Map([[record.address, record]]) }),
+    (sum, record) => joinLocks(sum, { version: 2, service: 'abc', steps: new Map([[record.address, record]]) }),
     emptyLock(),
   ),
 );

@@ -13,7 +13,7 @@ describe('two reports of one purchase become one', () => {
     expect(one).toEqual(other);
     return one ?? [];
   }
-  const open = { state: 'intent', jobId: undefined };
+  const open = { state: 'intent', jobId: undefined, send: 's1' };
   const file = (path: string) => [{ path, sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }];
 
   it.each<[string, object, object, object]>([
@@ -80,42 +80,83 @@ describe('two reports of one purchase become one', () => {
     ],
     ['the smaller key', { key: 'a' }, { key: 'b' }, { key: 'a' }],
     ['the larger take', { take: 2 }, { take: 1 }, { take: 2 }],
+    ['the only take', {}, { take: 1 }, { take: 1 }],
     ['the only request', { request: { a: 1 } }, {}, { request: { a: 1 } }],
     ['the larger request', { request: { a: 1 } }, { request: { a: 2 } }, { request: { a: 2 } }],
+    ['of one account told twice that account', { ...open, account: 'a' }, { ...open, account: 'a' }, { account: 'a' }],
+    ['the only account', { ...open, account: 'b' }, open, { account: 'b' }],
+    ['of two accounts the smaller', { ...open, account: 'b' }, { ...open, account: 'a' }, { account: 'a' }],
+    ['that it was written off', open, { ...open, writtenOff: true }, { writtenOff: true }],
+    ['that it was forgotten', {}, { forgotten: true }, { forgotten: true }],
+    [
+      'that a key of it is not replayed',
+      { ...open, state: 'unresolved' },
+      { ...open, error: 'a' },
+      { state: 'unresolved' },
+    ],
   ])('%s', (_name, a, b, expected) => {
     const purchases = joined(a, b);
     expect(purchases).toHaveLength(1);
     expect(purchases[0]).toMatchObject(expected);
   });
 
-  it('and a job answers the intent, with what both knew', () => {
+  it('and what neither knows is not there', () => {
+    for (const facts of [{}, open, { state: 'refused', jobId: undefined }]) {
+      const [purchase] = joined(facts, { ...facts });
+      expect(Object.values(purchase ?? {})).not.toContain(undefined);
+      for (const mark of [
+        'writtenOff',
+        'forgotten',
+        'resent',
+        'kind',
+        'account',
+        'take',
+        'request',
+        'since',
+        'fence',
+      ]) {
+        expect(purchase).not.toHaveProperty(mark);
+      }
+    }
+  });
+
+  it('but a job and a send of the same purchase stay two, and a refusal goes', () => {
     expect(joined({ ...open, request: { a: 1 }, take: 3 }, { credits: 2 })).toEqual([
-      expect.objectContaining({ jobId: 'job-1', credits: 2, take: 3, request: { a: 1 } }),
+      expect.objectContaining({ jobId: 'job-1', credits: 2 }),
+      expect.objectContaining({ send: 's1', take: 3, request: { a: 1 } }),
     ]);
+    expect(joined({ ...open, state: 'refused' }, {}).map(({ state }) => state)).toEqual(['done']);
+    expect(joined({ ...open, state: 'refused' }, open).map(({ state }) => state)).toEqual(['intent', 'refused']);
   });
 
-  it('and a refusal stays beside a job', () => {
-    const states = joined({ ...open, state: 'refused' }, {}).map(({ state }) => state);
-    expect(states).toEqual(['done', 'refused']);
-  });
-
-  it('newest first: by generation, attempt, state, job, fingerprint', () => {
+  it('newest first: by generation, state, attempt, name, fingerprint', () => {
     const order = (a: object, b: object) =>
-      joined(a, b).map((p) => `${p.generation} ${p.attempt} ${p.state} ${p.jobId} ${p.fingerprint.slice(0, 3)}`);
+      joined(a, b).map(
+        (p) => `${p.generation} ${p.attempt} ${p.state} ${p.jobId ?? p.send ?? p.key} ${p.fingerprint.slice(0, 3)}`,
+      );
+    const refused = { ...open, state: 'refused' };
     expect([
-      order({ generation: 2 }, { attempt: 2 }),
+      order({ generation: 2, state: 'running' }, { attempt: 2 }),
       order({ attempt: 2, state: 'failed' }, {}),
+      order({ attempt: 2 }, {}),
       order({ state: 'failed' }, { jobId: 'job-2' }),
       order({ jobId: 'job-2' }, {}),
       order({ fingerprint: '1:c' }, {}),
+      order({ ...open, send: 's2', key: 'a' }, { ...open, key: 'b' }),
+      order({ ...open, send: 's2' }, { ...refused, attempt: 2 }),
+      order({ ...refused, key: 'b', send: 'a', fingerprint: '1:c' }, { ...refused, key: 'a', send: 'b' }),
     ]).toMatchInlineSnapshot(`
       [
         [
-          "2 1 done job-1 1:a",
+          "2 1 running job-1 1:a",
           "1 2 done job-1 1:a",
         ],
         [
+          "1 1 done job-1 1:a",
           "1 2 failed job-1 1:a",
+        ],
+        [
+          "1 2 done job-1 1:a",
           "1 1 done job-1 1:a",
         ],
         [
@@ -129,6 +170,18 @@ describe('two reports of one purchase become one', () => {
         [
           "1 1 done job-1 1:a",
           "1 1 done job-1 1:c",
+        ],
+        [
+          "1 1 intent s1 1:a",
+          "1 1 intent s2 1:a",
+        ],
+        [
+          "1 1 intent s2 1:a",
+          "1 2 refused mb1-key 1:a",
+        ],
+        [
+          "1 1 refused a 1:a",
+          "1 1 refused b 1:c",
         ],
       ]
     `);

@@ -4,7 +4,20 @@ import type { Graph, Step } from '../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../src/lock/record.ts';
 import { applyDecisions, findKept } from '../../src/plan/apply-decisions.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { clips, create, deciding, earlier, job, lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';
+import {
+  clips,
+  create,
+  deciding,
+  earlier,
+  forgotten,
+  job,
+  lockOf,
+  picture,
+  saved,
+  song,
+  stepOf,
+  urlOf,
+} from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -50,7 +63,7 @@ describe('what people decided about a step', () => {
     [
       'a pin of what is forgotten holds nothing',
       graph,
-      deciding(lockOf({ a: [saved(was)] }), 'a', { pin: { fingerprint: was.fingerprint, revision: 1 }, forgotten: 1 }),
+      deciding(lockOf({ a: [forgotten(saved(was))] }), 'a', { pin: { fingerprint: was.fingerprint, revision: 1 } }),
       held(a, undefined),
     ],
     [

@@ -1,5 +1,6 @@
 import type { Graph, Step } from '../../src/graph/graph.ts';
 import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../src/lock/record.ts';
+import { mayBeCharged } from '../../src/lock/sends.ts';
 import { assemblePlan, type PlanFacts } from '../../src/plan/assemble.ts';
 import { type Match, matchSteps } from '../../src/plan/match.ts';
 import type { Plan, PlanRow } from '../../src/plan/plan.ts';
@@ -36,19 +37,25 @@ export function output(path: string, more: Partial<Output> = {}): Output {
   return { path, sha256: `sha of ${path}`, bytes: 7, type: 'audio/mpeg', ...more };
 }
 
-/** A purchase without a job: an intent unless it says otherwise. */
+/** A purchase without a job: an open send unless it says otherwise. */
 export function create(step: Step, more: Partial<Purchase> = {}): Purchase {
   const { fingerprint, paidRequest: request } = step;
-  const { generation = 1, attempt = 1 } = more;
+  const { generation = 1, attempt = 1, state = 'intent' } = more;
   return {
     fingerprint,
     generation,
     attempt,
-    state: 'intent',
+    state,
     key: `key of ${step.address} ${generation}.${attempt}`,
+    ...(mayBeCharged({ state }) && { send: sendIn(step, more) }),
     request,
     ...more,
   };
+}
+
+/** The id of the send that `create` makes. */
+export function sendIn(step: Step, { generation = 1, attempt = 1 }: Partial<Purchase> = {}): string {
+  return `send of ${step.address} ${generation}.${attempt}`;
 }
 
 /** A purchase with a job: it runs unless it says otherwise. */
@@ -72,13 +79,25 @@ export function lockOf(records: Record<string, Purchase[]>, more: Partial<StepRe
     address,
     { address, kind: 'music', purchases, ...more },
   ]);
-  return { version: 1, steps: new Map(steps) };
+  return { version: 2, steps: new Map(steps) };
 }
 
 export function deciding(lock: Lock, address: string, decisions: Decisions): Lock {
   const record = lock.steps.get(address);
   if (record === undefined) throw new Error(`nothing on record for ${address}`);
   return { ...lock, steps: new Map([...lock.steps, [address, { ...record, decisions }]]) };
+}
+
+/** What stands there up to a generation is forgotten. */
+export function forgetting(lock: Lock, address: string, generation = Number.POSITIVE_INFINITY): Lock {
+  const record = lock.steps.get(address);
+  if (record === undefined) throw new Error(`nothing on record for ${address}`);
+  const purchases = record.purchases.map((one) => (one.generation <= generation ? forgotten(one) : one));
+  return { ...lock, steps: new Map([...lock.steps, [address, { ...record, purchases }]]) };
+}
+
+export function forgotten(purchase: Purchase): Purchase {
+  return { ...purchase, forgotten: true };
 }
 
 /** A plan in which every file is there, unless the facts say otherwise. */

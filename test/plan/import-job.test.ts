@@ -5,7 +5,7 @@ import { importJob } from '../../src/plan/import-job.ts';
 import { idempotencyKey } from '../../src/plan/key.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { create, deciding, earlier, job, lockOf, matchOf, saved, song, stepOf } from './facts.ts';
+import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -61,9 +61,44 @@ describe('a job that was paid for elsewhere', () => {
   ])('is the answer to a create that was never answered (%j)', (charge, said) => {
     const open = create(a, { generation: 2, attempt: 3, since: '2030-01-01T00:00:00.000Z' });
     const lock = lockOf({ a: [open, job(earlier(a), { state: 'failed' })] });
-    expect(imported(graph, lock, { jobId: 'job-7', ...charge })).toEqual(
-      recorded(told(said), { ...purchase, generation: 2, attempt: 3, key: open.key, ...charge }),
+    const answered: Purchase = { ...purchase, generation: 2, attempt: 3, key: open.key, ...charge };
+    const decisions = { sends: [sendIn(a, { generation: 2, attempt: 3 })] };
+    expect(imported(graph, lock, { jobId: 'job-7', ...charge })).toEqual({
+      is: 'recorded',
+      address: 'a',
+      text: told(said),
+      records: [{ address: 'a', kind: 'music', purchases: [answered], decisions }],
+    });
+  });
+
+  test('is not taken for the answer to one of several creates: a person says to which', () => {
+    const lock = lockOf({ a: [create(a, { generation: 2 }), create(a)] });
+    expect(imported(graph, lock, { jobId: 'job-7' })).toEqual({
+      is: 'refused',
+      address: 'a',
+      text: 'has several creates whose answer was lost, and the job answers one of them',
+      hint: 'say which one: `mediabatch resolve FILE a --job job-7 --send ID`',
+    });
+  });
+
+  test('is no answer to a create that was written off', () => {
+    const lock = lockOf({ a: [create(a, { writtenOff: true })] });
+    const key = idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat: 2, attempt: 1 });
+    expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(
+      recorded(told(unknown), { ...purchase, generation: 2, key }),
     );
+  });
+
+  test('is the first purchase of a step that was only refused before', () => {
+    const lock = lockOf({ a: [create(a, { state: 'refused', attempt: 2 })] });
+    expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(recorded(told(unknown), purchase));
+  });
+
+  test('of another kind may have the same number', () => {
+    const lock = lockOf({ b: [{ ...saved(earlier(a), { jobId: 'job-7' }), kind: 'video' }] });
+    expect(imported(graph, lock, { jobId: 'job-7' }).is).toBe('recorded');
+    const own = lockOf({ b: [{ ...saved(earlier(a), { jobId: 'job-7' }), kind: 'music' }] }, { kind: 'video' });
+    expect(imported(graph, own, { jobId: 'job-7' }).is).toBe('refused');
   });
 
   test('is no answer to a create of another request', () => {
@@ -74,7 +109,7 @@ describe('a job that was paid for elsewhere', () => {
   });
 
   test('may come back after it was forgotten', () => {
-    const lock = deciding(lockOf({ old: [saved(earlier(a), { jobId: 'job-7' })] }), 'old', { forgotten: 1 });
+    const lock = lockOf({ old: [forgotten(saved(earlier(a), { jobId: 'job-7' }))] });
     expect(imported(graph, lock, { jobId: 'job-7' }).is).toBe('recorded');
   });
 });

@@ -3,7 +3,7 @@ import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../src/lock/record.ts';
 import { matchSteps, purchaseOf } from '../../src/plan/match.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { create, deciding, earlier, job, lockOf, saved, song, stepOf } from './facts.ts';
+import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -27,6 +27,7 @@ describe('which purchase of a request counts', () => {
     intent: (generation) => create(a, { generation }),
     unresolved: (generation) => create(a, { generation, state: 'unresolved' }),
     refused: (generation) => create(a, { generation, state: 'refused' }),
+    'written off': (generation) => create(a, { generation, writtenOff: true }),
     'done, of another request': (generation) => saved(earlier(a), { generation }),
   };
 
@@ -38,17 +39,23 @@ describe('which purchase of a request counts', () => {
     [['lost', 'running'], 1],
     [['refused', 'done'], 1],
     [['refused', 'running'], 1],
-    [['intent', 'done'], 0],
-    [['unresolved', 'running'], 0],
+    [['intent', 'done'], 1],
+    [['unresolved', 'running'], 1],
+    [['intent', 'unresolved'], 0],
+    [['unresolved', 'intent'], 0],
     [['failed', 'intent'], 1],
     [['lost', 'unresolved'], 1],
-    [['refused', 'intent'], 0],
-    [['refused', 'unresolved'], 0],
+    [['refused', 'intent'], 1],
+    [['refused', 'unresolved'], 1],
     [['refused', 'refused'], 0],
-    [['refused', 'failed'], 0],
+    [['refused', 'failed'], 1],
+    [['refused', 'lost'], 1],
+    [['refused', 'written off'], 0],
+    [['written off'], undefined],
+    [['written off', 'failed'], 1],
     [['failed', 'refused'], 0],
     [['lost', 'refused'], 0],
-    [['failed', 'refused', 'intent'], 0],
+    [['failed', 'refused', 'intent'], 2],
     [['failed', 'intent', 'refused'], 1],
     [['failed', 'lost'], 0],
     [['lost', 'failed'], 0],
@@ -61,9 +68,7 @@ describe('which purchase of a request counts', () => {
   });
 
   test('what is forgotten does not', () => {
-    const record = deciding(lockOf({ a: [job(a, { generation: 2, state: 'failed' }), saved(a)] }), 'a', {
-      forgotten: 1,
-    });
+    const record = lockOf({ a: [job(a, { generation: 2, state: 'failed' }), forgotten(saved(a))] });
     expect(found(graph, record)).toEqual([{ is: 'a', record: ['a-2', 'a-1'], purchase: 'a-2' }]);
   });
 });
@@ -127,7 +132,7 @@ describe('a step without a purchase of its own', () => {
       { is: 'a', sharesJobOf: 'b' },
       { is: 'b', record: ['a-1'], purchase: 'a-1' },
     ]);
-    expect(found(graph, deciding(lockOf({ old: [saved(a)] }), 'old', { forgotten: 1 }))).toEqual([{ is: 'a' }]);
+    expect(found(graph, lockOf({ old: [forgotten(saved(a))] }))).toEqual([{ is: 'a' }]);
   });
 
   test('takes what another step has on record and does not want any more', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Decisions, Purchase, StepRecord } from '../../src/lock/record.ts';
 import { moveRecord } from '../../src/plan/move-record.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { create, earlier, job, saved, song, stepOf } from './facts.ts';
+import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([song('new'), song('old')]);
 const step = stepOf(graph, 'new');
@@ -24,14 +24,18 @@ describe('what stands on record for one address becomes that of another', () => 
       is: 'recorded',
       address: 'new',
       text: 'has what was bought as old: 2 jobs, 3 credits',
-      records: [recordOf('new', purchases), old(purchases, { forgotten: 3 })],
+      records: [recordOf('new', purchases), old(purchases.map(forgotten))],
     });
   });
 
   test('above what the new address has forgotten', () => {
-    const purchases = [saved(step, { generation: 3 }), saved(was, { generation: 2, credits: 9 })];
-    const decisions = { pin: { fingerprint: step.fingerprint, revision: 2 }, forgotten: 2 };
-    const record = recordOf('new', [saved(was, { generation: 5 })], { forgotten: 5 });
+    const off = create(was, { writtenOff: true });
+    const purchases = [saved(step, { generation: 3 }), forgotten(saved(was, { generation: 2, credits: 9 })), off];
+    const decisions = { pin: { fingerprint: step.fingerprint, revision: 2 }, sends: ['s9'] };
+    const record = recordOf(
+      'new',
+      [forgotten(saved(was, { generation: 5 })), saved(was, { generation: 1 })].map(forgotten),
+    );
     expect(moveRecord(old(purchases, decisions), { ...target, record })).toStrictEqual({
       is: 'recorded',
       address: 'new',
@@ -40,12 +44,10 @@ describe('what stands on record for one address becomes that of another', () => 
         recordOf(
           'new',
           purchases.map((one) => ({ ...one, generation: one.generation + 5 })),
-          {
-            pin: { fingerprint: step.fingerprint, revision: 2 },
-            forgotten: 7,
-          },
+          decisions,
         ),
-        old(purchases, { forgotten: 3 }),
+        // What may have been charged cannot be forgotten.
+        old([...purchases.slice(0, 2).map(forgotten), off], decisions),
       ],
     });
   });
@@ -77,6 +79,12 @@ describe('what stands on record for one address becomes that of another', () => 
       old([saved(step)]),
       { oldStep: stepOf(graph, 'old') },
       `${moved}; old, still in the manifest, counts as not bought`,
+    ],
+    [
+      'a send at the new address that was written off',
+      old([saved(step)]),
+      { record: recordOf('new', [create(step, { writtenOff: true })]) },
+      moved,
     ],
     [
       'a refusal at the new address',
@@ -123,7 +131,7 @@ describe('what is not moved', () => {
     ],
     [
       'what is forgotten',
-      old([saved(step)], { forgotten: 1 }),
+      old([forgotten(saved(step))]),
       {},
       'has nothing to take over: nothing was bought for old',
       'mediabatch status shows the orphans of the lock',
@@ -139,6 +147,13 @@ describe('what is not moved', () => {
       'anything over a create whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
+      'has a create whose answer was lost',
+      'decide which one counts: `mediabatch forget FILE new` makes room, and its id stays on record',
+    ],
+    [
+      'anything over a send whose key is not replayed',
+      paid,
+      { record: recordOf('new', [create(was, { state: 'unresolved' })]) },
       'has a create whose answer was lost',
       'decide which one counts: `mediabatch forget FILE new` makes room, and its id stays on record',
     ],

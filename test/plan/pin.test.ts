@@ -4,7 +4,7 @@ import type { Decisions, Lock, Purchase } from '../../src/lock/record.ts';
 import { findOwn, pinStep, unpinStep } from '../../src/plan/pin.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { create, deciding, earlier, job, lockOf, matchOf, saved, song, stepOf } from './facts.ts';
+import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, song, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -145,7 +145,7 @@ describe('the purchase that can be decided about', () => {
   test.each<[string, Graph, Lock, { text: string; hint: string }]>([
     ['nothing is on record', graph, lockOf({}), nothing],
     ['there is only a failure', graph, lockOf({ a: [job(a, { state: 'failed' })] }), nothing],
-    ['it is forgotten', graph, deciding(lockOf({ a: [saved(a)] }), 'a', { forgotten: 1 }), nothing],
+    ['it is forgotten', graph, lockOf({ a: [forgotten(saved(a))] }), nothing],
     [
       'it stands under another name',
       graph,

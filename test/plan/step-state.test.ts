@@ -4,7 +4,7 @@ import type { Lock, Purchase } from '../../src/lock/record.ts';
 import { matchSteps } from '../../src/plan/match.ts';
 import { type StepState, stateOfStep } from '../../src/plan/step-state.ts';
 import { graphOfSteps } from '../rig/steps.ts';
-import { create, deciding, earlier, job, lockOf, saved, song, stepOf } from './facts.ts';
+import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -36,7 +36,7 @@ describe('the state of a step', () => {
   });
 
   test('nobody has bought what is forgotten', () => {
-    expect(stateOf(graph, deciding(lockOf({ a: [saved(a)] }), 'a', { forgotten: 1 }), 'a')).toBe('not-bought');
+    expect(stateOf(graph, lockOf({ a: [forgotten(saved(a))] }), 'a')).toBe('not-bought');
   });
 
   test('a step that the campaign does not have is not bought', () => {

@@ -20,10 +20,10 @@ function lookUp(
     complete,
   }));
   if (first === undefined || second === undefined) throw new Error('two walks');
-  const creates = lost.map((request, index) => ({ key: `k${index}`, request, resent }));
+  const creates = lost.map((request, index) => ({ id: `k${index}`, request, resent }));
   const verdicts = decideLookUp(creates, [first, second], { fields, known: new Map([['known', old]]) });
-  return creates.map(({ key }) => {
-    const verdict = verdicts.get(key);
+  return creates.map(({ id }) => {
+    const verdict = verdicts.get(id);
     return verdict?.do === 'adopt' ? `adopt ${verdict.job.jobId}` : (verdict?.do ?? 'none');
   });
 }
@@ -85,7 +85,7 @@ function decide(jobs: string[], creates: Partial<LostCreate>[], more: { complete
   const { complete = [true, true], shown = old } = more;
   const [first = true, second = true] = complete;
   const walk = { jobs: jobs.map((jobId) => record(jobId)), older: [record('known', shown)] };
-  const lost = creates.map((one, index) => ({ key: `k${index}`, request: asked, resent: false, ...one }));
+  const lost = creates.map((one, index) => ({ id: `k${index}`, request: asked, resent: false, ...one }));
   const verdicts = decideLookUp(
     lost,
     [
@@ -94,7 +94,7 @@ function decide(jobs: string[], creates: Partial<LostCreate>[], more: { complete
     ],
     { fields, known },
   );
-  return lost.map(({ key }) => verdicts.get(key));
+  return lost.map(({ id }) => verdicts.get(id));
 }
 
 test('a person hears why it cannot be told, and which jobs it may be', () => {
@@ -119,7 +119,7 @@ test('a person hears why it cannot be told, and which jobs it may be', () => {
 test('the nearest like it is told apart from the same one', () => {
   const like = { ...asked, prompt: `${asked.prompt}, again` };
   const walk = { jobs: [record('near', like)], older: [record('known', old)], complete: true };
-  const lost = [{ key: 'k', request: asked, resent: false }];
+  const lost = [{ id: 'k', request: asked, resent: false }];
   expect(decideLookUp(lost, [walk, walk], { fields, known }).get('k')).toEqual({
     do: 'hold',
     error: 'the list shows jobs that are like it, but not the same',
@@ -138,7 +138,7 @@ test('only what is newer than the mark that was set before the first of them cou
 
 test('what is on record already is nobody’s answer', () => {
   const walk = { jobs: [record('mine')], older: [record('known', old)], complete: true };
-  const lost = [{ key: 'k', request: asked, resent: false }];
+  const lost = [{ id: 'k', request: asked, resent: false }];
   const recorded = new Map([...known, ['mine', asked]]);
   expect(decideLookUp(lost, [walk, walk], { fields, known: recorded }).get('k')).toEqual({ do: 'resend' });
 });

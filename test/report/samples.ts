@@ -133,6 +133,8 @@ export function eventfulRun(): RunEvent[] {
     { event: 'create-repeated', address: 'hero@fr', because: 'the connection was reset', afterMs: 1500 },
     { event: 'create-searched', address: 'hero@fr', because: 'the connection was reset' },
     { event: 'job-found', address: 'hero@fr', jobId: 'j-7' },
+    { event: 'send-asked', address: 'hero@fr', key: 'mb1-k' },
+    { event: 'send-settled', address: 'hero@fr', key: 'mb1-k', outcome: 'done', jobId: 'j-8', credits: 3 },
     {
       event: 'step-finished',
       address: 'hero@fr',

@@ -31,7 +31,14 @@ describe('plan.schema.json', () => {
   };
 
   it('describes what the plan prints, small or full', () => {
-    for (const value of [plan([]), plan([row('a', 'create', { credits: null })]), fullPlan()]) {
+    const post = { accounts: ['a'], at: '2030-05-01', perhaps: true as const };
+    const posts = [
+      row('a', 'create', { credits: 0, post }),
+      row('b', 'blocked', { blockedBy: 'consent', post }),
+      row('c', 'keep', { changedSince: true }),
+    ];
+    const small = [plan([]), plan([row('a', 'create', { credits: null })]), plan(posts, { posts: 1 })];
+    for (const value of [...small, fullPlan()]) {
       expect(validate(planJson(value)), JSON.stringify(validate.errors)).toBe(true);
     }
   });
@@ -65,7 +72,16 @@ describe('event.schema.json', () => {
   const validate = compile(eventSchema);
 
   it('describes every event of a run', () => {
-    for (const event of eventfulRun()) {
+    const waiting = at(0, {
+      event: 'step-left',
+      address: 'share',
+      task: 'share',
+      kind: 'post',
+      action: 'blocked',
+      reason: 'waits',
+      blockedBy: 'consent',
+    });
+    for (const event of [...eventfulRun(), waiting, at(0, runStarted([], { posts: 1 }))]) {
       expect(validate(JSON.parse(JSON.stringify(event))), `${event.event}: ${JSON.stringify(validate.errors)}`).toBe(
         true,
       );

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { LocalGate } from '../../src/engine/create-gate.ts';
 import { drive } from '../../src/engine/drive.ts';
 import { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { ListLookUp } from '../../src/engine/lost-creates.ts';
@@ -10,6 +11,7 @@ import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import { withoutMovedAway } from '../../src/plan/orphans.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { allowPosts } from '../../src/plan/post-consent.ts';
 import type { RunFact, StepOutcome } from '../../src/run/event.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
@@ -47,6 +49,8 @@ export interface RunOptions {
   redo?: string[];
   onUnknown?: 'ask' | 'hold';
   onError?: 'continue' | 'finish';
+  /** Whether somebody agreed to the posts of the plan. Default: yes. */
+  publish?: boolean;
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
   /** Leave the lines of the run as they are, as a killed process does. */
@@ -58,19 +62,29 @@ export interface RunResult {
   events: RunFact[];
   outcomes: Record<string, StepOutcome>;
   ledger: LocalLedger;
+  gate: LocalGate;
 }
 
 /** A whole campaign in memory: run it, break it, run it again. */
 export class TestCampaign {
-  readonly clock = new VirtualClock();
-  readonly service = new ScriptedService(this.clock);
+  readonly clock: VirtualClock;
+  readonly service: ScriptedService;
   readonly file = new MemoryLock();
   readonly outputs = memoryOutputs();
   readonly bodies = memoryBodies();
   graph: Graph;
+  /** Whose credential is at hand. */
+  account = 'one';
 
-  constructor(manifest: string | Graph, data: Record<string, string> = {}) {
+  /** `of`: another clone of the same campaign, with no lock yet, at the same service and time. */
+  constructor(manifest: string | Graph, data: Record<string, string> = {}, of?: TestCampaign) {
+    this.clock = of?.clock ?? new VirtualClock();
+    this.service = of?.service ?? new ScriptedService(this.clock);
     this.graph = typeof manifest === 'string' ? graphOf(manifest, data) : manifest;
+  }
+
+  clone(): TestCampaign {
+    return new TestCampaign(this.graph, {}, this);
   }
 
   plan(options: RunOptions = {}): Plan {
@@ -83,6 +97,7 @@ export class TestCampaign {
       },
       mediaFacts: () => this.outputs.facts.current,
       replays: this.service.canReplay ? 'yes' : 'no',
+      accountOf: (send) => `${send}-${this.account}`,
       now: this.clock.now(),
       concurrency: options.concurrency ?? 4,
       redo: new Set(options.redo ?? []),
@@ -110,7 +125,8 @@ export class TestCampaign {
   }
 
   async run(options: RunOptions = {}): Promise<RunResult> {
-    const plan = this.plan(options);
+    const planned = this.plan(options);
+    const plan = options.publish === false ? planned : allowPosts(planned);
     const controller = new AbortController();
     // As a run does: every step listens.
     setMaxListeners(0, controller.signal);
@@ -120,14 +136,17 @@ export class TestCampaign {
       options.onEvent?.(fact, () => controller.abort());
     };
     const { clock, service, outputs, bodies, file } = this;
+    const { creates = 64, onError = 'continue' } = options;
+    const wait = options.creditWaitMs === undefined ? {} : { creditWaitMs: options.creditWaitMs };
+    const gate = new LocalGate({ clock, places: creates, ...wait, emit });
     const ledger = new LocalLedger({
       lock: file.read(),
       file,
       bodies,
-      clock,
+      gate,
       totals: plan.totals,
+      accountOf: (send) => `${send}-${this.account}`,
       isAlone: async () => true,
-      ...(options.creditWaitMs !== undefined && { creditWaitMs: options.creditWaitMs }),
       emit,
     });
     const lost = new ListLookUp({
@@ -137,14 +156,14 @@ export class TestCampaign {
       signal: controller.signal,
       times: { graceMs: 60_000, gapMs: 10_000, fenceMs: 30_000 },
       hold: options.onUnknown === 'hold',
+      gate,
     });
-    const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
-    const { creates = 64, onError = 'continue' } = options;
-    const most = { concurrency: plan.concurrency, creates, downloads: 4 };
+    const ports = { ledger, gate, lost, service, outputs, clock, emit, signal: controller.signal };
+    const most = { concurrency: plan.concurrency, downloads: 4 };
     const ends = await clock.run(drive(plan, ports, { ...most, onError }));
     if (!options.unsettled) await file.replace(writeLines(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
     const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
-    return { plan, events, outcomes, ledger };
+    return { plan, events, outcomes, ledger, gate };
   }
 }
 

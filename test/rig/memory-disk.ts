@@ -2,7 +2,7 @@ import type { KeptBodies } from '../../src/disk/kept-bodies.ts';
 import type { LockFile } from '../../src/disk/lock-file.ts';
 import type { OutputError } from '../../src/disk/output-target.ts';
 import { readLock } from '../../src/lock/read.ts';
-import type { Lock, Output } from '../../src/lock/record.ts';
+import { type Lock, lockVersion, type Output } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
 import type { MediaFacts } from '../../src/plan/expectation.ts';
 import type { Outputs } from '../../src/run/ports.ts';
@@ -17,7 +17,7 @@ export class MemoryLock implements LockFile {
   dieAt: { line: number; written: boolean } | undefined;
   dead = false;
 
-  constructor(text = writeHeader({ version: 1 })) {
+  constructor(text = writeHeader({ version: lockVersion })) {
     this.text = text;
   }
 

@@ -51,6 +51,13 @@ export class ScriptedService implements Service {
     return this.canReplay && (kind === 'image' || kind === 'music');
   }
 
+  /** How far its clock is ahead of the client's. */
+  aheadMs = 0;
+
+  async clockAheadMs(): Promise<number> {
+    return this.aheadMs;
+  }
+
   async create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     this.#onWire += 1;
     this.mostOnWire = Math.max(this.mostOnWire, this.#onWire);
@@ -61,9 +68,25 @@ export class ScriptedService implements Service {
     }
   }
 
-  async #create({ kind, key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
-    this.creates.push({ key, body });
-    this.requests.push({ call: 'create', what: body });
+  /** The same answer is given again for a key that was refused, for 24 hours: the documentation leaves it open. */
+  repeatsRefusals = false;
+  readonly #refusals = new Map<string, { at: number; answer: CreateAnswer }>();
+
+  async #create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+    const { kind, key } = call;
+    this.creates.push({ key, body: call.body });
+    this.requests.push({ call: 'create', what: call.body });
+    const before = this.replays(kind) ? this.#refusals.get(key) : undefined;
+    if (before !== undefined && this.#now() - before.at < 24 * 3_600_000) {
+      await this.#answerTime();
+      return before.answer;
+    }
+    const answer = await this.#decide(call);
+    if (answer.is === 'refused' && this.repeatsRefusals) this.#refusals.set(key, { at: this.#now(), answer });
+    return answer;
+  }
+
+  async #decide({ kind, key, body }: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     const trouble = this.trouble(this.creates.length, body);
     await this.#alive();
     if (trouble !== undefined && !trouble.booked) {
@@ -88,12 +111,16 @@ export class ScriptedService implements Service {
 
   /** The service forgets keys after 24 hours. */
   #replayed(key: string): BookedJob | undefined {
-    const now = this.#clock.now();
+    const now = this.#now();
     return this.ledger.find((job) => job.key === key && now - job.bookedAt < 24 * 3_600_000);
   }
 
   /** The client's machine has gone: nobody hears any answer any more. */
   dead: () => boolean = () => false;
+
+  #now(): number {
+    return this.#clock.now() + this.aheadMs;
+  }
 
   async #alive(): Promise<void> {
     if (this.dead()) await new Promise(() => {});
@@ -112,8 +139,8 @@ export class ScriptedService implements Service {
       key,
       body,
       credits,
-      bookedAt: this.#clock.now(),
-      readyAt: this.#clock.now() + this.jobMs,
+      bookedAt: this.#now(),
+      readyAt: this.#now() + this.jobMs,
     };
     this.ledger.push(job);
     this.balance -= credits;
@@ -153,7 +180,7 @@ export class ScriptedService implements Service {
     const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
     const own = this.ledger.map((job) => ({ ...job, request: JSON.parse(job.body) as { [field: string]: Json } }));
     return [...this.others, ...own]
-      .filter((job) => job.kind === kind && job.bookedAt + this.listLagMs <= this.#clock.now())
+      .filter((job) => job.kind === kind && job.bookedAt + this.listLagMs <= this.#now())
       .sort((a, b) => a.bookedAt - b.bookedAt)
       .reverse()
       .map(({ jobId, request, bookedAt }) => {
@@ -170,9 +197,9 @@ export class ScriptedService implements Service {
     const job = this.ledger.find((booked) => booked.jobId === jobId);
     if (job === undefined) return { is: 'lost', error: 'HTTP 404: not found' };
     await this.#alive();
-    await this.#clock.sleep(job.readyAt - this.#clock.now(), signal);
+    await this.#clock.sleep(job.readyAt - this.#now(), signal);
     await this.#alive();
-    if (signal.aborted && this.#clock.now() < job.readyAt) {
+    if (signal.aborted && this.#now() < job.readyAt) {
       return { is: 'unwatched', because: 'signal', error: 'interrupted' };
     }
     this.#running.delete(jobId);

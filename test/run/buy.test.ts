@@ -36,8 +36,14 @@ async function buy(
 }
 
 const call = { kind: 'image', body: '{"prompt":"p"}', key: 'mb1-key' };
-const created = ['created', { jobId: 'job-1', credits: 3, balance: 97 }];
-const intended = ['intent', { body: '{"prompt":"p"}', replays: true }];
+const at = Date.parse('2030-01-01T00:00:00Z');
+const created = [
+  'created',
+  { jobId: 'job-1', credits: 3, balance: 97 },
+  { id: 'send-1', replays: true, at: expect.any(Number) },
+];
+const intended = ['intent', { body: '{"prompt":"p"}', replays: true, at }];
+const sent = { id: 'send-0', since };
 const left = { outcome: 'left', credits: 0 };
 
 describe('the paid act', () => {
@@ -74,7 +80,7 @@ describe('the paid act', () => {
     const nothing = { end: left, sent: [], told: [], events: [], sleeps: [] };
     expect(await buy([accepted], { aborted: true })).toEqual(nothing);
     expect(await buy([accepted], { begin: { do: 'stop', because: 'budget' } })).toEqual(nothing);
-    expect(await buy([accepted], { ledger: { pace: async () => 'stop' } })).toEqual({
+    expect(await buy([accepted], { gate: { enter: async () => 'stop' } })).toEqual({
       ...nothing,
       told: [['release']],
     });
@@ -92,10 +98,11 @@ describe('the paid act', () => {
     const facts = { request: { a: { $ref: 'x' } }, paidRequest: { a: { $ref: '1:x' } } };
     const end = { outcome: 'blocked', credits: 0, error: 'x has no finished job' };
     expect(await buy([], { facts })).toMatchObject({ end, told: [['release']] });
-    const begin: Begin = { do: 'go', reserved: 3, intent: { since } };
-    expect(await buy([], { facts, begin })).toMatchObject({ end, told: [['doubt']] });
-    const kept: Begin = { do: 'go', reserved: 3, intent: { since, body: '{"kept":1}' } };
-    expect((await buy([accepted], { facts, begin: kept })).sent).toEqual([{ ...call, body: '{"kept":1}' }]);
+    const begin: Begin = { do: 'go', reserved: 3, isOpen: true };
+    const open = { ...facts, send: sent };
+    expect(await buy([], { facts: open, begin })).toMatchObject({ end, told: [['doubt']] });
+    const kept: Begin = { do: 'go', reserved: 3, isOpen: true, body: '{"kept":1}' };
+    expect((await buy([accepted], { facts: open, begin: kept })).sent).toEqual([{ ...call, body: '{"kept":1}' }]);
   });
 
   it('says the id aloud when it cannot be recorded, and still collects the job', async () => {
@@ -124,8 +131,8 @@ describe('a create without a plain answer', () => {
   it('holds everybody back after a 429, and does not sleep by itself', async () => {
     const throttled: CreateAnswer = { is: 'throttled', afterMs: 7000, message: 'HTTP 429' };
     const { told, sleeps } = await buy([throttled, accepted], { random: 0 });
-    expect(told).toEqual([intended, ['penalize', expect.any(Number)], created]);
-    expect(told[1]).not.toEqual(['penalize', 0]);
+    expect(told).toEqual([intended, ['throttled', expect.any(Number)], created]);
+    expect(told[1]).not.toEqual(['throttled', 0]);
     expect(sleeps).toEqual([]);
   });
 
@@ -141,24 +148,24 @@ describe('a create without a plain answer', () => {
     const notSent: CreateAnswer = { is: 'not-sent', message: 'refused' };
     const { end, told } = await buy([notSent], { onSleep: (_ms, abort) => abort() });
     expect(end).toEqual(left);
-    expect(told).toEqual([intended, ['finish', { state: 'refused', error: 'given up before it was accepted' }]]);
+    expect(told).toEqual([intended, ['finish', { state: 'unsent', send: 'send-1' }]]);
   });
 
   it('is not sent again when the service has forgotten its key', async () => {
-    const begin: Begin = { do: 'go', reserved: 3, intent: { since: '2029-12-30T00:00:00Z' } };
-    const { end, sent, told } = await buy([accepted], { begin });
+    const begin: Begin = { do: 'go', reserved: 3, isOpen: true };
+    const facts = { send: { ...sent, since: '2029-12-30T00:00:00Z' } };
+    const { end, sent: creates, told } = await buy([accepted], { begin, facts });
     const error = 'the time in which its answer could be asked for again has passed';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error });
-    expect([sent, told]).toEqual([[], [['doubt']]]);
+    expect([creates, told]).toEqual([[], [['doubt']]]);
   });
 
   it('was not answered with the job of another request', async () => {
-    const ledger = { keyOfJob: async () => 'another' };
+    const ledger = { created: async () => 'taken' as const };
     const { end, told } = await buy([accepted], { ledger, service: { replays: () => false } });
     const error = 'the service answered with job job-1, which belongs to another request';
     expect(end).toMatchObject({ outcome: 'unresolved', error: expect.stringContaining(error) });
-    expect(told).not.toContainEqual(created);
-    expect((await buy([accepted], { ledger: { keyOfJob: async () => 'mb1-key' } })).told).toContainEqual(created);
+    expect(told).toEqual([[...intended.slice(0, 1), { body: '{"prompt":"p"}', replays: false, at }], ['doubt']]);
   });
 
   it.each<[string, CreateAnswer, unknown[]]>([
@@ -169,7 +176,7 @@ describe('a create without a plain answer', () => {
     const error = 'message' in answer ? answer.message : '';
     expect(await buy([answer])).toMatchObject({
       end: { outcome: 'refused', credits: 0, error },
-      told: [intended, ...stops, ['finish', { state: 'refused', error }]],
+      told: [intended, ['finish', { state: 'refused', error, send: 'send-1' }], ...stops],
     });
   });
 
@@ -178,7 +185,7 @@ describe('a create without a plain answer', () => {
     expect(end).toMatchObject({ outcome: 'left', credits: 0, error: 'no route' });
     expect(told.slice(1)).toEqual([
       ['stop', 'unreachable', 'no route'],
-      ['finish', { state: 'refused', error: 'never sent: no route' }],
+      ['finish', { state: 'unsent', send: 'send-1' }],
     ]);
   });
 });
@@ -206,10 +213,10 @@ describe('a lost create of a kind with a list', () => {
     const { end, sent, told, events } = await buy([ambiguous], script);
     expect(end).toEqual({ jobId: 'job-9', credits: 5, fresh: false });
     expect(sent).toHaveLength(1);
-    expect(asked).toEqual([{ sentAt: Date.parse('2030-01-01T00:00:00Z'), fence: 'job-fence', resent: false }]);
+    expect(asked).toEqual([{ id: 'send-1', sentAt: at, fence: 'job-fence', resent: false }]);
     expect(told).toEqual([
-      ['intent', { body: '{"prompt":"p"}', replays: false, fence: 'job-fence' }],
-      ['created', { jobId: 'job-9', credits: 5, balance: null, recordId: 'rec' }],
+      ['intent', { body: '{"prompt":"p"}', replays: false, at, fence: 'job-fence' }],
+      ['created', { jobId: 'job-9', credits: 5, balance: null, recordId: 'rec' }, { id: 'send-1', replays: false, at }],
     ]);
     expect(events.slice(1)).toEqual([
       { event: 'create-searched', address: 'hero@de', because: expect.stringContaining('reset') },
@@ -223,9 +230,9 @@ describe('a lost create of a kind with a list', () => {
     const { sent, told, end } = await buy([ambiguous, accepted], script);
     expect(sent).toHaveLength(2);
     expect(told).toEqual([
-      ['intent', { body: '{"prompt":"p"}', replays: false, fence: 'job-fence' }],
-      ['intent', { body: '{"prompt":"p"}', replays: false, fence: 'job-fence', resent: true }],
-      created,
+      ['intent', { body: '{"prompt":"p"}', replays: false, at, fence: 'job-fence' }],
+      ['intent', { body: '{"prompt":"p"}', replays: false, at, fence: 'job-fence', resent: 'send-1' }],
+      [created[0], created[1], { id: 'send-1', replays: false, at }],
     ]);
     expect(end).toMatchObject({ jobId: 'job-1', fresh: true });
   });
@@ -233,24 +240,24 @@ describe('a lost create of a kind with a list', () => {
   it('is not sent once more, nor called interrupted, when nothing more is bought by then', async () => {
     const { script } = listed({ do: 'resend' });
     let turns = 0;
-    const pace = async () => (++turns === 1 ? 'go' : 'stop');
-    const { sent, end } = await buy([ambiguous, accepted], { ...script, ledger: { pace } });
+    const enter = async () => (++turns === 1 ? ('in' as const) : ('stop' as const));
+    const { sent, end } = await buy([ambiguous, accepted], { ...script, gate: { enter } });
     expect(sent).toHaveLength(1);
     const error = 'reset; nothing more is bought, so it was not sent again';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
   });
 
   it('of an earlier run is searched for before anything is sent', async () => {
-    const intent = { since, fence: 'f' };
-    const first = listed({ do: 'stop' }, { do: 'go', reserved: 3, intent });
-    const { end, sent } = await buy([accepted], first.script);
-    expect(first.asked).toEqual([{ sentAt: Date.parse(since), fence: 'f', resent: false }]);
-    expect(sent).toEqual([]);
+    const send = { ...sent, fence: 'f' };
+    const first = listed({ do: 'stop' }, { do: 'go', reserved: 3, isOpen: true });
+    const { end, sent: creates } = await buy([accepted], { ...first.script, facts: { ...facts, send } });
+    expect(first.asked).toEqual([{ id: 'send-0', sentAt: Date.parse(since), fence: 'f', resent: false }]);
+    expect(creates).toEqual([]);
     const error = 'its answer was lost in an earlier run; interrupted before the list was read';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
-    const again = listed({ do: 'stop' }, { do: 'go', reserved: 3, intent: { ...intent, resent: true } });
-    await buy([accepted], again.script);
-    expect(again.asked).toEqual([{ sentAt: Date.parse('2030-01-01T00:00:00Z'), fence: 'f', resent: true }]);
+    const again = listed({ do: 'stop' }, { do: 'go', reserved: 3, isOpen: true });
+    await buy([accepted], { ...again.script, facts: { ...facts, send: { ...send, resent: true } } });
+    expect(again.asked).toEqual([{ id: 'send-0', sentAt: at, fence: 'f', resent: true }]);
   });
 
   const person = (ids: string[]): LookUp => ({ do: 'hold', error: 'two look alike', candidates: ids.map(found) });
@@ -262,8 +269,9 @@ describe('a lost create of a kind with a list', () => {
     [person(['a', 'b', 'c']), 'two look alike; it may be a, b, c', false],
     [person(['a', 'b', 'c', 'd', 'e']), 'two look alike; it may be a, b, c and 2 more', false],
   ])('is left as it is: %o', async (verdict, why, recoverable) => {
-    const { script } = listed(verdict, { do: 'go', reserved: 3, intent: { since, fence: 'f' } });
-    const { end, told } = await buy([accepted], script);
+    const { script } = listed(verdict, { do: 'go', reserved: 3, isOpen: true });
+    const send = { ...sent, fence: 'f' };
+    const { end, told } = await buy([accepted], { ...script, facts: { ...facts, send } });
     expect(end).toEqual({
       outcome: 'unresolved',
       credits: null,
@@ -275,14 +283,22 @@ describe('a lost create of a kind with a list', () => {
 
   it('lets the next of its kind go only when its answer is known', async () => {
     const order: string[] = [];
-    const admit = async () => {
-      order.push('in');
-      return () => {
+    const gate: Script['gate'] = {
+      enter: async () => {
+        order.push('in');
+        return 'in';
+      },
+      leave: () => {
         order.push('out');
-      };
+        return 'over';
+      },
     };
-    const { script } = listed({ do: 'held' }, undefined, { admit });
-    await buy([accepted], { ...script, ledger: { created: async () => void order.push('recorded') } });
+    const created = async () => {
+      order.push('recorded');
+      return 'recorded' as const;
+    };
+    const { script } = listed({ do: 'held' });
+    await buy([accepted], { ...script, gate, ledger: { created } });
     expect(order).toEqual(['in', 'recorded', 'out']);
   });
 });

@@ -139,7 +139,14 @@ describe('buying a failed job again', () => {
   const failed = { error: 'render error', charged: 3 };
 
   it('is another purchase with a key of its own, and takes nothing of the last one along', () => {
-    const order = orderOf({ retries, jobId: 'j', credits: 3, sentBefore: true, sharesJobOf: 'x', outputs: [image] });
+    const order = orderOf({
+      retries,
+      jobId: 'j',
+      credits: 3,
+      send: { id: 's', since: '2030-01-01T00:00:00Z' },
+      sharesJobOf: 'x',
+      outputs: [image],
+    });
     const next = nextOrder(order, failed);
     const { key, ...rest } = next ?? orderOf();
     const { key: before, ...same } = orderOf();

@@ -203,7 +203,21 @@ describe('a step about a part of something', () => {
 });
 
 describe('a post', () => {
-  const post = { kind: 'post', request: { caption: 'hello' }, paidRequest: { caption: 'hello' }, save: '' };
+  const post = {
+    kind: 'post',
+    request: { caption: 'hello' },
+    paidRequest: { caption: 'hello' },
+    save: '',
+    publish: true as const,
+  };
+
+  test('that nobody agreed to is left, whoever hands it over', async () => {
+    const { publish: _publish, ...unasked } = post;
+    const ran = await run(unasked);
+    expect(ran.end).toMatchObject({ outcome: 'left', error: 'nobody agreed to publish it' });
+    expect([ran.sent, ran.told]).toEqual([0, []]);
+    expect((await run({ ...unasked, action: 'redo', generation: 2 })).sent).toBe(0);
+  });
 
   test('is sent, recorded, and not waited for', async () => {
     const ran = await run(post);

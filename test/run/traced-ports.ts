@@ -1,11 +1,12 @@
 import type { Output } from '../../src/lock/record.ts';
 import type { StepOrder } from '../../src/plan/plan.ts';
 import type { RunFact } from '../../src/run/event.ts';
-import type { Clock, Ledger, LostCreates, Outputs, Ports, Service } from '../../src/run/ports.ts';
+import type { Clock, CreateGate, Ledger, LostCreates, Outputs, Ports, Service } from '../../src/run/ports.ts';
 
 /** Changes of the ports of one test; what is not given fails when it is used, except for what only tells. */
 export interface Script {
   ledger?: Partial<Ledger>;
+  gate?: Partial<CreateGate>;
   lost?: Partial<LostCreates>;
   service?: Partial<Service>;
   outputs?: Partial<Outputs>;
@@ -54,32 +55,40 @@ export function tracedPorts(script: Script = {}): Traced {
     };
   const ledger: Ledger = {
     begin: async () => ({ do: 'go', reserved: 3 }),
-    intent: async (_order, request) => tell('intent')(request),
-    created: async (_order, job) => tell('created')(job),
+    intent: async (_order, request) => {
+      tell('intent')(request);
+      return request.resent ?? 'send-1';
+    },
+    created: async (_order, job, answered) => {
+      tell('created')(job, answered);
+      return 'recorded';
+    },
     finish: async (_order, result) => tell('finish')(result),
-    leaves: () => true,
     release: () => tell('release')(),
     doubt: () => tell('doubt')(),
     keyOfJob: async () => undefined,
-    stopSpending: tell('stop'),
-    outOfCredits: (_order, error) => {
-      tell('out of credits')(error);
-      return 'stop';
-    },
-    nextAttempt: unscripted('nextAttempt'),
-    pace: async () => 'go',
-    penalize: tell('penalize'),
     jobOf: async () => undefined,
     ...script.ledger,
   };
+  const gate: CreateGate = {
+    stopped: undefined,
+    enter: async (_order, { signal }) => (signal.aborted ? 'stop' : 'in'),
+    leave(_order, departure) {
+      if (departure.is === 'throttled') tell('throttled')(departure.afterMs);
+      if (departure.is === 'out-of-credits') tell('out of credits')(departure.error);
+      return departure.is === 'throttled' ? 'again' : 'over';
+    },
+    stop: tell('stop'),
+    ...script.gate,
+  };
   const lost: LostCreates = {
-    admit: async () => () => {},
     fence: async () => undefined,
     lookUp: unscripted('lookUp'),
     ...script.lost,
   };
   const service: Service = {
     replays: () => true,
+    clockAheadMs: async () => 0,
     create: unscripted('create'),
     watch: unscripted('watch'),
     newestJob: unscripted('newestJob'),
@@ -97,7 +106,7 @@ export function tracedPorts(script: Script = {}): Traced {
   const emit = (fact: RunFact) => {
     events.push(fact);
   };
-  const ports = { ledger, lost, service, outputs, clock, emit, signal: controller.signal };
+  const ports = { ledger, gate, lost, service, outputs, clock, emit, signal: controller.signal };
   return { ports, told, events, sleeps, abort: () => controller.abort() };
 }
 
@@ -113,6 +122,8 @@ export function orderOf(facts: Partial<StepOrder> = {}): StepOrder {
     fingerprint: '1:aa',
     generation: 1,
     attempt: 1,
+    repeat: 1,
+    refused: 0,
     key: 'mb1-key',
     request: { prompt: 'p' },
     paidRequest: { prompt: 'p' },

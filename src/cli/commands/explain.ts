@@ -23,10 +23,10 @@ interface Context {
 
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, address: string, { options, terminal }: Context): Promise<number> {
-  const { paths, replays, seen } = await openCampaign(file, options);
+  const { paths, replays, accountOf, seen } = await openCampaign(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
-  const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, seen });
+  const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, accountOf, seen });
   const row = plan.rows.find((candidate) => candidate.address === address);
   const step = applyDecisions(graph, lock).steps.find((candidate) => candidate.address === address);
   if (row === undefined || step === undefined) throw unknownStep(address, graph.steps);

@@ -16,7 +16,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
-  const { paths, environment, service, replays, seen } = await openCampaign(file, options);
+  const { paths, environment, service, replays, accountOf, seen } = await openCampaign(file, options);
   const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
   const { lock } = await requireLock(paths, service, terminal, options);
   const { plan: made, redo } = await planCampaign(graph, lock, paths, {
@@ -25,6 +25,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     redo: options.redo ?? [],
     ...selectionOf(options),
     replays,
+    accountOf,
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });

@@ -1,23 +1,26 @@
 import { openLockFile } from '../../disk/lock-file.ts';
 import { isJobId } from '../../lock/check-line.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
-import { isOpenCreate } from '../../lock/open-create.ts';
-import type { Purchase, StepRecord } from '../../lock/record.ts';
+import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import { closedSends, sendOf } from '../../lock/sends.ts';
 import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
-import { replayWindowMs } from '../../plan/decide.ts';
-import { type Finding, findOpenPurchase, resolvePurchase } from '../../plan/resolve-purchase.ts';
-import { requireGraph, requireLock } from '../campaign.ts';
+import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
+import { isPost } from '../../plan/post-record.ts';
+import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
+import { requireLock } from '../campaign.ts';
 import { campaignPaths } from '../campaign-paths.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { holdGuard } from '../hold-guard.ts';
+import { type OpenCampaign, openCampaign } from '../open-campaign.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface ResolveOptions {
   job?: string;
   credits?: number;
   notSpent?: boolean;
   spendAgain?: boolean;
+  /** The id of the send that is decided about, where an address has several. */
+  send?: string;
   sandbox?: boolean;
   lock?: string;
   lockTimeout: number;
@@ -33,15 +36,17 @@ export async function resolve(
   const { options, terminal } = context;
   const finding = readFinding(options);
   const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  let kind: string;
   try {
     const loaded = await requireLock(paths, undefined, terminal);
     const record = loaded.lock.steps.get(address);
-    const open = findOpenPurchase(record);
-    if (record === undefined || open === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
-    if (finding.is !== 'job' && canBeAskedFor(open)) throw stillAnswerable(address);
-    const line = resolvePurchase(record, open, { campaign: graph.name, finding });
+    const open = chooseSend(address, { record, lock: loaded.lock, wanted: options.send });
+    if (record === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
+    kind = open.kind ?? record.kind;
+    if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
+    if (finding.is !== 'job' && canBeAskedFor(open, await openCampaign(file, options))) throw stillAnswerable(address);
+    const line = resolvePurchase(record, open, finding);
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),
       read: loaded.read ?? null,
@@ -57,7 +62,9 @@ export async function resolve(
   } finally {
     await guard.release();
   }
-  terminal.err(`${terminal.style.green('recorded')} ${address}: ${describe(finding)}\n`);
+  terminal.err(
+    `${terminal.style.green('recorded')} ${address}: ${isPost(kind) ? describePost(finding) : describe(finding)}\n`,
+  );
   return exitCodes.done;
 }
 
@@ -84,9 +91,35 @@ function readFinding(options: ResolveOptions): Finding {
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
 }
 
-/** The service still replays it: asking is certain, deciding is not. */
-function canBeAskedFor({ state, since }: Purchase): boolean {
-  return state === 'intent' && since !== undefined && Math.abs(Date.now() - Date.parse(since)) < replayWindowMs;
+/** The send that a decision is about. It is named wherever there is a choice: a decision about one says nothing of another. */
+function chooseSend(
+  address: string,
+  { record, lock, wanted }: { record: StepRecord | undefined; lock: Lock; wanted: string | undefined },
+): Purchase {
+  const closed = closedSends(lock);
+  const open = openSendsOf(record).filter((purchase) => !closed.has(sendOf(purchase)));
+  if (open.length === 0) throw nothingOpen(address, [...lock.steps.values()]);
+  const named = wanted === undefined ? open : open.filter((purchase) => sendOf(purchase) === wanted);
+  const [first, second] = named;
+  if (first !== undefined && second === undefined) return first;
+  const list = open.map((purchase) => `--send ${sendOf(purchase)} (${describeSend(purchase)})`).join(', ');
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    first === undefined
+      ? `${address} has no open create with the id ${JSON.stringify(wanted)}`
+      : `${address} has ${open.length} creates whose outcome is unknown`,
+    `say which one: ${list}`,
+  );
+}
+
+function describeSend({ since, key }: Purchase): string {
+  return since === undefined ? `key ${key}` : `sent ${since}`;
+}
+
+/** Asking is certain, deciding is not. */
+function canBeAskedFor(open: Purchase, { replays, accountOf }: OpenCampaign): boolean {
+  const now = Date.now();
+  return settlingOf(open, { replays, accountOf, now }).by === 'replay';
 }
 
 function stillAnswerable(address: string): CommandError {
@@ -97,13 +130,28 @@ function stillAnswerable(address: string): CommandError {
   );
 }
 
+/** Anybody can see whether it is out: nothing is sent on a doubt. */
+function neverTwice(address: string): CommandError {
+  return new CommandError(
+    exitCodes.wrongUsage,
+    `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
+    'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
+  );
+}
+
 function nothingOpen(address: string, records: StepRecord[]): CommandError {
-  const open = records.filter(({ purchases }) => purchases.some(isOpenCreate)).map((record) => record.address);
+  const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const hint =
     open.length === 0
       ? 'nothing in this lock waits for a decision'
       : `these wait for one: ${open.slice(0, 10).join(', ')}`;
   return new CommandError(exitCodes.wrongUsage, `${address} has no create whose outcome is unknown`, hint);
+}
+
+function describePost(finding: Finding): string {
+  return finding.is === 'job'
+    ? `it is out, as ${finding.jobId}, and is not sent again`
+    : 'it is not out; the next apply publishes it, once somebody agrees (--publish)';
 }
 
 function describe(finding: Finding): string {

@@ -1,6 +1,6 @@
 import { readGuardHolder } from '../../disk/guard.ts';
 import type { Lock } from '../../lock/record.ts';
-import { findOpenPurchase } from '../../plan/resolve-purchase.ts';
+import { isOpenSend } from '../../lock/sends.ts';
 import type { Finding } from '../../report/doctor-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { exitCodes } from '../exit.ts';
@@ -57,7 +57,7 @@ export function lockFindings({ shown, reading, problem }: FoundLock, service: st
 function openFindings(shown: string, lock: Lock): Finding[] {
   const records = [...lock.steps.values()];
   const findings: Finding[] = [];
-  const open = records.filter((record) => findOpenPurchase(record) !== undefined);
+  const open = records.filter(({ purchases }) => purchases.some(isOpenSend));
   if (open.length > 0) {
     findings.push({
       about,

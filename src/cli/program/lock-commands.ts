@@ -20,6 +20,7 @@ export function addLockCommands(program: Command, context: ProgramContext): void
       .option('--credits <n>', 'with --job: what it was charged', wholeNumber)
       .option('--not-spent', 'it was not charged')
       .option('--spend-again', 'buy it, whatever happened before')
+      .option('--send <id>', 'the create that is meant, where an address has several that are open')
       .addOption(lockTimeoutOption()),
   ).action(async (file: string, address: string, options) =>
     exit(await (await import('../commands/resolve.ts')).resolve(file, address, { options, terminal })),

@@ -4,7 +4,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export function addPlanOptions(command: Command): Command {
   return addSelectOptions(addStateOptions(command))
     .addOption(serviceMovedOption())
-    .option('--redo <selection>', 'buy these steps again; may be given several times', collectText)
+    .option(
+      '--redo <selection>',
+      'buy these steps again (a post: only by its very address); may be given several times',
+      collectText,
+    )
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests')

@@ -35,10 +35,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .argument('<file>', 'the manifest, or a plan that was saved with plan --out')
       .summary('plan, ask, run, download, and write the lock')
       .description(
-        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again.',
+        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
       )
       .option('--dry-run', 'the same as plan')
-      .option('-y, --yes', 'do not ask')
+      .option('-y, --yes', 'do not ask about credits; posts wait')
+      .option(
+        '--publish',
+        'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
+      )
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', secondsAboveZero)

@@ -1,0 +1,91 @@
+import { isSpending } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { findAccountNames } from './account-names.ts';
+import type { ApplyOptions } from './apply-options.ts';
+import { askToPublish, askToSpend } from './ask.ts';
+import { namesAllPosts, namesAllPrices } from './check-saved-plan.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { SavedPlan } from './saved-plan.ts';
+import type { Terminal } from './terminal.ts';
+
+interface Context {
+  campaign: Pick<OpenCampaign, 'sandbox' | 'paths'>;
+  terminal: Terminal;
+  saved?: SavedPlan;
+  /** Told what there is to agree to. */
+  show(plan: Plan): void;
+}
+
+/**
+ * Credits and posts are agreed to apart. What comes back is carried out: the plan with its posts, or without those that
+ * nobody agreed to.
+ */
+export async function agreeTo(
+  made: Plan,
+  options: ApplyOptions,
+  context: Context,
+): Promise<Plan | 'no' | 'interrupted'> {
+  const consent = consentToPosts(made, options, context);
+  const plan = consent === 'missing' ? withholdPosts(made) : made;
+  context.show(plan);
+  const agreed = await agreeToSpend(plan, options, context);
+  if (agreed !== 'yes') return agreed;
+  switch (consent) {
+    case 'missing':
+      return plan;
+    case 'given':
+      return allowPosts(plan);
+    case 'asked': {
+      const { sandbox, paths } = context.campaign;
+      const names = await findAccountNames({ sandbox, folder: paths.folder });
+      const answer = await askToPublish(plan, { terminal: context.terminal, names });
+      if (answer === 'interrupted') return answer;
+      return answer === 'yes' ? allowPosts(plan) : withholdPosts(plan);
+    }
+    default:
+      return consent satisfies never;
+  }
+}
+
+/** No budget and no `--yes` covers a post: it takes `--publish`, a saved plan that names it, or a person here. */
+function consentToPosts(
+  plan: Plan,
+  options: ApplyOptions,
+  { terminal, saved }: Context,
+): 'given' | 'asked' | 'missing' {
+  if (!plan.rows.some(publishes) || options.publish === true) return 'given';
+  if (saved !== undefined && namesAllPosts(saved, plan)) return 'given';
+  return terminal.interactive && options.yes !== true ? 'asked' : 'missing';
+}
+
+/**
+ * Nothing is spent that nobody agreed to: a person here, `--yes`, a saved plan that says what everything costs, or a budget
+ * that covers the whole plan.
+ */
+async function agreeToSpend(
+  plan: Plan,
+  options: ApplyOptions,
+  { terminal, saved }: Context,
+): Promise<'yes' | 'no' | 'interrupted'> {
+  const { toSpend, unknownPrices, budgetLeft, maxCredits } = plan.totals;
+  // A post that costs nothing is agreed to as a post.
+  const bought = plan.rows.filter((row) => isSpending(row.action) && !(publishes(row) && row.credits === 0));
+  if (options.yes || bought.length === 0) return 'yes';
+  if (saved !== undefined && namesAllPrices(saved, plan)) return 'yes';
+  if (terminal.interactive) return askToSpend(plan.totals, { terminal, free: bought.length });
+  const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
+  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
+  const why =
+    unknownPrices > 0
+      ? `the price of ${unknownPrices} steps is not known yet`
+      : 'there is no budget that covers the plan';
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `there is no terminal to ask on, and ${why}`,
+    unknownPrices > 0
+      ? 'agree with --yes; the budget and --max-credits still hold'
+      : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
+  );
+}

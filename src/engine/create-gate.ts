@@ -1,0 +1,182 @@
+import { orderName, type StepOrder } from '../plan/plan.ts';
+import type { RunFact, StopReason } from '../run/event.ts';
+import type { Clock, CreateGate, Departure } from '../run/ports.ts';
+import { CreateTurns } from './create-turns.ts';
+import { CreditWait } from './credit-wait.ts';
+
+/** One kind's creates of this run. */
+interface KindTraffic {
+  inside: number;
+  /** Creates wait for it while the kind's list is being read. */
+  closed: Promise<void> | undefined;
+  /** Called when the last create inside has left. */
+  quiet: (() => void) | undefined;
+}
+
+/**
+ * The one way by which a create may leave: as often as the service bears it, so many on the wire at once, not while the
+ * account is empty, not while the list of its kind is being read, and not after spending was stopped.
+ */
+export class LocalGate implements CreateGate {
+  readonly #turns: CreateTurns;
+  readonly #creditWait: CreditWait;
+  readonly #emit: (fact: RunFact) => void;
+  readonly #kinds = new Map<string, KindTraffic>();
+  readonly #inside = new Set<string>();
+  readonly #stop = new AbortController();
+  #stopped: StopReason | undefined;
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: {
+    clock: Clock;
+    /** Creates on the wire at once: each may have a connection of its own. */
+    places: number;
+    /** How long an empty account is waited for, in ms. Default: not at all. */
+    creditWaitMs?: number;
+    emit(fact: RunFact): void;
+  }) {
+    const { clock, emit, places, creditWaitMs = 0 } = options;
+    this.#turns = new CreateTurns(clock);
+    this.#creditWait = new CreditWait({ clock, emit, waitMs: creditWaitMs });
+    this.#emit = emit;
+    this.#free = places;
+  }
+
+  get stopped(): StopReason | undefined {
+    return this.#stopped;
+  }
+
+  /** Aborted when spending is stopped. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  async enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'> {
+    const { signal, isAsked } = options;
+    const name = orderName(order);
+    for (;;) {
+      if ((await this.#comeToTurn(name, options)) === 'stop') return 'stop';
+      const traffic = await this.#enterKind(order.kind);
+      await this.#takePlace();
+      this.#inside.add(name);
+      if (signal.aborted) {
+        this.leave(order, { is: 'undecided' });
+        return 'stop';
+      }
+      // What was allowed before it waited for its place may not be any more.
+      if (isAsked || !this.#isHeldBack(name)) {
+        this.#turns.left();
+        return 'in';
+      }
+      this.#inside.delete(name);
+      this.#givePlace();
+      leaveKind(traffic);
+    }
+  }
+
+  leave(order: StepOrder, departure: Departure): 'again' | 'over' {
+    const name = orderName(order);
+    if (this.#inside.delete(name)) {
+      this.#givePlace();
+      leaveKind(this.#traffic(order.kind));
+    }
+    switch (departure.is) {
+      case 'accepted':
+        this.#creditWait.accepted(name);
+        return 'over';
+      case 'returning':
+        return 'again';
+      case 'throttled':
+        this.#turns.penalize(departure.afterMs);
+        return 'again';
+      case 'out-of-credits':
+        if (this.#stopped === undefined && this.#creditWait.refused(name, departure.error) === 'waiting')
+          return 'again';
+        this.stop('balance', departure.error);
+        return 'over';
+      case 'undecided':
+        this.#creditWait.undecided(name);
+        return 'over';
+      default:
+        return departure satisfies never;
+    }
+  }
+
+  stop(because: StopReason, detail: string): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = because;
+    this.#emit({ event: 'spending-stopped', because, detail });
+    this.#creditWait.cancel();
+    this.#stop.abort();
+  }
+
+  /** Resolves when no create of this kind is on the wire; none leaves until what is given back is called. */
+  async close(kind: string): Promise<() => void> {
+    const traffic = this.#traffic(kind);
+    let open = () => {};
+    traffic.closed = new Promise((resolve) => {
+      open = () => {
+        traffic.closed = undefined;
+        traffic.quiet = undefined;
+        resolve();
+      };
+    });
+    if (traffic.inside > 0) {
+      await new Promise<void>((resolve) => {
+        traffic.quiet = resolve;
+      });
+    }
+    return open;
+  }
+
+  async #comeToTurn(
+    name: string,
+    { signal, isAsked }: { signal: AbortSignal; isAsked: boolean },
+  ): Promise<'go' | 'stop'> {
+    const isOff = () =>
+      !isAsked && (this.#stopped !== undefined || (!signal.aborted && this.#creditWait.holdsBack(name)));
+    for (;;) {
+      if (!isAsked) {
+        await this.#creditWait.admit(name, signal);
+        if (this.#stopped !== undefined) return 'stop';
+      }
+      if ((await this.#turns.next(signal, isOff)) === 'came') return 'go';
+    }
+  }
+
+  #isHeldBack(name: string): boolean {
+    return this.#stopped !== undefined || this.#creditWait.holdsBack(name) || this.#turns.isPaused;
+  }
+
+  async #enterKind(kind: string): Promise<KindTraffic> {
+    const traffic = this.#traffic(kind);
+    while (traffic.closed !== undefined) await traffic.closed;
+    traffic.inside += 1;
+    return traffic;
+  }
+
+  async #takePlace(): Promise<void> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#free -= 1;
+  }
+
+  #givePlace(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+
+  #traffic(kind: string): KindTraffic {
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const traffic: KindTraffic = { inside: 0, closed: undefined, quiet: undefined };
+    this.#kinds.set(kind, traffic);
+    return traffic;
+  }
+}
+
+function leaveKind(traffic: KindTraffic): void {
+  traffic.inside -= 1;
+  if (traffic.inside === 0) traffic.quiet?.();
+}

@@ -1,0 +1,162 @@
+import { canonicalJson } from '../json.ts';
+import type { Purchase, PurchaseState } from './record.ts';
+import { mayBeCharged } from './sends.ts';
+
+/** How far a state is. Within one fact a state only ever moves up; what may have been charged comes before a refusal. */
+const ranks: Readonly<Record<PurchaseState, number>> = {
+  refused: 0,
+  intent: 1,
+  unresolved: 2,
+  running: 3,
+  lost: 4,
+  failed: 5,
+  done: 6,
+};
+
+/** What was bought together: one purchase of one request, whatever became of each create of it. */
+export function groupOf(purchase: Purchase): string {
+  return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
+}
+
+/** What two reports must agree in to be of one fact: an open send is its id, a refusal is its key, a job is its own id. */
+export function factOf(purchase: Purchase): string {
+  const is = purchase.jobId !== undefined ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
+  return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
+}
+
+function nameOf(purchase: Purchase): string {
+  const { jobId, send, key } = purchase;
+  return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key;
+}
+
+/** A total order of facts. */
+export function compareNewestFirst(a: Purchase, b: Purchase): number {
+  return (
+    b.generation - a.generation ||
+    ranks[b.state] - ranks[a.state] ||
+    b.attempt - a.attempt ||
+    compareText(nameOf(a), nameOf(b)) ||
+    compareText(a.fingerprint, b.fingerprint)
+  );
+}
+
+/** Joins two reports of the same fact. */
+export function joinPurchases(a: Purchase, b: Purchase): Purchase {
+  const further = ranks[a.state] >= ranks[b.state] ? a : b;
+  const since = earliest(a.since, b.since);
+  const fence = joinFences(a, b, since);
+  const credits = larger(a.credits, b.credits);
+  const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
+  const files = compareFiles(a, b) >= 0 ? a : b;
+  const recordId = largerText(a.recordId, b.recordId);
+  const url = largerText(a.url, b.url);
+  const account = smaller(a.account, b.account);
+  const kind = smaller(a.kind, b.kind);
+  const take = larger(a.take, b.take);
+  const request = largerJson(a.request, b.request);
+  return {
+    fingerprint: a.fingerprint,
+    generation: a.generation,
+    attempt: a.attempt,
+    state: further.state,
+    key: smaller(a.key, b.key) ?? a.key,
+    ...(a.send !== undefined && { send: a.send }),
+    ...(account !== undefined && { account }),
+    ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
+    ...((a.forgotten ?? b.forgotten) && { forgotten: true as const }),
+    ...(kind !== undefined && { kind }),
+    ...(since !== undefined && { since }),
+    ...(fence !== undefined && { fence }),
+    ...((a.resent ?? b.resent) && { resent: true as const }),
+    ...(a.jobId !== undefined && { jobId: a.jobId }),
+    ...(credits !== undefined && { credits }),
+    ...(error !== undefined && { error }),
+    ...(files.outputs !== undefined && { outputs: files.outputs }),
+    ...(files.revision !== undefined && { revision: files.revision }),
+    ...(recordId !== undefined && { recordId }),
+    ...(url !== undefined && { url }),
+    ...(take !== undefined && { take }),
+    ...(request !== undefined && { request }),
+  };
+}
+
+/** The fence of what was sent first: everything that was made since stands above it. */
+function joinFences(a: Purchase, b: Purchase, since: string | undefined): string | undefined {
+  return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
+}
+
+/**
+ * The one form of a purchase in a record of this kind. What is left out here is never needed by a later
+ * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
+ */
+export function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
+  const { fingerprint, generation, attempt, state, key, jobId, error, kind, take, request } = purchase;
+  const normal: Purchase = { fingerprint, generation, attempt, state, key };
+  if (mayBeCharged(purchase)) addWhatIsOpen(normal, purchase);
+  if (jobId !== undefined) addWhatTheJobGave(normal, purchase, jobId);
+  if (purchase.forgotten) normal.forgotten = true;
+  if (kind !== undefined && kind !== recordKind) normal.kind = kind;
+  if (state !== 'done' && error !== undefined) normal.error = error;
+  if (take !== undefined) normal.take = take;
+  if (request !== undefined) normal.request = request;
+  return normal;
+}
+
+/** What asking for the answer of a send takes. */
+function addWhatIsOpen(normal: Purchase, { send, account, writtenOff, since, fence, resent }: Purchase): void {
+  if (send !== undefined) normal.send = send;
+  if (account !== undefined) normal.account = account;
+  if (writtenOff) normal.writtenOff = true;
+  if (since !== undefined) normal.since = since;
+  if (fence !== undefined) normal.fence = fence;
+  if (resent) normal.resent = resent;
+}
+
+/** Only a job is charged for and gives files. */
+function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string): void {
+  const { credits, outputs, revision, recordId, url } = purchase;
+  normal.jobId = jobId;
+  if (credits !== undefined) normal.credits = credits;
+  if (outputs !== undefined) normal.outputs = outputs;
+  if (recordId !== undefined) normal.recordId = recordId;
+  if (url !== undefined) normal.url = url;
+  if (revision !== undefined && revision > 0) normal.revision = revision;
+}
+
+function compareFiles(a: Purchase, b: Purchase): number {
+  const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
+  if (byRevision !== 0 || a.outputs === b.outputs) return byRevision;
+  return compareText(textOf(a.outputs), textOf(b.outputs));
+}
+
+function textOf(outputs: Purchase['outputs']): string {
+  return outputs === undefined ? '' : canonicalJson(outputs.map((output) => ({ ...output })));
+}
+
+function largerJson(a: Purchase['request'], b: Purchase['request']): Purchase['request'] {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a === b || canonicalJson(a) >= canonicalJson(b) ? a : b;
+}
+
+function earliest(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const order = Date.parse(a) - Date.parse(b) || compareText(a, b);
+  return order <= 0 ? a : b;
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+function largerText(a: string | undefined, b: string | undefined): string | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
+}
+
+/** The smaller text; of one that is not there the other. */
+export function smaller(a: string | undefined, b: string | undefined): string | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,190 @@
+import { kinds } from '../kinds/index.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend, openSends, sendOf } from '../lock/sends.ts';
+import type { Match } from './match.ts';
+import type { PlanRow, StepOrder } from './plan.ts';
+import { isPost } from './post-record.ts';
+import type { PriceOf } from './prices.ts';
+
+/** What decides how an open send may be settled. */
+export interface SendFacts {
+  /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
+  replays: 'yes' | 'no' | 'unknown';
+  /** `hold`: what may have been paid for is left to a person. Default: it is asked for. */
+  onUnknown?: 'ask' | 'hold';
+  /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
+  now: number;
+  /** Digest of a send's id and the credential at hand; undefined where there is none. */
+  accountOf?: (send: string) => string | undefined;
+}
+
+/** `replay`: the same key is sent again, which pays once. `search`: the service's list tells. Otherwise only a person can. */
+export type Settling = { by: 'replay' | 'search'; reason: string } | { by: 'person'; reason: string };
+
+/** The service replays for 24 h from the first send; an hour is kept back for clocks that disagree. */
+export const replayWindowMs = 23 * 3_600_000;
+
+/** How far a send may lie in the future before one of the two clocks is not believed. */
+const clockSlackMs = 5 * 60_000;
+
+/** Whether a key that was first sent `ageMs` ago is still replayed. What lies in the future says that a clock was wrong. */
+export function isReplayed(ageMs: number): boolean {
+  return ageMs >= -clockSlackMs && ageMs < replayWindowMs;
+}
+
+/** Whether a send left with the credential at hand, as far as that is known. */
+export function isOwnSend({ send, account }: Purchase, accountOf: SendFacts['accountOf']): boolean {
+  if (send === undefined || account === undefined) return true;
+  const own = accountOf?.(send);
+  return own === undefined || own === account;
+}
+
+/** How an open send is settled; `reason` is a sentence without full stop. */
+export function settlingOf(purchase: Purchase, facts: SendFacts): Settling {
+  const person = (reason: string): Settling => ({ by: 'person', reason });
+  if (facts.onUnknown === 'hold') {
+    return person('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+  }
+  if (!isOwnSend(purchase, facts.accountOf)) {
+    return person(
+      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+    );
+  }
+  if (purchase.state === 'unresolved') {
+    if (purchase.fence === undefined)
+      return person(`it is not known whether the create was charged${because(purchase)}`);
+    return {
+      by: 'search',
+      reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+    };
+  }
+  if (facts.replays === 'no') {
+    return person(
+      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    );
+  }
+  const ageMs = purchase.since === undefined ? Number.NaN : facts.now - Date.parse(purchase.since);
+  if (isReplayed(ageMs)) {
+    return { by: 'replay', reason: 'the answer to its create was lost; the same key is sent again, which pays once' };
+  }
+  const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
+  return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
+}
+
+const unknownRequest: Settling = {
+  by: 'person',
+  reason: 'the answer to its create was lost, and what it asked for is not on record',
+};
+
+function because(purchase: Purchase): string {
+  return purchase.error === undefined ? '' : `: ${purchase.error}`;
+}
+
+/** The open send that a step asks about by itself: of several for its request the first that can be asked for. */
+export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): Purchase | undefined {
+  if (purchase === undefined || !isOpenSend(purchase)) return undefined;
+  const same = openSendsOf(record).filter(
+    ({ fingerprint, forgotten }) => fingerprint === step.fingerprint && !forgotten,
+  );
+  return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
+}
+
+/** What an order needs to know of a send that it asks about. */
+export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
+  const { since, fence, resent } = purchase;
+  return {
+    id: sendOf(purchase),
+    since: since ?? new Date(0).toISOString(),
+    ...(fence !== undefined && { fence }),
+    ...(resent && { resent }),
+  };
+}
+
+/**
+ * A row for each open send that no step of this plan asks about by itself: its step was edited, removed or not selected, or
+ * has a job beside it. What can be asked for is asked for; the rest waits for a person.
+ */
+export function openSendRows(
+  lock: Lock,
+  context: {
+    matches: readonly Match[];
+    /** Rows of the steps that this plan is about. */
+    rows: readonly PlanRow[];
+    facts: SendFacts;
+    priceOf: PriceOf;
+    campaign: string;
+  },
+): PlanRow[] {
+  const { matches, rows, facts, priceOf, campaign } = context;
+  const steps = new Map(matches.map((match) => [match.step.address, match]));
+  const planned = new Set(rows.map(({ address }) => address));
+  const asked = new Set<string>();
+  for (const match of matches) {
+    const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
+    if (own !== undefined) asked.add(sendOf(own));
+    // Of a post the row of its step says it, whatever its input is now.
+    if (isPost(match.step.kind) && planned.has(match.step.address)) {
+      for (const open of openSendsOf(match.record)) asked.add(sendOf(open));
+    }
+  }
+  const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
+  return openSends(lock, new Set(steps.keys()))
+    .filter(({ purchase }) => !asked.has(sendOf(purchase)))
+    .map(({ record, purchase }): PlanRow => {
+      const address = movedTo.get(record.address) ?? record.address;
+      const kind = purchase.kind ?? record.kind;
+      const task = steps.get(address)?.step.task ?? address.split('@')[0] ?? address;
+      const { request } = purchase;
+      const wanted = settlingOf(purchase, facts);
+      const canBeAsked = request !== undefined && kinds[kind] !== undefined;
+      const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
+      const apart = describeStep(purchase, steps.get(address), planned.has(address));
+      const row: PlanRow = {
+        address,
+        task,
+        kind,
+        action: 'unresolved',
+        reason: `${apart}${settling.reason}`,
+        credits: 0,
+        send: sendOf(purchase),
+      };
+      if (settling.by === 'person' || request === undefined) return row;
+      const price = priceOf(kind, request);
+      const order: StepOrder = {
+        campaign,
+        address,
+        task,
+        kind,
+        action: 'create',
+        fingerprint: purchase.fingerprint,
+        generation: purchase.generation,
+        attempt: purchase.attempt,
+        repeat: 1,
+        refused: 0,
+        key: purchase.key,
+        request,
+        paidRequest: request,
+        save: '',
+        needs: [],
+        price,
+        replaces: [],
+        send: askedSend(purchase),
+        asksOnly: true,
+        ...(purchase.take !== undefined && { take: purchase.take }),
+        ...(address !== record.address && { movedFrom: record.address }),
+      };
+      return { ...row, action: 'create', credits: price.credits, order };
+    });
+}
+
+/** Why the send has a row of its own. */
+function describeStep(purchase: Purchase, match: Match | undefined, isPlanned: boolean): string {
+  if (match === undefined) return 'in the lock, not in the manifest: ';
+  if (!isPlanned) return '';
+  return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
+}
+
+/** Open sends of one address, newest first: what `resolve` decides about. */
+export function openSendsOf(record: StepRecord | undefined): Purchase[] {
+  return record?.purchases.filter(isOpenSend) ?? [];
+}

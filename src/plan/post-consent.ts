@@ -1,0 +1,120 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import type { Json } from '../json.ts';
+import { isSpending } from './actions.ts';
+import type { Decision } from './decide.ts';
+import type { Match } from './match.ts';
+import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
+import { isPost, sendsOf } from './post-record.ts';
+
+/** Whether carrying out this row makes something public. */
+export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
+  return isSpending(action) && isPost(kind);
+}
+
+/** What the row of a post says beside its action. A failed one is never followed by another of itself. */
+export function tellPost(row: PlanRow, { match, decision }: { match: Match; decision: Decision }): void {
+  const { step, record } = match;
+  if (!isPost(step.kind)) return;
+  delete row.mayRetry;
+  delete row.order?.retries;
+  if (publishes(row)) {
+    row.post = { ...targetOf(step.request), ...(row.order?.parts !== undefined && { perhaps: true }) };
+  }
+  if (decision.changedSince !== true) return;
+  row.changedSince = true;
+  const jobId = record && sendsOf(record)[0]?.jobId;
+  if (jobId !== undefined) row.jobId = jobId;
+}
+
+/** A post that would be new, where one of the same key is out and gone from the manifest: it may be that one, renamed and changed. */
+export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
+  const keyOf = (address: string) => address.slice(address.indexOf('@') + 1 || address.length);
+  const orphans = rows.filter(({ action, kind, jobId }) => action === 'orphan' && isPost(kind) && jobId !== undefined);
+  const byKey = new Map(orphans.map(({ address }) => [keyOf(address), address]));
+  if (byKey.size === 0) return;
+  for (const row of rows) {
+    const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
+    if (orphan === undefined) continue;
+    row.reason += `; if it is ${orphan} under a new name, which is out, \`mediabatch move\` keeps it from being posted again`;
+  }
+}
+
+export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
+  const posts = rows.filter(publishes).length;
+  return posts > 0 ? { posts } : {};
+}
+
+/** The plan as somebody has agreed to it who was told of each of its posts. Nothing else lets a post go. */
+export function allowPosts(plan: Plan): Plan {
+  const rows = plan.rows.map((row) =>
+    publishes(row) && row.order !== undefined ? { ...row, order: { ...row.order, publish: true as const } } : row,
+  );
+  return { ...plan, rows };
+}
+
+/** The plan without its posts, and without what needs them: they wait until somebody agrees to them. */
+export function withholdPosts(plan: Plan): Plan {
+  const waiting = new Map(plan.rows.filter(publishes).map(({ address }) => [address, waitingReason]));
+  // What shares the job of a post may stand before it.
+  for (let before = 0; before < waiting.size; ) {
+    before = waiting.size;
+    for (const row of plan.rows) {
+      const need = waiting.has(row.address) ? undefined : needOf(row).find((address) => waiting.has(address));
+      if (need !== undefined) waiting.set(row.address, `needs ${need}, which waits to be published`);
+    }
+  }
+  const rows = plan.rows.map((row) => {
+    const reason = waiting.get(row.address);
+    return reason === undefined ? row : withheld(row, reason);
+  });
+  return { ...plan, rows, totals: withoutWithheld(plan.totals, { before: plan.rows, after: rows }) };
+}
+
+const waitingReason = 'waits to be published, which takes a consent of its own (--publish)';
+
+/** Only what still has to be made, or takes over another step's job, has to wait for what it needs. */
+function needOf({ action, order }: PlanRow): string[] {
+  if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
+  return order.needs;
+}
+
+function withheld(row: PlanRow, reason: string): PlanRow {
+  const { order: _order, discards: _discards, mayRetry: _mayRetry, unchecked: _unchecked, ...rest } = row;
+  return { ...rest, action: 'blocked', blockedBy: 'consent', reason, credits: 0 };
+}
+
+function withoutWithheld(totals: PlanTotals, rows: { before: PlanRow[]; after: PlanRow[] }): PlanTotals {
+  const { posts: _posts, mayRetry: _mayRetry, ...rest } = totals;
+  const sum = (pick: (row: PlanRow) => number) => rows.after.reduce((total, row) => total + pick(row), 0);
+  return {
+    ...rest,
+    toSpend: sum(({ credits }) => credits ?? 0),
+    unknownPrices: sum(({ credits }) => (credits === null ? 1 : 0)),
+    discarded: sum(({ discards }) => discards ?? 0),
+    ...(rows.after.some(({ mayRetry }) => mayRetry !== undefined) && {
+      mayRetry: sum(({ mayRetry }) => mayRetry ?? 0),
+    }),
+  };
+}
+
+/**
+ * Where a request would be posted, and when, as far as it says so. The service does not document what a post takes, so
+ * every field counts that is named like it.
+ */
+export function targetOf(request: OpenRequest): PostTarget {
+  const fields = Object.entries(request);
+  const accounts = fields.filter(([name]) => /account|channel|profile|platform/i.test(name));
+  const [time] = fields.flatMap(([name, value]) =>
+    /^(schedul|publish)/i.test(name) && (typeof value === 'string' || typeof value === 'number') ? [value] : [],
+  );
+  return {
+    accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
+    ...(time !== undefined && { at: String(time) }),
+  };
+}
+
+function textsOf(value: Json): string[] {
+  if (value === null || typeof value === 'boolean') return [];
+  if (typeof value !== 'object') return [String(value)];
+  return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
+}

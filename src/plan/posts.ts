@@ -1,0 +1,74 @@
+import type { Purchase } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
+import { describeDifference } from './difference.ts';
+import type { Match } from './match.ts';
+import { isPost, sendsOf } from './post-record.ts';
+import { nextPurchase } from './repeat.ts';
+
+/** What becomes of a post that is out, or may be. */
+export interface PostDecision {
+  action: 'keep' | 'redo' | 'failed' | 'unresolved';
+  reason: string;
+  purchase?: { generation: number; repeat: number };
+  /** It was posted, and its input is another one now: what is online stays as it is. */
+  changedSince?: true;
+}
+
+/**
+ * A post is sent at most once, for ever, whatever becomes of its input, its name or its record. Undefined where nothing
+ * of this step ever left, or where what is left to do sends nothing. `redo`: a person has named its very address.
+ */
+export function decidePost(
+  match: Match,
+  facts: { redo: boolean; postedAs?(fingerprint: string): string | undefined },
+): PostDecision | undefined {
+  const { step, purchase, record, sharesJobOf } = match;
+  if (!isPost(step.kind)) return undefined;
+  const sends = record === undefined ? [] : sendsOf(record);
+  if (sends.some(isOpenSend)) {
+    return {
+      action: 'unresolved',
+      reason: 'the answer to its create was lost; only its accounts show whether it is out',
+    };
+  }
+  const [posted] = sends;
+  const own = posted ?? purchase ?? sharesJobOf;
+  const other = own === undefined ? facts.postedAs?.(step.fingerprint) : undefined;
+  if (posted === undefined && other === undefined) return undefined;
+  if (facts.redo) {
+    return {
+      action: 'redo',
+      reason: '--redo asks for another; what is online stays',
+      purchase: nextPurchase(record?.purchases ?? [], step.fingerprint),
+    };
+  }
+  if (posted === undefined) return { action: 'keep', reason: `posted as ${other} before` };
+  if (purchase?.jobId !== undefined) return decideSame(match, purchase);
+  return { action: 'keep', ...describeChange(match, posted) };
+}
+
+/** Exactly this was posted. */
+function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
+  if (state === 'failed') {
+    const because = error === undefined ? '' : `: ${error}`;
+    const reason = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
+    return { action: 'failed', reason };
+  }
+  return state === 'done' && movedFrom === undefined ? { action: 'keep', reason: 'posted' } : undefined;
+}
+
+function describeChange({ step }: Match, posted: Purchase): Pick<PostDecision, 'reason' | 'changedSince'> {
+  if (posted.fingerprint === step.fingerprint) return { reason: 'posted, and forgotten since' };
+  const change = posted.request === undefined ? 'an input' : describeDifference(posted.request, step.paidRequest);
+  return { reason: `posted; changed since (${change})`, changedSince: true };
+}
+
+/** Where a post stands that was sent under this address; undefined where its own purchase says it. */
+export function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
+  if (record === undefined || !isPost(step.kind)) return undefined;
+  const sends = sendsOf(record);
+  if (sends.some(isOpenSend)) return 'unresolved';
+  const [posted] = sends;
+  if (posted === undefined || purchase?.jobId !== undefined) return undefined;
+  return posted.fingerprint === step.fingerprint ? 'done' : 'changed';
+}

@@ -1,0 +1,80 @@
+import type { CreatedJob } from '../service/answer.ts';
+import type { ListedJob } from '../service/read-listed.ts';
+import type { LookUp } from './ports.ts';
+import type { Ended, Purchase, Sent } from './purchase.ts';
+import type { StepEnd } from './step-end.ts';
+
+/** Ids of jobs that are named when nobody but a person can tell which it is. */
+const mostCandidates = 3;
+
+/** It may have been charged, and cannot be found out now. The send stays open on record. */
+export function giveUp(
+  { order, ports }: Purchase,
+  { error, recoverable }: { error: string; recoverable: boolean },
+): StepEnd {
+  ports.ledger.doubt(order);
+  return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
+}
+
+/** What to say of a create that the list did not tell about. */
+export function unfound(
+  found: Exclude<LookUp, { do: 'adopt' | 'resend' }>,
+  because: string,
+): { error: string; recoverable: boolean } {
+  if (found.do === 'stop') return { error: `${because}; interrupted before the list was read`, recoverable: true };
+  if (found.do === 'held') return { error: `${because}; not searched for (--on-unknown hold)`, recoverable: true };
+  if (found.do === 'unread') {
+    return { error: `${because}; the list could not be read (${found.error})`, recoverable: true };
+  }
+  const ids = found.candidates.slice(0, mostCandidates).map(({ jobId }) => jobId);
+  const more = found.candidates.length > ids.length ? ` and ${found.candidates.length - ids.length} more` : '';
+  const which = ids.length === 0 ? '' : `; it may be ${ids.join(', ')}${more}`;
+  return { error: `${because}; ${found.error}${which}`, recoverable: false };
+}
+
+/** It was made after all: the list shows it. A charge of nothing in a list may be one that is not entered yet. */
+export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
+  const { order, ports } = purchase;
+  const { jobId, recordId, model } = found;
+  const credits = found.credits === undefined || found.credits === 0 ? null : found.credits;
+  const job = { jobId, credits, balance: null, ...(recordId !== undefined && { recordId }) };
+  ports.emit({ event: 'job-found', address: order.address, jobId });
+  const ahead = await ports.service.clockAheadMs();
+  const at = ports.clock.now() + (typeof ahead === 'number' ? ahead : 0);
+  const recorded = await recordJob(purchase, { job, send, at, ...(model !== undefined && { model }) });
+  if (recorded === 'recorded') return { end: { order, jobId, credits, fresh: false } };
+  const error = `${send.because}; the list shows job ${jobId}, which belongs to another request`;
+  return { end: giveUp(purchase, { error, recoverable: false }) };
+}
+
+/** The id is worth money: should the ledger fail now, it is at least said aloud, and the job is still collected. */
+export async function recordJob(
+  { order, ports }: Purchase,
+  made: { job: CreatedJob; send: Sent; at: number; model?: string },
+): Promise<'recorded' | 'taken'> {
+  const { ledger, gate, service, emit } = ports;
+  const { jobId, credits, balance } = made.job;
+  try {
+    const answered = { id: made.send.id, replays: service.replays(order.kind), at: made.at };
+    if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken';
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    gate.stop('disk', message);
+    emit({
+      event: 'noticed',
+      address: order.address,
+      message: `job ${jobId} was created for ${order.address} and could not be recorded (${message}); keep this line`,
+    });
+  }
+  if (order.asksOnly) return 'recorded';
+  emit({
+    event: 'job-created',
+    address: order.address,
+    jobId,
+    // What is free by all that is known is not “of unknown price” because nobody says 0.
+    credits: credits ?? (order.price.credits === 0 ? 0 : null),
+    balance,
+    ...(made.model !== undefined && { model: made.model }),
+  });
+  return 'recorded';
+}

@@ -1,0 +1,216 @@
+import { kinds } from '../kinds/index.ts';
+import { idempotencyKey } from '../plan/key.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { CreateAnswer } from '../service/answer.ts';
+import { ServiceError } from '../service/service-error.ts';
+import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
+import type { Departure, Ports } from './ports.ts';
+import type { Create, Ended, Purchase, Sent } from './purchase.ts';
+import { giveUp, recordJob } from './record-job.ts';
+import type { StepEnd } from './step-end.ts';
+
+/** One request through the gate, and what follows from its answer. */
+export async function sendCreate(
+  create: Exclude<Create, { is: 'searching' }>,
+  purchase: Purchase,
+): Promise<{ create: Create } | Ended> {
+  const { order, ports, body } = purchase;
+  const { gate, service, clock, signal } = ports;
+  if (typeof body !== 'string') return { end: await leaveOff(create, purchase, body) };
+  const replays = service.replays(order.kind);
+  // Asking for an answer pays for nothing new.
+  const isAsked = create.is === 'sent' && replays;
+  if ((await gate.enter(order, { signal, isAsked })) === 'stop') {
+    return { end: await leaveOff(create, purchase, { outcome: 'left', credits: 0 }) };
+  }
+  let departure: Departure = { is: 'undecided' };
+  try {
+    const ahead = await service.clockAheadMs();
+    const at = clock.now() + (typeof ahead === 'number' ? ahead : 0);
+    // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
+    if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
+      const error = 'the time in which its answer could be asked for again has passed';
+      return { end: giveUp(purchase, { error, recoverable: false }) };
+    }
+    purchase.tries += 1;
+    const sentAt = clock.now();
+    const { answer, sent } =
+      typeof ahead === 'number' ? await post(create, purchase, at) : unanswered(create, ahead.unreachable);
+    let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
+    if (answer.is === 'accepted' && sent !== undefined) {
+      departure = { is: 'accepted' };
+      const { job, model } = answer;
+      const end = await recordJob(purchase, { job, send: sent, at, ...(model !== undefined && { model }) });
+      if (end !== 'taken') return { end: { order, jobId: job.jobId, credits: job.credits, fresh: true } };
+      const message = `the service answered with job ${job.jobId}, which belongs to another request`;
+      missed = { is: 'ambiguous', message };
+    } else missed = answer as typeof missed;
+    const next = nextAfterCreate(missed, {
+      replays,
+      searches: sent?.fence !== undefined,
+      maybeSent: create.is === 'sent' || create.is === 'made-nothing',
+      tries: purchase.tries,
+      ageMs: at - (sent?.at ?? at),
+      elapsedMs: clock.now() - purchase.startedAt,
+    });
+    const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
+    switch (next.do) {
+      case 'look-up': {
+        if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
+        ports.emit({ event: 'create-searched', address: order.address, because: next.error });
+        const { id, fence, resent } = sent;
+        const found = ports.lost.lookUp(order, { id, sentAt, fence, resent });
+        return { create: { is: 'searching', send: { ...sent, because: next.error }, found } };
+      }
+      case 'again': {
+        const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
+        ports.emit({ event: 'create-repeated', address: order.address, because: next.because, afterMs });
+        gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
+        departure = { is: 'returning' };
+        if (!next.throttled) await clock.sleep(afterMs, signal);
+        if (sent === undefined) return { create };
+        const isSent = isUnknown || create.is === 'sent' || create.is === 'made-nothing';
+        return { create: { is: isSent ? 'sent' : 'intended', send: { ...sent, because: next.because } } };
+      }
+      case 'refuse':
+        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        return await refuse(purchase, next, { id: sent.id, departAs: (how) => (departure = how) });
+      case 'drop':
+        if (next.stop !== undefined) gate.stop(next.stop, next.error);
+        if (sent === undefined) ports.ledger.release(order);
+        else await ports.ledger.finish(order, { state: 'unsent', send: sent.id });
+        return { end: { outcome: 'left', credits: 0, error: next.error } };
+      case 'give-up': {
+        if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
+        else if (next.stop !== undefined) gate.stop(next.stop, next.error);
+        const recoverable =
+          sent === undefined || sent.fence !== undefined || canReplay({ replays, ageMs: at - sent.at });
+        return { end: giveUp(purchase, { error: next.error, recoverable }) };
+      }
+      default:
+        return next satisfies never;
+    }
+  } finally {
+    gate.leave(order, departure);
+  }
+}
+
+/** Nothing that is paid for leaves for a service that has not answered anything yet. */
+function unanswered(
+  create: Exclude<Create, { is: 'searching' }>,
+  message: string,
+): { answer: CreateAnswer; sent?: Sent } {
+  const answer = { is: 'not-sent', message } as const;
+  return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
+}
+
+/** Makes the send durable, and then sends it. Without `sent` nothing was put on record, and nothing left. */
+async function post(
+  create: Exclude<Create, { is: 'searching' }>,
+  purchase: Purchase,
+  at: number,
+): Promise<{ answer: CreateAnswer; sent?: Sent }> {
+  const { order, ports, body } = purchase;
+  if (typeof body !== 'string') throw new Error('internal error: a create without a request');
+  const call = { kind: order.kind, body, key: order.key };
+  if (create.is === 'intended' || create.is === 'sent') {
+    return { answer: await ports.service.create(call), sent: create.send };
+  }
+  const known = create.is === 'new' ? undefined : create.send;
+  const fence = known?.fence ?? (await readFence(order.kind, ports));
+  if (typeof fence === 'object') return { answer: fence };
+  const sent = await intend({ ...purchase, body }, { at, known, fence });
+  return { answer: await ports.service.create(call), sent };
+}
+
+/** A create that can only be looked up in a list does not leave while that list is out of reach. */
+async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
+  if (kinds[kind]?.recovery !== 'list') return undefined;
+  try {
+    return await lost.fence(kind);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { is: 'not-sent', message: `the list that would tell what became of it cannot be read: ${error.message}` };
+  }
+}
+
+/** The send is durable before its request leaves. */
+async function intend(
+  { order, ports, body, reserved }: Purchase & { body: string },
+  { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
+): Promise<Sent> {
+  const { ledger, service, emit } = ports;
+  const fenced = fence === undefined ? {} : { fence };
+  const replays = service.replays(order.kind);
+  const again = known === undefined ? {} : { resent: known.id };
+  const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again });
+  emit({ event: 'create-intended', address: order.address, key: order.key, reserved });
+  const because = known?.because ?? 'its answer was lost';
+  return { id, at: known?.at ?? at, because, resent: known !== undefined, ...fenced };
+}
+
+/**
+ * The service said no to this key. Where it was refused before, the service may only have repeated itself, so the next key is
+ * tried; a key that was never refused settles the matter for this run.
+ */
+async function refuse(
+  { order, ports }: Purchase,
+  next: Extract<Next, { do: 'refuse' }>,
+  { id, departAs }: { id: string; departAs(how: Departure): void },
+): Promise<Ended> {
+  const { gate, ledger, service } = ports;
+  const { error } = next;
+  await ledger.finish(order, { state: 'refused', error, send: id });
+  const end: StepEnd = { outcome: 'refused', credits: 0, error };
+  if (next.stop !== undefined && next.stop !== 'balance') {
+    gate.stop(next.stop, error);
+    return { end };
+  }
+  const { send: _send, ...rest } = order;
+  const isWalked = service.replays(order.kind);
+  if (isWalked && order.attempt <= order.refused) {
+    departAs({ is: 'returning' });
+    return { next: underKey(rest, order.attempt + 1) };
+  }
+  if (next.stop !== 'balance') return { end };
+  departAs({ is: 'returning' });
+  if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return { end };
+  return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) };
+}
+
+function underKey(order: StepOrder, attempt: number): StepOrder {
+  const { campaign, fingerprint, repeat } = order;
+  return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
+}
+
+/** How it ends when nothing may leave any more, or nothing can. */
+async function leaveOff(
+  create: Exclude<Create, { is: 'searching' }>,
+  purchase: Purchase,
+  end: StepEnd,
+): Promise<StepEnd> {
+  const { order, ports } = purchase;
+  const { ledger, service, signal } = ports;
+  switch (create.is) {
+    case 'new':
+      ledger.release(order);
+      return end;
+    case 'intended':
+      await ledger.finish(order, { state: 'unsent', send: create.send.id });
+      return end;
+    case 'sent':
+    case 'made-nothing': {
+      if (end.outcome !== 'left') {
+        ledger.doubt(order);
+        return end;
+      }
+      const { because, fence } = create.send;
+      const error = signal.aborted
+        ? 'interrupted before its answer was known'
+        : `${because}; nothing more is bought, so it was not sent again`;
+      return giveUp(purchase, { error, recoverable: service.replays(order.kind) || fence !== undefined });
+    }
+    default:
+      return create satisfies never;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Http, HttpAnswer } from './http.ts';
+
+/** It costs nothing, and is documented. */
+const probePath = '/accounts';
+
+/**
+ * How far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The service keeps
+ * keys by its own clock, and a clock here may be wrong by hours.
+ */
+export class ServiceClock {
+  readonly #now: () => number;
+  #aheadMs: number | undefined;
+  readonly #probeMs: number;
+  #probe: Promise<HttpAnswer> | undefined;
+
+  /** `probeMs`: how long it is waited for an answer that tells the time. */
+  constructor(now: () => number, { probeMs }: { probeMs: number }) {
+    this.#now = now;
+    this.#probeMs = probeMs;
+  }
+
+  /** The same calls; each answer is looked at. */
+  watch(http: Http): Http {
+    return {
+      call: async (call) => {
+        const answer = await http.call(call);
+        if (answer.is === 'answer') this.#observe(answer.headers.date);
+        return answer;
+      },
+      close: () => http.close(),
+    };
+  }
+
+  /** Milliseconds; 0 where the service does not say. Asks where no answer has told yet. */
+  async aheadMs(http: Http): Promise<number | { unreachable: string }> {
+    if (this.#aheadMs !== undefined) return this.#aheadMs;
+    const probe = { method: 'GET', path: probePath, deadlineMs: this.#probeMs } as const;
+    this.#probe ??= http.call(probe).finally(() => {
+      this.#probe = undefined;
+    });
+    const answer = await this.#probe;
+    return answer.is === 'broken' ? { unreachable: answer.message } : (this.#aheadMs ?? 0);
+  }
+
+  #observe(date: string | undefined): void {
+    const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
+    // The header has whole seconds, and the answer was under way: less than that is no difference.
+    this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
+  }
+}

@@ -1,0 +1,338 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test, vi } from 'vitest';
+import { type CommandOptions, readLines } from '../rig/command.ts';
+import type { Booking } from '../rig/oracle.ts';
+import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
+
+/** The Instagram account of every sandbox. */
+const account = 'acc_a26a6b25c78b1c8d';
+const manifest = `version: 1
+name: shop
+budget: { credits: 50 }
+tasks:
+  hero: { kind: image, with: { prompt: a lamp, resolution: 1k } }
+  share:
+    kind: post
+    tags: [launch]
+    foreach: [a, b]
+    with: { accountIds: [${account}], caption: "Hello {{row}}", media: ["{{tasks.hero.url}}"] }
+`;
+const alone = `version: 1
+name: shop
+tasks:
+  share: { kind: post, with: { accountIds: [${account}], caption: Hello } }
+`;
+// Each test starts up to ten processes, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 });
+
+const lock = 'campaign.lock.jsonl';
+const name = 'shop.plan.json';
+
+const captions = ({ sandbox }: Trial) =>
+  (sandbox.ledger() as Booking[]).flatMap(({ kind, body }) => (kind === 'post' ? [body.caption] : []));
+
+/** All of it is out. */
+async function posted(text = manifest): Promise<Trial> {
+  const trial = await makeTrial(text);
+  const ran = await trial.apply(['--publish']);
+  expect(ran.code, ran.err).toBe(0);
+  return trial;
+}
+
+describe('a consent of its own', () => {
+  test('is not that for credits: neither a budget nor --yes publishes, and the rest is done', async () => {
+    const trial = await makeTrial(manifest);
+    const plan = await trial.run(['plan', 'campaign.yaml']);
+    expect(plan.out).toContain(`publishes     2 posts to account ${account}, at once\n`);
+    const covered = manifest.replace('tasks:', 'prices: { image: 2 }\ntasks:');
+    trial.write('campaign.yaml', covered);
+    const first = await trial.run(['apply', 'campaign.yaml']);
+    expect(first.code, first.err).toBe(5);
+    expect(trial.sandbox.ledger().map(({ kind }) => kind)).toEqual(['image']);
+    expect(first.err).toContain('posts    2 wait for consent\n');
+    expect(first.err).toContain(`waiting  2 posts to account ${account}, at once: publishing takes a consent of its own
+    share@a, share@b
+    to publish them: mediabatch apply campaign.yaml --publish
+    to have them approved first: mediabatch plan campaign.yaml --out campaign.plan.json, then mediabatch apply campaign.plan.json
+`);
+    const second = await trial.apply();
+    expect(second.code, second.err).toBe(5);
+    expect(second.err).toContain('mediabatch apply campaign.yaml --yes --publish\n');
+    expect(captions(trial)).toEqual([]);
+    // No credits are asked for: there is no budget needed, and no --yes.
+    const third = await trial.run(['apply', 'campaign.yaml', '--publish']);
+    expect(third.code, third.err).toBe(0);
+    expect(captions(trial).sort()).toEqual(['Hello a', 'Hello b']);
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 posted\n');
+  });
+
+  test('is the same with play money, and its way on says which money it is', async () => {
+    const trial = await makeTrial(alone.replace('name: shop', 'name: shop\nvars: { word: x }'));
+    const sandboxed = ['apply', 'campaign.yaml', '--sandbox', '--yes', '--var', 'word=two words'];
+    const booked = () => readLines<Booking>(trial.path('.mediabatch/sandbox/ledger.jsonl')).length;
+    const first = await trial.run(sandboxed);
+    expect(first.code, first.err).toBe(5);
+    expect(first.err).toContain("mediabatch apply campaign.yaml --sandbox --var 'word=two words' --yes --publish\n");
+    expect(booked()).toBe(0);
+    const second = await trial.run([...sandboxed, '--publish']);
+    expect(second.code, second.err).toBe(0);
+    expect(booked()).toBeGreaterThan(0);
+    expect(captions(trial)).toEqual([]);
+    // What was rehearsed is not published.
+    expect((await trial.apply()).code).toBe(5);
+  });
+
+  test('a saved plan gives it that names them, once, and to nothing else', async () => {
+    const trial = await makeTrial(alone);
+    expect((await trial.run(['plan', 'campaign.yaml', '--out', name])).code).toBe(0);
+    const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
+    const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+    expect(document).toMatchObject({
+      rows: [{ post: { accounts: [account] } }],
+      totals: { posts: 1 },
+      saved: { publishes: ['share'] },
+    });
+    // As an earlier version saved it, before anybody was told that it publishes.
+    delete document.saved.publishes;
+    trial.write('old.plan.json', JSON.stringify(document));
+    const old = await trial.run(['apply', 'old.plan.json', '--yes']);
+    expect(old.code, old.err).toBe(5);
+    expect(old.err).toContain('mediabatch apply old.plan.json --yes --publish\n');
+    expect(captions(trial)).toEqual([]);
+    for (const args of [[name], [name, '--publish'], ['old.plan.json', '--publish', '--yes']]) {
+      const applied = await trial.run(['apply', ...args]);
+      expect(applied.code, applied.err).toBe(0);
+      expect(captions(trial)).toEqual(['Hello']);
+    }
+    expect((await trial.run(['forget', 'campaign.yaml', 'share'])).err).toContain('is not posted again');
+    expect((await trial.run(['apply', name, '--publish'])).code).toBe(0);
+    expect(captions(trial)).toEqual(['Hello']);
+  });
+
+  test('without it what needs a post waits too, and a failure is told first', async () => {
+    const error = { success: false, error: 'no such prompt' };
+    const refusal = { on: 'create', match: 'vase', do: { type: 'status', status: 400, body: error } };
+    const text = `${manifest}  after: { kind: image, needs: [share], with: { prompt: after, resolution: 1k } }
+  other: { kind: image, with: { prompt: a vase, resolution: 1k } }
+`;
+    const trial = await makeTrial(text, withFaults([refusal]));
+    const first = await trial.apply(['--json']);
+    expect(first.code, first.err).toBe(3);
+    expect(JSON.parse(first.out).plan.rows.filter(({ blockedBy }: { blockedBy?: string }) => blockedBy)).toMatchObject([
+      { address: 'share@a', blockedBy: 'consent', post: { accounts: [account] } },
+      { address: 'share@b', blockedBy: 'consent' },
+      { address: 'after', blockedBy: 'consent' },
+    ]);
+    expect(first.err).toContain('waiting  2 posts to ');
+    const second = await trial.apply(['--exclude', 'other']);
+    expect(second.code, second.err).toBe(5);
+    expect(second.err).toContain('mediabatch apply campaign.yaml --exclude other --yes --publish\n');
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+  });
+});
+
+describe('what is out is never sent again', () => {
+  test.each<[string, (trial: Trial) => unknown, string[]?]>([
+    ['a typo is mended', ({ write }) => write('campaign.yaml', manifest.replace('Hello', 'Hallo'))],
+    ['what it shows is made anew', ({ write }) => write('campaign.yaml', manifest.replace('a lamp', 'a vase'))],
+    ['its account changes', ({ write }) => write('campaign.yaml', manifest.replace(account, 'acc_0'))],
+    ['its task is renamed', ({ write }) => write('campaign.yaml', manifest.replace('share:', 'tell:'))],
+    ['its keys change', ({ write }) => write('campaign.yaml', keyed)],
+    ['it is forgotten', ({ run }) => run(['forget', 'campaign.yaml', 'share@a', 'share@b'])],
+    [
+      'it is forgotten, renamed and comes back',
+      async ({ run, write, apply }) => {
+        await run(['forget', 'campaign.yaml', 'share@a', 'share@b']);
+        write('campaign.yaml', manifest.replace('share:', 'tell:'));
+        await apply(['--publish']);
+        write('campaign.yaml', manifest);
+      },
+    ],
+    [
+      'its task is gone for a while',
+      async ({ apply, write }) => {
+        write('campaign.yaml', manifest.slice(0, manifest.indexOf('  share:')));
+        await apply(['--publish']);
+        write('campaign.yaml', manifest.replace('Hello', 'Hallo'));
+      },
+    ],
+    [
+      'it is accepted as it is, and changes again',
+      async ({ run, write }) => {
+        write('campaign.yaml', manifest.replace('Hello', 'Hallo'));
+        expect((await run(['accept', 'campaign.yaml', 'share@a'])).code).toBe(0);
+        write('campaign.yaml', manifest.replace('Hello', 'Hullo'));
+      },
+    ],
+    [
+      'it is renamed, changes at the same time, and is moved by hand',
+      async ({ run, write }) => {
+        write('campaign.yaml', manifest.replace('share:', 'tell:').replace('Hello', 'Hallo'));
+        for (const key of ['a', 'b']) {
+          const moved = await run(['move', 'campaign.yaml', `share@${key}`, `tell@${key}`]);
+          expect(moved, moved.err).toMatchObject({ code: 0, err: expect.stringContaining('what is online stays') });
+        }
+      },
+    ],
+    ['a branch brings what it was refused', joinWithRefusals],
+    ['everything is redone that has its tag', () => {}, ['--redo', 'tag:launch hero']],
+    ['everything is redone that needs another', () => {}, ['--redo', 'hero+']],
+  ])('when %s', async (_name, change, more = []) => {
+    const trial = await posted();
+    await change(trial);
+    const again = await trial.apply(['--publish', ...more]);
+    expect(again.code, again.err).toBe(0);
+    expect(captions(trial).sort()).toEqual(['Hello a', 'Hello b']);
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    expect(captions(trial)).toHaveLength(2);
+  });
+
+  test('a lost lock leaves only the question', async () => {
+    const trial = await posted(alone);
+    rmSync(trial.path(lock));
+    rmSync(trial.path('.mediabatch'), { recursive: true });
+    const again = await trial.apply();
+    expect(again.code, again.err).toBe(5);
+    expect(captions(trial)).toHaveLength(1);
+  });
+
+  test.each([
+    ['share'],
+    ['kind:post'],
+    ['share@*'],
+    ['tag:launch'],
+    ['share@a+'],
+    ['selector:all'],
+    ['state:done,kind:post'],
+  ])('--redo %s does not name one', async (selection) => {
+    const trial = await posted(manifest.replace('tasks:', 'selectors: { all: share@a share@b }\ntasks:'));
+    const again = await trial.apply(['--publish', '--redo', selection]);
+    expect(again.code, again.err).toBe(64);
+    expect(again.err).toMatch(/--redo: share@a(, share@b are| is) posted, and a post is sent again only by its very/);
+    expect(again.err).toContain('name each: --redo share@a');
+    expect(captions(trial)).toHaveLength(2);
+  });
+
+  test('named one by one it is, each time with a consent', async () => {
+    const trial = await posted();
+    trial.write('campaign.yaml', manifest.replace('Hello', 'Hallo'));
+    const waits = await trial.apply(['--redo', 'share@a hero']);
+    expect(waits.code, waits.err).toBe(5);
+    // The picture is made anew already: what is to be typed does not ask for another.
+    expect(waits.err).toContain('mediabatch apply campaign.yaml --redo share@a --yes --publish\n');
+    expect(captions(trial)).toHaveLength(2);
+    const sends = await trial.apply(['--publish', '--redo', 'share@a']);
+    expect(sends.code, sends.err).toBe(0);
+    expect(captions(trial).sort()).toEqual(['Hallo a', 'Hello a', 'Hello b']);
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    expect(captions(trial)).toHaveLength(3);
+  });
+
+  test('a task of one step is its very address', async () => {
+    const trial = await posted(alone);
+    expect((await trial.apply(['--publish', '--redo', 'share'])).code).toBe(0);
+    expect(captions(trial)).toEqual(['Hello', 'Hello']);
+  });
+
+  test('a saved plan that redoes it does so once', async () => {
+    const trial = await posted(alone);
+    expect((await trial.run(['plan', 'campaign.yaml', '--redo', 'share', '--out', name])).code).toBe(0);
+    for (let time = 0; time < 2; time += 1) {
+      expect((await trial.run(['apply', name])).code).toBe(0);
+      expect(captions(trial)).toHaveLength(2);
+    }
+    // As an earlier version saved it, when a selection was enough.
+    const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
+    document.saved.options.redo = ['kind:post'];
+    document.saved.generations.share = 3;
+    trial.write('old.plan.json', JSON.stringify(document));
+    await trial.run(['apply', 'old.plan.json', '--publish', '--yes']);
+    expect(captions(trial)).toHaveLength(2);
+  });
+});
+
+describe('a post whose answer was lost', () => {
+  const lost = (booked: boolean) => withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked } }]);
+
+  test('is left to a person, whatever is tried', async () => {
+    const trial = await makeTrial(alone, lost(true));
+    const first = await trial.apply(['--publish']);
+    expect(first.code, first.err).toBe(6);
+    expect(first.err).toContain('mediabatch resolve campaign.yaml share --job ID | --not-spent\n');
+    const tries: (() => Promise<{ code: number | null }>)[] = [
+      () => trial.apply(['--publish']),
+      () => trial.apply(['--publish', '--redo', 'share']),
+      () => {
+        trial.write('campaign.yaml', alone.replace('caption: Hello', 'caption: Hallo'));
+        return trial.apply(['--publish']);
+      },
+      () => trial.apply(['--publish', '--redo', 'share']),
+    ];
+    for (const again of tries) {
+      expect((await again()).code).toBe(6);
+      expect(captions(trial)).toHaveLength(1);
+    }
+    const doubted = await trial.run(['resolve', 'campaign.yaml', 'share', '--spend-again']);
+    expect(doubted).toMatchObject({ code: 64, err: expect.stringContaining('not sent a second time on a doubt') });
+    const [{ id } = { id: '' }] = trial.sandbox.ledger();
+    const found = await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id]);
+    expect(found, found.err).toMatchObject({ code: 0, err: expect.stringContaining('it is out, as') });
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    expect(captions(trial)).toHaveLength(1);
+  });
+
+  test('and that is not out goes out once somebody agrees', async () => {
+    const trial = await makeTrial(alone, lost(false));
+    expect((await trial.apply(['--publish'])).code).toBe(6);
+    const decided = await trial.run(['resolve', 'campaign.yaml', 'share', '--not-spent']);
+    expect(decided, decided.err).toMatchObject({ code: 0, err: expect.stringContaining('(--publish)') });
+    expect((await trial.apply()).code).toBe(5);
+    expect(captions(trial)).toEqual([]);
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    expect(captions(trial)).toEqual(['Hello']);
+  });
+
+  test('because the run was killed is collected where its job is on record', async () => {
+    const trial = await makeTrial(alone);
+    const kill: Partial<CommandOptions> = {
+      onErr: (text, child) => {
+        if (text.includes('share  created')) child.kill('SIGKILL');
+      },
+    };
+    await trial.apply(['--publish'], kill);
+    expect((await trial.apply()).code).toBe(0);
+    expect(captions(trial)).toHaveLength(1);
+  });
+});
+
+test('what was refused waits for a consent as well', async () => {
+  const error = { success: false, error: 'Insufficient credits' };
+  const refusal = { on: 'post', times: 1, do: { type: 'status', status: 402, body: error } };
+  const trial = await makeTrial(alone, withFaults([refusal]));
+  expect((await trial.apply(['--publish'])).code).toBe(4);
+  expect((await trial.apply()).code).toBe(5);
+  expect((await trial.apply(['--publish'])).code).toBe(0);
+  expect(captions(trial)).toEqual(['Hello']);
+});
+
+/** The same posts, under other keys. */
+const keyed = manifest
+  .replace('foreach: [a, b]', 'foreach: [{ is: a }, { is: b }]\n    key: "new-{{row.is}}"')
+  .replace('{{row}}', '{{row.is}}');
+
+/** As git does it: the lines of both sides stay. Theirs knows the posts as refused. */
+function joinWithRefusals({ path, write }: Trial): void {
+  const lines = readFileSync(path(lock), 'utf8').trimEnd().split('\n');
+  const refusals = lines
+    .filter((line) => line.includes('"kind":"post"'))
+    .map((line) => {
+      const { jobId: _jobId, outputs: _outputs, credits: _credits, ...record } = JSON.parse(line);
+      return JSON.stringify({ ...record, state: 'refused', error: 'HTTP 402' });
+    });
+  expect(refusals).toHaveLength(2);
+  write(lock, `${[...lines, ...refusals].join('\n')}\n`);
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { bringTogether, makeBranches, type Order, orders, priceOf } from './branches.ts';
+import { expectOpen, expectSettled, openRows } from './checks.ts';
+
+const hour = 3_600_000;
+
+/** `ours`: a create was booked and its answer lost. `theirs`: another create of the same was lost as well, and a person has decided. */
+async function decideOnOneBranch(
+  kind: string,
+  order: Order,
+  { isBooked, decide, hoursApart = 0 }: { isBooked: boolean; decide(id: string): string[]; hoursApart?: number },
+) {
+  const campaign = await makeBranches(kind);
+  const { studio, copy, subject } = campaign;
+  const { service, time } = studio;
+  const theirs = async () => {
+    const before = service.idsOf(subject).length;
+    if (isBooked) {
+      expect(await copy.applyUnanswered(subject)).toBe(true);
+    } else {
+      service.fate = () => 'drop';
+      await copy.apply();
+      service.fate = () => 'book';
+    }
+    expect(service.idsOf(subject)).toHaveLength(before + (isBooked ? 1 : 0));
+    // Nobody can be asked any more, so a person may decide.
+    time.pass(hoursApart === 0 ? 0 : 30 * hour);
+    const { code, err } = await copy.resolve('hero', ...decide(service.idsOf(subject)[before] ?? ''));
+    expect(code, err).toBe(0);
+  };
+  const ours = async () => {
+    expect(await copy.applyUnanswered(subject)).toBe(true);
+  };
+  const apart = (act: () => Promise<void>, isSecond: boolean) => async () => {
+    if (isSecond) time.pass(hoursApart * hour);
+    await act();
+  };
+  await bringTogether(
+    copy,
+    { ours: apart(ours, order.first === 'theirs'), theirs: apart(theirs, order.first === 'ours') },
+    order,
+  );
+  return campaign;
+}
+
+describe('a person’s decision about one create says nothing about another that a merge brings', () => {
+  test.each(orders)('--not-spent, which was true of the one; $first first, into $into', async (order) => {
+    const campaign = await decideOnOneBranch('influencer', order, { isBooked: false, decide: () => ['--not-spent'] });
+    const { studio, copy, subject, booked } = campaign;
+    const { service } = studio;
+    await expectOpen(copy, service, 8);
+    const job = ['--job', service.idsOf(subject)[0] ?? '', '--credits', '8'];
+    const { code, err } = await copy.resolve('hero', ...job);
+    expect(code, err).toBe(0);
+    await expectSettled(copy, service, booked(1));
+  });
+
+  test.each(orders)('--job, the one’s own; $first first, into $into', async (order) => {
+    const campaign = await decideOnOneBranch('influencer', order, {
+      isBooked: true,
+      decide: (id) => ['--job', id, '--credits', '8'],
+    });
+    const { studio, copy, subject, booked } = campaign;
+    const { service } = studio;
+    await expectOpen(copy, service, 8);
+    const other = service.idsOf(subject).find((id) => !copy.lock.includes(`"${id}"`)) ?? '';
+    const { code, err } = await copy.resolve('hero', '--job', other, '--credits', '8');
+    expect(code, err).toBe(0);
+    await expectSettled(copy, service, booked(2));
+  });
+
+  test.each(orders)('--spend-again; $first first, into $into', async (order) => {
+    const campaign = await decideOnOneBranch('influencer', order, { isBooked: true, decide: () => ['--spend-again'] });
+    const { studio, copy, subject } = campaign;
+    const { service } = studio;
+    // Both stay in doubt; what was asked for is bought, once.
+    const first = await copy.apply();
+    expect(first.code, first.err).toBe(6);
+    expect(service.idsOf(subject).length).toBeLessThanOrEqual(3);
+    const { spent, held } = await copy.credits();
+    expect(spent + held).toBe(8 * service.idsOf(subject).length);
+    const bookedThen = service.ledger.length;
+    const again = await copy.apply();
+    expect(again.code, again.err).toBe(6);
+    expect(service.ledger).toHaveLength(bookedThen);
+  });
+
+  test.each(orders)('an image whose key went out on two days; $first first, into $into', async (order) => {
+    const campaign = await decideOnOneBranch('image', order, {
+      isBooked: false,
+      decide: () => ['--not-spent'],
+      hoursApart: 48,
+    });
+    const { studio, copy, subject } = campaign;
+    const { service } = studio;
+    expect((await copy.credits()).held).toBeGreaterThanOrEqual(priceOf('image'));
+    expect(openRows(await copy.plan())).not.toEqual([]);
+    const { code, err } = await copy.apply();
+    expect(service.idsOf(subject), err).toHaveLength(1);
+    expect([0, 6]).toContain(code);
+    if (code === 0) expect(copy.lock).toContain(`"${service.idsOf(subject)[0]}"`);
+  });
+});
+
+describe('an answer to one create says nothing about another that a merge brings', () => {
+  test.each(orders)('an image whose key went out on two days; $first first, into $into', async (order) => {
+    const { studio, copy, subject } = await makeBranches('image');
+    const { service, time } = studio;
+    const later = (act: () => Promise<unknown>, isSecond: boolean) => async () => {
+      if (isSecond) time.pass(48 * hour);
+      await act();
+    };
+    await bringTogether(
+      copy,
+      {
+        ours: later(() => copy.applyUnanswered(subject), order.first === 'theirs'),
+        theirs: later(() => copy.apply(), order.first === 'ours'),
+      },
+      order,
+    );
+    expect(service.idsOf(subject)).toHaveLength(2);
+    const { spent, held } = await copy.credits();
+    expect(spent + held).toBe(6);
+    const { err } = await copy.apply();
+    expect(service.idsOf(subject), err).toHaveLength(2);
+    const after = await copy.credits();
+    expect(after.spent + after.held).toBe(6);
+  });
+});
+
+describe('a decision stays', () => {
+  test.each(['main', 'old'])('when the state from before it is merged (into %s)', async (into) => {
+    const { studio, copy, subject, booked } = await makeBranches('influencer');
+    const { service } = studio;
+    copy.git('checkout', '--quiet', 'main');
+    expect(await copy.applyUnanswered(subject)).toBe(true);
+    copy.commit('lost');
+    copy.git('branch', 'old');
+    const decided = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
+    expect(decided.code, decided.err).toBe(0);
+    copy.commit('decided');
+    copy.git('checkout', '--quiet', 'old');
+    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
+    await copy.apply();
+    copy.commit('something else');
+    copy.git('checkout', '--quiet', into);
+    copy.merge(into === 'main' ? 'old' : 'main');
+    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
+    await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { bringTogether, makeBranches, type Order, orders, priceOf } from './branches.ts';
+import { expectOpen, expectSettled, idsMissing } from './checks.ts';
+import { makeStudio, type Studio } from './studio.ts';
+import type { Copy } from './working-copy.ts';
+
+/** A run in which every create is refused. */
+async function applyRefused(studio: Studio, copy: Copy, status: 400 | 402): Promise<void> {
+  const { fate } = studio.service;
+  studio.service.fate = () => status;
+  await copy.apply();
+  studio.service.fate = fate;
+}
+
+describe.each(['image', 'video'])('a lost answer on one branch, a refusal on the other: %s', (kind) => {
+  test.each(orders)('a service that forgets its refusals; $first first, merged into $into', async (order) => {
+    const { studio, copy, subject, booked } = await makeBranches(kind);
+    const { service } = studio;
+    service.replaysRefusals = false;
+    service.refusesBeforeReplay = true;
+    await bringTogether(
+      copy,
+      { ours: () => copy.applyUnanswered(subject), theirs: () => applyRefused(studio, copy, 402) },
+      order,
+    );
+    await expectOpen(copy, service, priceOf(kind));
+    await expectSettled(copy, service, booked(1));
+  });
+
+  test.each(['ours', 'theirs'] as const)('a service that repeats its refusals; merged into %s', async (into) => {
+    const { studio, copy, subject, booked } = await makeBranches(kind);
+    const { service } = studio;
+    let isLost = false;
+    await bringTogether(
+      copy,
+      {
+        // Refused as well, because of the other branch: at last one is booked, and its answer is lost.
+        async ours() {
+          for (let tries = 0; tries < 4 && !isLost; tries += 1) isLost = await copy.applyUnanswered(subject);
+        },
+        theirs: () => applyRefused(studio, copy, 402),
+      },
+      { first: 'theirs', into },
+    );
+    expect(isLost).toBe(true);
+    await expectOpen(copy, service, priceOf(kind));
+    await expectSettled(copy, service, booked(1));
+  });
+});
+
+describe.each(['image', 'video', 'influencer'])('forget of a refusal on one branch: %s', (kind) => {
+  async function bring(order: Order, ours: (copy: Copy, subject: string) => Promise<unknown>) {
+    const { studio, copy, subject, booked } = await makeBranches(kind);
+    studio.service.refusesBeforeReplay = true;
+    studio.service.replaysRefusals = false;
+    const theirs = async () => {
+      await applyRefused(studio, copy, 400);
+      const { code, err } = await copy.run('forget', copy.manifest, 'hero');
+      expect(code, err).toBe(0);
+    };
+    await bringTogether(copy, { ours: () => ours(copy, subject), theirs }, order);
+    return { service: studio.service, copy, subject, booked };
+  }
+
+  test.each(orders)('what the other has bought is kept; $first first, merged into $into', async (order) => {
+    const { service, copy, booked } = await bring(order, (one) => one.apply());
+    expect((await copy.plan()).map(({ credits }) => credits)).not.toContain(priceOf(kind));
+    await expectSettled(copy, service, booked(1));
+  });
+
+  test.each(orders)('what the other has open stays open; $first first, merged into $into', async (order) => {
+    const { service, copy, subject, booked } = await bring(order, (one, lost) => one.applyUnanswered(lost));
+    await expectOpen(copy, service, priceOf(kind));
+    if (kind === 'influencer') {
+      const { code, err } = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
+      expect(code, err).toBe(0);
+    }
+    await expectSettled(copy, service, booked(1));
+  });
+});
+
+describe('an open create beside the other branch’s job', () => {
+  const bring = async (kind: string, order: Order) => {
+    const { studio, copy, subject, booked } = await makeBranches(kind);
+    const { service } = studio;
+    await bringTogether(copy, { ours: () => copy.applyUnanswered(subject), theirs: () => copy.apply() }, order);
+    expect(service.idsOf(subject)).toHaveLength(2);
+    return { service, copy, subject, booked };
+  };
+
+  test.each(orders)('of a kind that cannot be asked for; $first first, merged into $into', async (order) => {
+    const { service, copy, booked } = await bring('influencer', order);
+    await expectOpen(copy, service, 8);
+    expect(await copy.credits()).toMatchObject({ spent: 8, held: 8 });
+    const [lost = ''] = idsMissing(copy, service);
+    const { code, err } = await copy.resolve('hero', '--job', lost, '--credits', '8');
+    expect(code, err).toBe(0);
+    await expectSettled(copy, service, booked(2));
+  });
+
+  test.each(orders)('of a kind that can be looked up; $first first, merged into $into', async (order) => {
+    const { service, copy, booked } = await bring('video', order);
+    await expectOpen(copy, service, 10);
+    await expectSettled(copy, service, booked(2));
+  });
+
+  test.each(orders)('what is held counts against the budget; $first first, merged into $into', async (order) => {
+    const { service, copy } = await bring('influencer', order);
+    copy.budget = 20;
+    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'influencer', says: 'a vase' } });
+    const { code, err } = await copy.apply();
+    expect(service.idsOf('influencer a vase'), err).toEqual([]);
+    expect(code, err).toBe(6);
+  });
+});
+
+describe('the lock of one service, with nothing but refusals in it, used with another', () => {
+  test.each(['image', 'video'])(
+    '%s: power goes when the other has booked; then back, and there again',
+    async (kind) => {
+      const studio = await makeStudio();
+      const copy = studio.copy();
+      const subject = `${kind} a lamp`;
+      copy.tasks({ hero: { kind, says: 'a lamp' } });
+      await applyRefused(studio, copy, 402);
+      const first = studio.service;
+      const second = await studio.useAnotherService();
+      const isBooked = await copy.applyUntilPowerCut(subject);
+      studio.service = first;
+      const back = await copy.apply();
+      studio.service = second;
+      await copy.apply();
+      // Either it is the other's from the moment of the first create, or it stays the first one's.
+      expect(back.code, back.err).toBe(isBooked ? 65 : 0);
+      expect(first.idsOf(subject)).toHaveLength(isBooked ? 0 : 1);
+      expect(second.idsOf(subject)).toHaveLength(isBooked ? 1 : 0);
+      expect(copy.lock).toContain(`"${(isBooked ? second : first).idsOf(subject)[0]}"`);
+    },
+  );
+});

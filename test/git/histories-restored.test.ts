@@ -1,0 +1,247 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Campaign, makeBranches, makeCampaign, priceOf } from './branches.ts';
+import { expectOpen, expectSettled, idsMissing } from './checks.ts';
+import type { Copy } from './working-copy.ts';
+
+const lock = 'campaign.lock.jsonl';
+const other = { kind: 'image', says: 'a rug' };
+
+/** Commits on main: `lost` has an open create of `hero`, `found` its job. */
+async function loseAndFind(kind: string): Promise<Campaign> {
+  const campaign = await makeCampaign(kind);
+  const { studio, copy, subject } = campaign;
+  copy.git('tag', 'start');
+  expect(await copy.applyUnanswered(subject)).toBe(true);
+  copy.commit('lost');
+  copy.git('tag', 'lost');
+  if (kind === 'influencer') {
+    await copy.resolve('hero', '--job', studio.service.idsOf(subject)[0] ?? '', '--credits', '8');
+  }
+  const { code, err } = await copy.apply();
+  expect(code, err).toBe(0);
+  copy.commit('found');
+  copy.git('tag', 'found');
+  return campaign;
+}
+
+describe('an old lock brought back', () => {
+  test.each(['image', 'video'])('%s: by checkout of the file, from when its answer was lost', async (kind) => {
+    const { studio, copy, booked } = await loseAndFind(kind);
+    copy.git('checkout', '--quiet', 'lost', '--', lock);
+    await expectOpen(copy, studio.service, priceOf(kind));
+    await expectSettled(copy, studio.service, booked(1));
+  });
+
+  test('image: by reset to before it was sent, within a day', async () => {
+    const { studio, copy, booked } = await loseAndFind('image');
+    copy.git('reset', '--quiet', '--hard', 'start');
+    await expectSettled(copy, studio.service, booked(1));
+  });
+
+  test.each(['image', 'video', 'influencer'])('%s: by cherry-pick onto what was found since', async (kind) => {
+    const { studio, copy, booked } = await loseAndFind(kind);
+    copy.branch('again', 'found');
+    copy.tryGit('cherry-pick', '--strategy-option=theirs', 'lost');
+    copy.tryGit('add', '-A');
+    copy.commit('picked');
+    // A union of both texts: old and new lines of one step stand in it.
+    writeFileSync(
+      copy.lockPath,
+      copy.git('show', `lost:${lock}`) + copy.git('show', `found:${lock}`).replace(/^.*\n/, ''),
+    );
+    await expectSettled(copy, studio.service, booked(1));
+    writeFileSync(
+      copy.lockPath,
+      copy.git('show', `found:${lock}`) + copy.git('show', `lost:${lock}`).replace(/^.*\n/, ''),
+    );
+    await expectSettled(copy, studio.service, booked(1));
+  });
+
+  test('influencer: by checkout, and nobody can be asked: a person is', async () => {
+    const { studio, copy, subject, booked } = await loseAndFind('influencer');
+    copy.git('checkout', '--quiet', 'lost', '--', lock);
+    await expectOpen(copy, studio.service, 8);
+    const decided = await copy.resolve('hero', '--job', studio.service.idsOf(subject)[0] ?? '', '--credits', '8');
+    expect(decided.code, decided.err).toBe(0);
+    await expectSettled(copy, studio.service, booked(1));
+  });
+});
+
+/** Branch `theirs` has an open create, `ours` has bought something else. No `merge=union`: git leaves the choice to people. */
+async function conflict(kind: string): Promise<Campaign> {
+  const campaign = await makeBranches(kind, { other });
+  const { copy, subject } = campaign;
+  for (const [branch, act] of [
+    ['ours', () => copy.apply('-s', 'other')],
+    ['theirs', () => copy.applyUnanswered(subject, '-s', 'hero')],
+  ] as const) {
+    copy.git('checkout', '--quiet', branch);
+    rmSync(join(copy.folder, '.gitattributes'));
+    await act();
+    copy.commit(branch);
+  }
+  return campaign;
+}
+
+const bought = { 'image a rug': 1 };
+
+describe('without merge=union', () => {
+  test.each([
+    ['merge', ['merge', '--quiet', '--no-edit']],
+    ['rebase', ['rebase', '--quiet']],
+    ['cherry-pick', ['cherry-pick']],
+  ])('git leaves markers (%s): an open create is read over them', async (_, words) => {
+    const { studio, copy, booked } = await conflict('video');
+    copy.git('checkout', '--quiet', 'ours');
+    copy.tryGit(...words, 'theirs');
+    await expectOpen(copy, studio.service, 10);
+    await expectSettled(copy, studio.service, { ...booked(1), ...bought });
+    expect(copy.lock).not.toContain('<<<<<<<');
+  });
+
+  test.each(['--ours', '--theirs'])('a person takes %s: the image is paid for once all the same', async (side) => {
+    const { studio, copy, booked } = await conflict('image');
+    copy.git('checkout', '--quiet', 'ours');
+    copy.tryGit('merge', '--quiet', '--no-edit', 'theirs');
+    copy.git('checkout', side, '--', lock);
+    copy.commit('merged');
+    await expectSettled(copy, studio.service, { ...booked(1), ...bought });
+  });
+
+  test('a person takes the side with the open create, and the other one comes back', async () => {
+    const { studio, copy, booked } = await conflict('video');
+    copy.git('checkout', '--quiet', 'ours');
+    copy.tryGit('merge', '--quiet', '--no-edit', 'theirs');
+    copy.git('checkout', '--theirs', '--', lock);
+    await expectOpen(copy, studio.service, 10);
+    await expectSettled(copy, studio.service, { ...booked(1), ...bought });
+  });
+});
+
+describe('the lock in a stash', () => {
+  test.each(['image', 'influencer'])('%s: popped again, onto what was bought meanwhile', async (kind) => {
+    const { studio, copy, subject, booked } = await makeCampaign(kind, { other });
+    const { service } = studio;
+    await copy.apply('-s', 'other');
+    copy.commit('other');
+    expect(await copy.applyUnanswered(subject)).toBe(true);
+    copy.git('stash', '--quiet');
+    // Nothing is known of it now: an image is the same one by its key, another kind is bought once more.
+    await copy.apply();
+    copy.commit('bought meanwhile');
+    copy.tryGit('stash', 'pop', '--quiet');
+    if (kind === 'influencer') {
+      expect(service.idsOf(subject)).toHaveLength(2);
+      await expectOpen(copy, service, 8);
+      const [missing = ''] = idsMissing(copy, service);
+      const decided = await copy.resolve('hero', '--job', missing, '--credits', '8');
+      expect(decided.code, decided.err).toBe(0);
+    }
+    await expectSettled(copy, service, { ...booked(kind === 'image' ? 1 : 2), ...bought });
+  });
+});
+
+describe('a merge that is taken back', () => {
+  async function mergeAndRevert(kind: string): Promise<Campaign> {
+    const campaign = await makeBranches(kind, { other });
+    const { copy, subject } = campaign;
+    await copy.apply('-s', 'other');
+    copy.commit('other');
+    copy.git('checkout', '--quiet', 'theirs');
+    expect(await copy.applyUnanswered(subject, '-s', 'hero')).toBe(true);
+    copy.commit('lost');
+    copy.git('checkout', '--quiet', 'ours');
+    copy.merge('theirs');
+    copy.git('revert', '--no-edit', '-m', '1', 'HEAD');
+    return campaign;
+  }
+
+  test('image: what is asked for again is the same one', async () => {
+    const { studio, copy, booked } = await mergeAndRevert('image');
+    await expectSettled(copy, studio.service, { ...booked(1), ...bought });
+  });
+
+  test.each(['image', 'video', 'influencer'])('%s: and then the revert is: all is on record again', async (kind) => {
+    const { studio, copy, subject, booked } = await mergeAndRevert(kind);
+    const { service } = studio;
+    copy.git('revert', '--no-edit', 'HEAD');
+    await expectOpen(copy, service, priceOf(kind));
+    if (kind === 'influencer') {
+      const decided = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
+      expect(decided.code, decided.err).toBe(0);
+    }
+    await expectSettled(copy, service, { ...booked(1), ...bought });
+  });
+});
+
+describe('an edit and a redo on one branch, while the other has an open create of the old words', () => {
+  const vase = (kind: string) => `${kind} a vase`;
+
+  test.each(
+    ['image', 'video'].flatMap((kind) =>
+      (['ours', 'theirs'] as const).flatMap((into) =>
+        (['old', 'new'] as const).map((words) => ({ kind, into, words })),
+      ),
+    ),
+  )('$kind, merged into $into, with the $words words', async ({ kind, into, words }) => {
+    const { studio, copy, subject, known, booked } = await makeBranches(kind);
+    const { service } = studio;
+    const tasks = (says: string) => copy.tasks({ ...known, hero: { kind, says } });
+    expect(await copy.applyUnanswered(subject)).toBe(true);
+    copy.commit('lost');
+    copy.git('checkout', '--quiet', 'theirs');
+    tasks('a vase');
+    await copy.apply();
+    await copy.apply('--redo', 'hero');
+    expect(service.idsOf(vase(kind))).toHaveLength(2);
+    copy.commit('edited, bought, and bought again');
+    copy.git('checkout', '--quiet', into);
+    copy.merge(into === 'ours' ? 'theirs' : 'ours');
+    tasks(words === 'old' ? 'a lamp' : 'a vase');
+    await expectOpen(copy, service, priceOf(kind));
+    await expectSettled(copy, service, { ...booked(1), [vase(kind)]: 2 });
+    tasks(words === 'old' ? 'a vase' : 'a lamp');
+    await expectSettled(copy, service, { ...booked(1), [vase(kind)]: 2 });
+  });
+});
+
+describe('two clones at the same moment', () => {
+  const share = async (studio: Campaign['studio'], copies: Copy[]) => {
+    const [first, second] = copies as [Copy, Copy];
+    for (const copy of copies) copy.commit('at the same moment');
+    first.tryGit('pull', '--quiet', '--no-rebase', '--no-edit', second.folder, 'main');
+    first.commit('joined');
+    second.git('pull', '--quiet', '--no-rebase', '--no-edit', first.folder, 'main');
+    expect(studio.service.violations).toEqual([]);
+  };
+
+  test('images and songs: an answer lost here and there; each is paid for once', async () => {
+    const { studio, copy, booked } = await makeCampaign('image', { song: { kind: 'music', says: 'a tune' }, other });
+    const { service } = studio;
+    const second = studio.clone(copy);
+    service.fate = ({ nth }) => (nth === 2 || nth === 4 ? 'lose' : nth === 3 ? 'drop' : 'book');
+    await Promise.all([copy.apply(), second.apply()]);
+    service.fate = () => 'book';
+    await share(studio, [copy, second]);
+    for (const one of [copy, second]) await expectSettled(one, service, { ...booked(1), ...bought, 'music a tune': 1 });
+  });
+
+  test('videos: both pay, one of them is lost; together they know both', async () => {
+    const { studio, copy, subject, booked } = await makeCampaign('video');
+    const { service } = studio;
+    const second = studio.clone(copy);
+    service.onBooked = (job) => {
+      if (job.subject === subject) service.fate = () => 'book';
+    };
+    service.fate = () => 'lose';
+    await Promise.all([copy.apply(), second.apply()]);
+    await share(studio, [copy, second]);
+    const ran = await copy.apply();
+    const paid = service.idsOf(subject).length;
+    expect(paid).toBeLessThanOrEqual(2);
+    expect(ran.code, ran.err).toBe(0);
+    await expectSettled(copy, service, booked(paid));
+  });
+});
