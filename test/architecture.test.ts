@@ -25,6 +25,7 @@ const owners: Record<string, string> = {
   opusscript: 'sandbox',
   ajv: 'manifest',
   'ajv-formats': 'manifest',
+  re2js: 'manifest',
   tinyglobby: 'disk',
   'mediainfo.js': 'disk',
 };

@@ -4,7 +4,9 @@
  */
 export const longTests = [
   'test/faults/**/*.test.ts',
-  'test/git/**/*.test.ts',
+  'test/git/clones.test.ts',
+  'test/git/histories-clones.test.ts',
+  'test/git/histories-random.test.ts',
   'test/cli/crash.test.ts',
   'test/cli/answers.test.ts',
   'test/cli/all-kinds.test.ts',

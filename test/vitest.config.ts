@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { longTests } from './long-tests.ts';
 
@@ -5,8 +7,9 @@ import { longTests } from './long-tests.ts';
 const shared = ['engine', 'graph', 'kinds', 'lock', 'manifest', 'plan', 'report', 'run'].map(
   (room) => `test/${room}/**/*.test.ts`,
 );
-// Times of day are told in the reader's own zone; here everybody's is the same.
-const common = { testTimeout: 30_000, hookTimeout: 60_000, env: { TZ: 'UTC' } };
+// Times of day are told in the reader's own zone; here everybody's is the same. What a person's programs keep is kept apart.
+const env = { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') };
+const common = { testTimeout: 30_000, hookTimeout: 60_000, env };
 
 /** One of the long ones by itself, by its file: with this set. */
 const left = process.env.MEDIABATCH_TEST_LONG === '1' ? [] : longTests;

@@ -7,7 +7,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/build.ts'],
     include: [...longTests, 'test/engine/model.test.ts'],
-    env: { TZ: 'UTC', MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000' },
+    env: { TZ: 'UTC', MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000', MEDIABATCH_HISTORIES: '200' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

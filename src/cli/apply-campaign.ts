@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { outlineOf } from '../graph/outline.ts';
 import { isWork } from '../plan/actions.ts';
 import { planJson } from '../report/plan-json.ts';
@@ -10,18 +10,21 @@ import { requireLock } from './campaign.ts';
 import { chosenBy, refuseStale } from './check-saved-plan.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
-import { type RunningSandbox, sandboxKey, startSandbox } from './commands/sandbox.ts';
+import { sandboxKey } from './commands/sandbox.ts';
 import { requireAccess } from './environment.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { exitCodes } from './exit.ts';
 import { holdGuard } from './hold-guard.ts';
 import { agreeToMove } from './lock-service.ts';
 import { findNothingToDo } from './nothing-to-do.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { planCampaign } from './plan-campaign.ts';
 import { openEvents } from './recorder.ts';
+import { rehearse } from './rehearse.ts';
+import { requireService } from './require-service.ts';
 import { runPlan } from './run-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { tellCredential } from './tell-credential.ts';
+import { findUnselected, tellUnselected } from './tell-unselected.ts';
 import type { Terminal } from './terminal.ts';
 import { tellWaiting } from './waiting-posts.ts';
 
@@ -39,7 +42,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
   const { campaign, terminal } = context;
   const { sandbox, paths, environment, service, replays, seen } = campaign;
   const prepared = await prepare(file, options, context);
-  const { made, outline, loaded, facts, events, guard, finding } = prepared;
+  const { made, unselected, outline, loaded, facts, events, guard, finding } = prepared;
   try {
     const plan = await agreeTo(made, options, {
       ...context,
@@ -47,6 +50,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         if (!options.json && options.events !== '-') {
           terminal.err(planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true }));
         }
+        tellUnselected(unselected, terminal, { ends: true });
         tellCredential(planned, replays, terminal);
       },
     });
@@ -57,7 +61,8 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
 
     const needsService = plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    const embedded = needsService && sandbox ? await embedSandbox(paths.state) : undefined;
+    if (access !== undefined) await requireService(access, { clock: systemClock, terminal });
+    const embedded = needsService && sandbox ? await rehearse(made, { options, paths, lock: loaded.lock }) : undefined;
     try {
       const exit = await runPlan(plan, {
         outline,
@@ -71,7 +76,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         service,
         clock: systemClock,
         json: options.json === true ? planJson(plan) : undefined,
-        events,
+        events: events?.(),
         pollInterval: options.pollInterval,
         requestTimeoutMs: (options.requestTimeout ?? 30) * 1000,
         createTimeoutMs: (options.requestTimeout ?? 120) * 1000,
@@ -100,8 +105,9 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts, asked } = await requireCheckedGraph(file, checked);
-  const events = openEvents(options.events, terminal);
+  const { graph, facts, asked, inputs } = await requireCheckedGraph(file, checked);
+  const ours = [paths.manifest, paths.lock, ...inputs.map((path) => join(paths.folder, path))];
+  const events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const { serviceMoved, yes } = options;
@@ -120,21 +126,12 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       seen,
     });
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service, manifest: file });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
-    return { made, outline: outlineOf(graph), loaded, facts, events, guard, finding };
+    const unselected = findUnselected(made, { options, graph, command: 'apply' });
+    return { made, unselected, outline: outlineOf(graph), loaded, facts, events, guard, finding };
   } catch (error) {
     await guard.release();
     throw error;
-  }
-}
-
-async function embedSandbox(state: string): Promise<RunningSandbox> {
-  try {
-    // A trial is not worth waiting for; whoever wants the pace of life runs `mediabatch sandbox`.
-    return await startSandbox({ dataDir: join(state, 'sandbox'), port: 0, speed: 5 });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
   }
 }

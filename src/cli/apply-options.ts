@@ -33,4 +33,8 @@ export interface ApplyOptions extends PlanCommandOptions {
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
   pollInterval: 'auto' | number;
+  /** What the account of a rehearsal has. Absent: enough. */
+  sandboxCredits?: number;
+  sandboxSpeed?: number;
+  sandboxFailRate?: number;
 }

@@ -12,6 +12,7 @@ import { besideManifest } from '../manifest/file-path.ts';
 import type { SchemaCompiler } from '../manifest/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
+import { advise, call } from '../plan/advice.ts';
 import { diagnosticsText } from '../report/diagnostics-text.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -101,11 +102,11 @@ async function readFacts(
   }
   if (manifest.tasks.every(({ schema }) => schema === undefined)) return { data };
   const { loadSchemaCompiler } = await import('../manifest/json-schema.ts');
-  return { data, schemaCompiler: await loadSchemaCompiler() };
+  return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
 export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
-  const hint = 'give the path of a campaign.yaml; `mediabatch init` makes one to start from';
+  const hint = advise`give the path of a campaign.yaml; ${call('init')} makes one to start from`;
   switch (problem) {
     case 'missing':
       return new CommandError(exitCodes.wrongInput, `there is no file ${file} (${resolve(file)})`, hint);

@@ -1,10 +1,10 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
+import { advise, type Call, call } from '../plan/advice.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { safeText } from '../report/safe-text.ts';
-import { shellWord } from '../report/shell-word.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { digestOfSteps, lastGenerationOf, type SavedPlan } from './saved-plan.ts';
@@ -33,19 +33,19 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
  */
 export function refuseStale(
   saved: SavedPlan,
-  now: { plan: Plan; graph: Graph; lock: Lock; service: string | undefined; manifest: string },
+  now: { plan: Plan; graph: Graph; lock: Lock; service: string | undefined },
 ): void {
-  const { plan, graph, lock, service, manifest } = now;
+  const { plan, graph, lock, service } = now;
   const stale = (why: string) =>
     new CommandError(
       exitCodes.wrongInput,
       `${safeText(saved.path)} is stale: ${why}`,
-      `plan again, with the same options: mediabatch plan ${shellWord(manifest)} --out ${shellWord(saved.path)}; nothing was spent`,
+      advise`plan again, with the same options: ${planAgain(saved)}; nothing was spent`,
     );
   if (saved.service !== undefined && service !== undefined && saved.service !== service) {
     throw stale('it was made for another service address');
   }
-  if (saved.steps !== digestOfSteps(graph)) {
+  if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
   const others = plan.rows.filter((row) => !isNamed(saved, row, lock));
@@ -55,6 +55,21 @@ export function refuseStale(
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
   const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
   throw stale(`${first.address} ${what} (${safeText(first.reason)})${more}, which is not what it says`);
+}
+
+/** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
+function planAgain({ path, options: { select, exclude, redo, maxCredits, concurrency } }: SavedPlan): Call {
+  const repeated = (flag: string, texts: readonly string[] = []) => texts.flatMap((text) => [flag, text]);
+  return call(
+    'plan',
+    ...repeated('--select', select),
+    ...repeated('--exclude', exclude),
+    ...repeated('--redo', redo),
+    ...(maxCredits === undefined ? [] : ['--max-credits', String(maxCredits)]),
+    ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
+    '--out',
+    path,
+  );
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
@@ -102,6 +117,6 @@ export function refuseReplanning(saved: SavedPlan, options: PlanCommandOptions &
   throw new CommandError(
     exitCodes.wrongUsage,
     `${first} does not go with a saved plan: what ${safeText(saved.path)} does was settled when it was made`,
-    `plan again with it: mediabatch plan ${shellWord(saved.manifest)} ${first} … --out ${shellWord(saved.path)}`,
+    advise`plan again, with ${first} beside what it was made with: ${planAgain(saved)}`,
   );
 }

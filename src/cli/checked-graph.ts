@@ -29,6 +29,8 @@ export interface CheckedGraphContext {
 export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
+  /** Files that it was made from, relative to the folder of the manifest. */
+  inputs: readonly string[];
   /** What it was made from, beside the variables. Absent when the service's document has a part in it, or something was told. */
   asked?: readonly Asked[];
 }
@@ -52,7 +54,8 @@ export async function requireCheckedGraph(file: string, context: CheckedGraphCon
   if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     throw new CommandError(exitCodes.wrongInput, '');
   }
-  return { graph, facts, ...(!usesDocument && diagnostics.length === 0 && { asked }) };
+  const inputs = asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : []));
+  return { graph, facts, inputs, ...(!usesDocument && diagnostics.length === 0 && { asked }) };
 }
 
 async function findFacts(context: CheckedGraphContext): Promise<ServiceFacts> {

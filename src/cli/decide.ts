@@ -89,11 +89,7 @@ function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
   const more = others.length > 0 ? ` (and ${others.length} more like it)` : '';
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    safeText(`${first.address} ${first.text}${more}`, 1000),
-    safeText(first.hint, 500),
-  );
+  throw new CommandError(exitCodes.wrongUsage, safeText(`${first.address} ${first.text}${more}`, 1000), first.hint);
 }
 
 /** What is asked about is shown before. */
@@ -136,6 +132,6 @@ async function record(
 
 function tell(rulings: readonly Ruling[], { command, options, terminal }: DecideContext): void {
   const dryRun = options.dryRun === true;
-  if (options.json) terminal.out(`${safeJson(rulingsJson(rulings, { command, dryRun }), 2)}\n`);
+  if (options.json) terminal.out(`${safeJson(rulingsJson(rulings, { command, dryRun, paste: terminal.paste }), 2)}\n`);
   terminal.err(rulingsText(rulings, { command, stage: dryRun ? 'dry run' : 'recorded', style: terminal.style }));
 }

@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { findWayOut } from '../disk/own-tree.ts';
+import { lstatOrAbsent, readSmallFile } from '../disk/plain-file.ts';
 import { isLoopbackHost } from '../graph/inward-address.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
 import { whyNotKey } from './check-key.ts';
 import { CommandError, exitCodes } from './exit.ts';
+
+const longestDotEnv = 1024 * 1024;
 
 /** Where the service is and how to sign in. Never from a manifest. */
 export interface Access {
@@ -16,6 +19,8 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
+  /** There is a `.env`, and it is no file of this tree that can be read. */
+  unread?: true;
 }
 
 /**
@@ -24,7 +29,9 @@ export interface Environment {
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   const own = pick(env);
-  return own.baseUrl === undefined && own.token === undefined ? pick(readDotEnv(folder)) : own;
+  if (own.baseUrl !== undefined || own.token !== undefined) return own;
+  const filed = readDotEnv(folder);
+  return filed === 'unreadable' ? { unread: true } : pick(filed);
 }
 
 function pick(env: NodeJS.Dict<string>): Environment {
@@ -33,12 +40,15 @@ function pick(env: NodeJS.Dict<string>): Environment {
   return { ...(baseUrl && { baseUrl }), ...(token && { token }) };
 }
 
-function readDotEnv(folder: string): NodeJS.Dict<string> {
-  try {
-    return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
-  } catch {
-    return {};
-  }
+/**
+ * Empty where there is none. `unreadable`: it is no file (nobody waits for a pipe), not for this user, or a link that leads
+ * out of the tree.
+ */
+export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
+  const path = join(folder, '.env');
+  const bytes = findWayOut(path) === undefined ? readSmallFile(path, longestDotEnv) : undefined;
+  if (bytes === undefined) return lstatOrAbsent(path) === undefined ? {} : 'unreadable';
+  return parseEnv(bytes.toString('utf8'));
 }
 
 /** Whether the service gives the same job for the same key: it does for an API key. */
@@ -63,7 +73,7 @@ export function requireAccess(environment: Environment): Access {
   if (token === undefined) {
     throw new CommandError(
       exitCodes.keyRefused,
-      'no API key: MEDIABATCH_API_KEY is not set',
+      `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
       'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
     );
   }

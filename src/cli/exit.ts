@@ -1,3 +1,5 @@
+import type { Advice } from '../plan/advice.ts';
+
 /** What the process ends with. Other people's scripts rely on these numbers. */
 export const exitCodes = {
   done: 0,
@@ -21,8 +23,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** Ends a command with a code and a message for people: what was seen, and what to do. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  readonly hint?: string;
-  constructor(exitCode: ExitCode, message: string, hint?: string) {
+  readonly hint?: Advice;
+  constructor(exitCode: ExitCode, message: string, hint?: Advice) {
     super(message);
     this.name = 'CommandError';
     this.exitCode = exitCode;

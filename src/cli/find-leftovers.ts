@@ -4,6 +4,7 @@ import { hashFile } from '../disk/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/output-path.ts';
 import { OutputError } from '../disk/output-target.ts';
 import { isErrno, orAbsent, UnsafeFileError } from '../disk/plain-file.ts';
+import type { SavedFiles } from '../disk/saved-files.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
@@ -29,24 +30,33 @@ export interface OtherLock {
   prefix: string;
 }
 
+interface LeftoverFacts {
+  graph: Graph;
+  lock: Lock;
+  others: readonly OtherLock[];
+  /** What was saved from here: a line of the lock can name any file of the tree, with its true digest. */
+  saved: Pick<SavedFiles, 'has'>;
+  now: number;
+}
+
 /** A download that is still going on, in another campaign of this folder, has written more recently than this. */
 const brokenAfterMs = 3_600_000;
+const notSavedHere =
+  'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
 
 /**
  * Local files that no step of the manifest owns: outputs of earlier purchases and of steps that are gone, and what broken
- * downloads left. Only what the lock names, with the very bytes that it names, and never through a symbolic link.
+ * downloads left. Only what the lock names, with the very bytes that it names, what was saved from here, and never through a
+ * symbolic link.
  */
-export async function findLeftovers(
-  root: string,
-  facts: { graph: Graph; lock: Lock; others: readonly OtherLock[]; now: number },
-): Promise<Leftovers> {
-  const { graph, lock, others, now } = facts;
+export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
+  const { graph, lock, others, saved, now } = facts;
   const isOwned = makeOwner(graph, lock, others);
   const found: Leftovers = { files: [], kept: [] };
   for (const [path, { digests, address }] of recordedFiles(lock)) {
     if (isOwned(path)) continue;
-    const state = await lookAt(root, path, digests);
+    const state = await lookAt(root, path, { digests, saved });
     if (state === 'absent') continue;
     if (typeof state === 'string') found.kept.push({ path, why: state });
     else found.files.push({ path, bytes: state.bytes, is: 'output', address, digests });
@@ -104,14 +114,15 @@ function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (pat
 async function lookAt(
   root: string,
   path: string,
-  digests: ReadonlySet<string>,
+  { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },
 ): Promise<{ bytes: number } | 'absent' | string> {
   try {
     checkOutputPath(path);
     const target = findOutputFile(root, path);
     const digest = target === undefined ? undefined : await hashFile(target);
     if (digest === undefined) return 'absent';
-    return digests.has(digest.sha256) ? { bytes: digest.bytes } : 'it was changed after it was saved';
+    if (!digests.has(digest.sha256)) return 'it was changed after it was saved';
+    return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere;
   } catch (error) {
     if (error instanceof UnsafeFileError) return 'it is not a plain file';
     if (error instanceof OutputError) return error.message;
@@ -127,7 +138,7 @@ async function findPartials(
   { graph, lock, now }: { graph: Graph; lock: Lock; now: number },
 ): Promise<LeftoverFile[]> {
   const paths = [...recordedFiles(lock).keys(), ...graph.steps.map(({ save }) => save)].filter((path) => path !== '');
-  const folders = new Set(paths.map((path) => path.split('/').slice(0, -1).join('/')));
+  const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
   const found: LeftoverFile[] = [];
   for (const name of folders) {
     const folder = findOutputFolder(root, name === '' ? [] : name.split('/'));
@@ -139,6 +150,15 @@ async function findPartials(
     }
   }
   return found;
+}
+
+function isAllowed(path: string): boolean {
+  try {
+    return checkOutputPath(path).length > 0;
+  } catch (error) {
+    if (error instanceof OutputError) return false;
+    throw error;
+  }
 }
 
 async function listFolder(folder: string): Promise<string[]> {

@@ -1,8 +1,9 @@
-import type { Dirent } from 'node:fs';
+import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { readLockBytes } from '../disk/lock-file.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
+import { type Call, call } from '../plan/advice.ts';
 
 export interface FoundLock {
   path: string;
@@ -33,6 +34,20 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
   for (const path of paths.sort()) found.push(await read(path, relative(process.cwd(), path) || path));
   return found;
 }
+
+/** A command about the campaign that a lock belongs to: the manifest beside it, or any with this lock. */
+export function callAbout(
+  { path, shown }: Pick<FoundLock, 'path' | 'shown'>,
+  command: string,
+  ...words: string[]
+): Call {
+  const ending = ['.yaml', '.yml', '.json'].find((one) => existsSync(path.replace(lockEnding, one)));
+  return ending === undefined
+    ? call(command, '--lock', shown, ...words)
+    : { ...call(command, ...words), file: shown.replace(lockEnding, ending) };
+}
+
+const lockEnding = /(\.sandbox)?\.lock\.jsonl$/;
 
 async function read(path: string, shown: string): Promise<FoundLock> {
   try {

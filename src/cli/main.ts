@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { adviceText } from '../report/advice-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { makeProgram } from './program/program.ts';
@@ -30,7 +31,7 @@ function explain(error: unknown, terminal: Terminal): number {
   }
   if (error instanceof CommandError) {
     if (error.message !== '') terminal.err(`${style.red('error')} ${safeText(error.message, 2000)}\n`);
-    if (error.hint !== undefined) terminal.err(`  ${style.cyan('→')} ${safeText(error.hint, 2000)}\n`);
+    if (error.hint !== undefined) terminal.err(`  ${style.cyan('→')} ${adviceText(error.hint, terminal.paste)}\n`);
     return error.exitCode;
   }
   if (error instanceof Error && error.name === 'GuardLostError') {

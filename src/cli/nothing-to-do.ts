@@ -44,8 +44,9 @@ export interface Finding extends NothingToDo {
 export function digestOfGiven(file: string, options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
   // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
-  const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...planned } =
+  const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...others } =
     options;
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
   const { paths, service, replays } = campaign;
   const given = { file, paths, planned, vars: collectVars(options.var), service, replays };
   const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

@@ -4,6 +4,7 @@ import type { SeenFiles } from '../disk/seen-files.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
+import { advise, call } from '../plan/advice.ts';
 import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
@@ -97,6 +98,9 @@ export async function planCampaign(
   return { plan, states, redo };
 }
 
+/** So many addresses stand in a command that is advised. */
+const mostNamed = 20;
+
 /** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
 function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
@@ -108,7 +112,7 @@ function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
     `--redo: ${safeText(first.address)}${others} pinned, and what is pinned is not bought again`,
     first.decided?.pinned === 'manifest'
       ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
-      : 'take the pin off with `mediabatch unpin FILE ADDRESS`, or choose other steps; nothing was spent',
+      : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
   );
 }
 

@@ -1,5 +1,5 @@
-import { appendFileSync, openSync } from 'node:fs';
 import { relative } from 'node:path';
+import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
 import type { Json } from '../json.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -14,29 +14,23 @@ import type { CampaignPaths } from './campaign-paths.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
 
-/** Where `--events` writes. Opened before anything is planned, so that a wrong path costs nothing. */
-export function openEvents(path: string | undefined, terminal: Terminal): ((text: string) => void) | undefined {
+/** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
+export function openEvents(
+  path: string | undefined,
+  { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },
+): (() => EventSink) | undefined {
   if (path === undefined) return undefined;
-  if (path === '-') return terminal.out;
-  if (/\.(lock\.jsonl|ya?ml|csv)$/i.test(path)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `--events ${path} would overwrite a file of the campaign`,
-      'give a new file, for example events.jsonl',
-    );
-  }
-  let file: number;
-  try {
-    file = openSync(path, 'w');
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `--events ${path} cannot be written: ${message}`,
-      'give a file in a folder that exists',
-    );
-  }
-  return (text) => appendFileSync(file, text);
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof EventsTargetError)) throw error;
+      const exit = error.isInput ? exitCodes.wrongUsage : exitCodes.cannotWrite;
+      throw new CommandError(exit, `--events ${path} ${error.message}`, error.hint);
+    }
+  };
+  const target = told(() => findEventsTarget(path, { inputs, own: terminal }));
+  return () => told(() => target.open());
 }
 
 /** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
@@ -46,7 +40,7 @@ export async function makeRecorder(
     terminal: Terminal;
     clock: Clock;
     paths: CampaignPaths;
-    events: ((text: string) => void) | undefined;
+    events: EventSink | undefined;
     /** The plan as JSON, when the result is wanted as one document on stdout. */
     json: Json | undefined;
   },
@@ -57,8 +51,11 @@ export async function makeRecorder(
   const view = createRunView();
   let last: RunEvent | undefined;
   const hasWork = plan.rows.some(isWork);
+  const unfit = new Set(
+    plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
+  );
   let reporters: RunReporter[] = [];
-  if (events !== undefined) reporters.push(createEventLines(events));
+  if (events !== undefined) reporters.push(createEventLines(events.write, events.end));
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
   if (hasWork && terminal.screen) {
     const { createScreen } = await import('../report/run-screen.ts');
@@ -86,7 +83,15 @@ export async function makeRecorder(
       cursorIsBack();
       if (hasWork) {
         const outputs = relative(process.cwd(), paths.outputs);
-        terminal.err(summaryText(view, { style, file: paths.manifest, outputs }));
+        terminal.err(
+          summaryText(view, {
+            style,
+            paste: terminal.paste,
+            outputs,
+            unfit,
+            sandbox: terminal.called.options.sandbox === true,
+          }),
+        );
       }
       if (json !== undefined && last?.event === 'run-ended') {
         terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);

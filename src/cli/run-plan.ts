@@ -1,7 +1,9 @@
+import type { EventSink } from '../disk/events-target.ts';
 import type { Guard } from '../disk/guard.ts';
 import { createKeptBodies } from '../disk/kept-bodies.ts';
 import { keepDurations, readKeptDurations } from '../disk/kept-durations.ts';
 import { createOutputs } from '../disk/outputs.ts';
+import { SavedFiles } from '../disk/saved-files.ts';
 import type { SeenFiles } from '../disk/seen-files.ts';
 import { LocalGate } from '../engine/create-gate.ts';
 import { drive } from '../engine/drive.ts';
@@ -43,7 +45,7 @@ export interface RunPlanOptions {
   clock: Clock;
   /** The plan as JSON when the result is wanted as one document on stdout. */
   json: Json | undefined;
-  events: ((text: string) => void) | undefined;
+  events: EventSink | undefined;
   pollInterval: 'auto' | number;
   requestTimeoutMs: number;
   createTimeoutMs: number;
@@ -108,7 +110,10 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       gate,
       lost,
       service: service ?? noService,
-      outputs: createOutputs(paths.outputs, { seen: options.seen }),
+      outputs: createOutputs(paths.outputs, {
+        seen: options.seen,
+        saved: new SavedFiles(paths.state, paths.outputs),
+      }),
       clock,
       emit,
       signal: interruption.signal,

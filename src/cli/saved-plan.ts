@@ -2,17 +2,20 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { digestOf } from '../disk/hash-file.ts';
 import { orForgotten, readJsonFile } from '../disk/kept-json.ts';
+import { findWayOut, isInSameRepository } from '../disk/own-tree.ts';
 import { replaceFile } from '../disk/replace.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../json.ts';
 import { canonicalJson } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
 import { isSpending } from '../plan/actions.ts';
+import { advise, call } from '../plan/advice.ts';
 import type { Plan, Retries } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan-json.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
+import { findContradiction } from './check-plan-file.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
 /** A plan of a million steps is smaller. */
@@ -29,6 +32,8 @@ export interface SavedPlan {
   /** As the person gave it. */
   path: string;
   manifest: string;
+  /** The name of the campaign, as it shows it. */
+  campaign: string;
   options: PlanningOptions;
   /** Digest of the service's address, if it was known. */
   service?: string;
@@ -74,6 +79,22 @@ export async function savePlan(
       'name it as in campaign.plan.json, so that `apply` knows it for a plan',
     );
   }
+  const wayOut = findWayOut(dirname(resolve(path)));
+  if (wayOut !== undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out: ${safeText(path)} is not written: ${wayOut}`,
+      'choose another name',
+    );
+  }
+  const { file, options, graph, service, redo } = from;
+  if (!isInSameRepository(path, file)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `--out: ${safeText(path)} lies in a repository, and the manifest outside of it`,
+      'save it beside the manifest, or outside of any repository',
+    );
+  }
   if (existsSync(path) && (await readPlanFile(path)) === undefined) {
     throw new CommandError(
       exitCodes.cannotWrite,
@@ -81,7 +102,6 @@ export async function savePlan(
       'choose another name',
     );
   }
-  const { file, options, graph, service, redo } = from;
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
   const { lock, ...given } = optionsToKeep(options);
@@ -161,10 +181,19 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     if (purchase !== undefined) purchases.set(row.address, purchase);
   }
   const given = readOptions(path, options);
+  const wrong = findContradiction(document, saved);
+  if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${safeText(wrong)}`);
+  const named = { manifest: far(manifest), ...(given.lock !== undefined && { lock: far(given.lock) }) };
+  for (const [what, other] of Object.entries(named)) {
+    if (isInSameRepository(path, other)) continue;
+    throw unusable(path, `its ${what} ${safeText(other)} lies outside of the repository that it is in`);
+  }
+  const { lock } = named;
   return {
     path,
-    manifest: far(manifest),
-    options: { ...given, ...(given.lock !== undefined && { lock: far(given.lock) }) },
+    campaign: String(document.campaign),
+    manifest: named.manifest,
+    options: { ...given, ...(lock !== undefined && { lock }) },
     ...(typeof service === 'string' && { service }),
     steps,
     addresses,
@@ -253,7 +282,7 @@ function unusable(path: string, what: string): CommandError {
   return new CommandError(
     exitCodes.wrongInput,
     `${safeText(path)} is a plan, but ${what}`,
-    'save one with `mediabatch plan FILE --out NAME.plan.json`',
+    advise`save one with ${{ ...call('plan', '--out', path), file: 'campaign.yaml' }}`,
   );
 }
 

@@ -1,9 +1,11 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
-import { parseSelection } from '../plan/parse-selection.ts';
+import { findNamed } from '../plan/names.ts';
+import { nearNames } from '../plan/near-names.ts';
+import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices.ts';
-import { matchSelection } from '../plan/select.ts';
+import { matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
 import { stateOfStep } from '../plan/step-state.ts';
 import { CommandError, exitCodes } from './exit.ts';
 
@@ -15,15 +17,19 @@ export interface Selector {
   chosen(options: { select?: string[]; exclude?: string[] }): Set<string> | undefined;
 }
 
+/** The language of selections, where it is explained in passing. */
+const howToWrite =
+  'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
+
 export function makeSelector(graph: Graph, lock: Lock): Selector {
   let matched: ReadonlyMap<string, Match> | undefined;
-  // Most selections are names, and most runs select nothing: the lock is only looked through for states and costs.
+  // Most selections are names, and most runs select nothing: the lock is only looked through for what it alone knows.
   const matches = () => {
     matched ??= new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
     return matched;
   };
   let prices: PriceOf | undefined;
-  const facts = {
+  const facts: SelectionFacts = {
     graph,
     stateOf: (address: string) => stateOfStep(matches().get(address), matches()),
     costOf: (address: string) => {
@@ -31,20 +37,25 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
       prices ??= pricesFrom(lock, graph.prices);
       return match === undefined ? undefined : prices(match.step.kind, match.step.request).credits;
     },
+    ownerOf: (address: string) => matches().get(address)?.sharesJobOf,
   };
+  let vocabulary: Vocabulary | undefined;
   const find = (option: string, text: string): Set<string> => {
-    const selection = parseSelection(text);
+    vocabulary ??= vocabularyOf(graph);
+    const selection = parseSelection(text, vocabulary);
     if ('problem' in selection) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `${option} ${JSON.stringify(text)}: ${selection.problem}`,
-        'write hero, hero@A*, +teaser, hero+, kind:video, tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”',
-      );
+      const where = `${option} ${JSON.stringify(text)}`;
+      throw new CommandError(exitCodes.wrongUsage, `${where}: ${selection.problem}`, howToWrite);
     }
     const found = matchSelection(selection, facts);
     if (!(found instanceof Set)) throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: ${found.problem}`);
+    const unknown = found.size === 0 ? undefined : unknownName(selection, graph);
+    if (unknown !== undefined) {
+      const hint = hintFor(unknown, graph);
+      throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: there is no step ${unknown}`, hint);
+    }
     if (found.size === 0) {
-      throw new CommandError(exitCodes.wrongUsage, `${option} ${text} matches no step`, nearMisses(graph, text));
+      throw new CommandError(exitCodes.wrongUsage, `${option} ${text} matches no step`, whyNothing(selection, facts));
     }
     return found;
   };
@@ -62,9 +73,49 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
   };
 }
 
-function nearMisses(graph: Graph, text: string): string {
-  const start = text.replace(/^\+/, '').slice(0, 3);
-  const near = graph.steps.map(({ address }) => address).filter((address) => address.startsWith(start));
-  const tasks = graph.tasks.map(({ id }) => id);
-  return near.length > 0 ? `near it: ${near.slice(0, 5).join(', ')}` : `tasks: ${tasks.slice(0, 12).join(', ')}`;
+/** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */
+function unknownName({ terms }: Selection, { steps }: Graph): string | undefined {
+  for (const condition of terms.flat()) {
+    if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
+    if (findNamed(condition, steps).length === 0) return condition.text;
+  }
+  return undefined;
+}
+
+/** What is the matter with a selection that finds nothing: its first condition that holds for no step, or all together. */
+function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
+  for (const condition of terms.flat()) {
+    const found = matchCondition(condition, facts);
+    if (found instanceof Set && found.size === 0) return whyNone(condition, facts.graph);
+  }
+  return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';
+}
+
+function whyNone(condition: Condition, graph: Graph): string {
+  switch (condition.is) {
+    case 'name':
+      return hintFor(condition.text, graph);
+    case 'kind':
+      return `kinds: ${[...new Set(graph.tasks.map(({ kind }) => kind))].join(', ')}`;
+    case 'tag': {
+      const tags = [...new Set(graph.steps.flatMap((step) => step.tags))];
+      return tags.length === 0 ? 'no task has tags' : `tags: ${tags.slice(0, 12).join(', ')}`;
+    }
+    case 'state':
+      return `no step is ${condition.state} now`;
+    case 'cost':
+      return 'no step has such a price now';
+    case 'selector':
+      return `the selector \`${condition.name}\` of the manifest holds for no step now`;
+    default:
+      return condition satisfies never;
+  }
+}
+
+function hintFor(name: string, { steps, tasks }: Graph): string {
+  const near = nearNames(name, steps);
+  const isCell = steps.some(({ address }) => address.startsWith(`${name},`));
+  if (isCell) return `all of its cells: ${name},*; one of them: ${near.join(', ')}`;
+  const ids = tasks.map(({ id }) => id);
+  return near.length > 0 ? `near it: ${near.join(', ')}` : `tasks: ${ids.slice(0, 12).join(', ')}`;
 }

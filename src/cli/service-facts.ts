@@ -69,7 +69,7 @@ export async function fetchFacts(
 
 async function factsOf(json: Json): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
-  const compile = await loadSchemaCompiler();
+  const compile = await loadSchemaCompiler(() => performance.now());
   const createPaths: { [kind: string]: string } = {};
   for (const [kind, create] of Object.entries(document.creates)) createPaths[kind] = create.path;
   return { document, checker: makeRequestChecker(document, compile), createPaths };

@@ -1,4 +1,6 @@
+import type { Paste } from '../report/advice-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
+import type { Called } from './paste.ts';
 
 /** Where a command's words go: data to `out`, everything for people to `err`. */
 export interface Terminal {
@@ -15,9 +17,21 @@ export interface Terminal {
   screen: boolean;
   /** A person can be asked. */
   interactive: boolean;
+  /** How this command was called; known once the command line has been read. */
+  called: Called;
+  /** Writes commands that go on from it. */
+  paste: Paste;
 }
 
 const defaultWidth = 100;
+
+/** Of a terminal before a command line has been read. */
+export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
+  called: { file: undefined, options: {} },
+  paste(command) {
+    throw new Error(`internal error: ${command.call} is advised before a command has been called`);
+  },
+};
 
 const showCursor = '\u001b[?25h';
 
@@ -58,6 +72,7 @@ export function processTerminal(): Terminal {
     outWidth: stdout.columns || defaultWidth,
     screen,
     interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
+    ...notCalled,
   };
 }
 

@@ -1,6 +1,7 @@
 import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { advise, call } from '../plan/advice.ts';
 import { systemClock } from '../run/clock.ts';
 import { createLibrary, type Library, ServiceError } from '../service/library.ts';
 import { sandboxKey, startSandbox } from './commands/sandbox.ts';
@@ -57,7 +58,7 @@ export async function withLibrary<T>(
 export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
   if (options.sandbox !== true) return;
   terminal.err(
-    `${terminal.style.yellow('notice')} links of the sandbox work while it runs; \`mediabatch sandbox\` keeps one running\n`,
+    `${terminal.style.yellow('notice')} links of the sandbox work while it runs; \`${terminal.paste(call('sandbox'))}\` keeps one running\n`,
   );
 }
 
@@ -104,13 +105,13 @@ export function asCommandError({ why, message }: ServiceError): CommandError {
       return new CommandError(
         exitCodes.keyRefused,
         `the service refused the key: ${message}`,
-        'check MEDIABATCH_API_KEY; `mediabatch doctor` shows where it comes from',
+        advise`check MEDIABATCH_API_KEY; ${call('doctor')} shows where it comes from`,
       );
     case 'unreachable':
       return new CommandError(
         exitCodes.unreachable,
         `the service cannot be reached: ${message}`,
-        'check MEDIABATCH_BASE_URL and the network; `mediabatch doctor` looks at both',
+        advise`check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
       );
     case 'refused':
       return new CommandError(exitCodes.someFailed, `the service refused the request: ${message}`);
@@ -118,7 +119,7 @@ export function asCommandError({ why, message }: ServiceError): CommandError {
       return new CommandError(
         exitCodes.unreachable,
         `the service gave an answer that cannot be used: ${message}`,
-        '`mediabatch doctor` compares the service with what this version knows',
+        advise`${call('doctor')} compares the service with what this version knows`,
       );
     default:
       return why satisfies never;

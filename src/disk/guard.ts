@@ -8,7 +8,7 @@ import { isErrno, openPlainFile, orAbsent, UnsafeFileError } from './plain-file.
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead } from './process-identity.ts';
 import { temporaryName, writeNewFile } from './replace.ts';
 import { shareNext } from './share-next.ts';
-import { ignoreItself } from './state-folder.ts';
+import { ignoreItself, isRealFolder } from './state-folder.ts';
 
 export type { GuardHolder } from './guard-note.ts';
 
@@ -55,6 +55,7 @@ export async function takeGuard(
 
 /** Who holds the lock now; undefined when nobody does, or when the guard cannot be read. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<GuardHolder | undefined> {
+  if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
@@ -62,6 +63,7 @@ export async function readGuardHolder(lockPath: string): Promise<GuardHolder | u
 /** Removes a guard by hand. `other`: it belongs to another run than the one that was named. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
+  if (!hasFolder(path)) return 'absent';
   const state = await readState(path);
   if (state.is === 'free') return 'absent';
   if (state.is === 'unreadable' || state.note.id !== id) return 'other';
@@ -177,6 +179,16 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
     by: { host: 'unknown', pid: 0, since: 'unknown', id: 'unknown' },
     note: `the guard ${path} cannot be read, so it is not known who holds the lock; if no mediabatch is running on it, remove that file`,
   };
+}
+
+/** Nothing is looked for, or removed, behind a link. */
+function hasFolder(path: string): boolean {
+  try {
+    return isRealFolder(dirname(path));
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return false;
+    throw error;
+  }
 }
 
 function guardPath(lockPath: string): string {

@@ -3,6 +3,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { maxManifestBytes } from '../manifest/size-limit.ts';
 import { hashFile } from './hash-file.ts';
+import { findWayOut } from './own-tree.ts';
 import { isErrno } from './plain-file.ts';
 
 export { listFiles } from './list-files.ts';
@@ -17,8 +18,13 @@ export type DataText =
 
 const maxDataBytes = 64 * 1024 ** 2;
 
-/** The text of a manifest, without a byte order mark. `detail` completes a sentence for people. */
+/**
+ * The text of a manifest, without a byte order mark. `detail` completes a sentence for people. A person may link a manifest,
+ * but a link in a tree that leads out of it, or to a secret, would show what is there line by line.
+ */
 export async function readManifestText(path: string): Promise<ManifestText> {
+  const wayOut = findWayOut(path);
+  if (wayOut !== undefined) return { problem: 'unreadable', detail: wayOut };
   const read = await readText(path, maxManifestBytes);
   if ('text' in read) return read;
   const { problem, detail } = read;

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import type { Json } from '../json.ts';
 import { isMap } from '../manifest/values.ts';
-import { orForgotten, readJsonFile } from './kept-json.ts';
-import { replaceFile } from './replace.ts';
-import { prepareStateFolder } from './state-folder.ts';
+import { orForgotten } from './kept-json.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 /** How long finished jobs took, in ms, the newest last, by kind and model. What is kept between runs. */
 export interface KeptDurations {
@@ -17,8 +15,8 @@ const mostNumbers = 100;
 /** What earlier runs have seen; empty when there is nothing that can be used. It only makes polling better. */
 export async function readKeptDurations(state: string): Promise<KeptDurations> {
   const durations = await orForgotten(async () => {
-    const json = await readJsonFile(join(state, fileName), mostBytes);
-    return json === undefined ? {} : check(json);
+    const bytes = await readSealedFile(state, fileName, mostBytes);
+    return bytes === undefined ? {} : check(JSON.parse(bytes.toString('utf8')) as Json);
   });
   return durations ?? {};
 }
@@ -27,8 +25,7 @@ export async function readKeptDurations(state: string): Promise<KeptDurations> {
 export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   await orForgotten(async () => {
-    await prepareStateFolder(state);
-    await replaceFile(join(state, fileName), `${JSON.stringify({ version: 1, durations })}\n`);
+    await writeSealedFile(state, fileName, `${JSON.stringify({ version: 1, durations })}\n`);
   });
 }
 

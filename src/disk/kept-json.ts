@@ -23,7 +23,8 @@ export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefi
     return await work();
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
-    if (isOfDisk || error instanceof SyntaxError) return undefined;
+    // `RangeError`: nested more deeply than can be walked.
+    if (isOfDisk || error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }
 }

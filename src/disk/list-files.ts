@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readFilePattern } from './file-pattern.ts';
 
 /** More than any campaign has rows. */
 const mostFiles = 100_000;
@@ -17,14 +18,17 @@ export async function listFiles(
   }
   try {
     const { glob } = await import('tinyglobby');
-    const found = await glob(pattern, {
+    const { listed, depth, matches = () => true } = await readFilePattern(pattern);
+    const all = await glob(listed, {
       cwd: resolve(folder),
+      ...(depth !== undefined && { deep: depth }),
       dot: false,
       onlyFiles: true,
       followSymbolicLinks: false,
       expandDirectories: false,
       ignore: ['**/node_modules/**', '**/*.sandbox/**'],
     });
+    const found = all.filter((path) => matches(path.replaceAll('\\', '/')));
     if (found.length > mostFiles) return { problem: 'too-large', detail: `more than ${mostFiles} files match` };
     const root = await realpath(folder);
     const plainFolders = new Map<string, boolean>();

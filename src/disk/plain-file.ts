@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** A file of ours is a symbolic link, a folder or a device: it is neither read nor written. */
@@ -53,6 +53,23 @@ export function openSeenFile(path: string): { fd: number; size: number } | undef
   if (stats.isFile()) return { fd, size: stats.size };
   closeSync(fd);
   throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/**
+ * The bytes of a file that a person, or a link of theirs, names; undefined when it is not there or cannot be read, when it is
+ * larger, and for anything else than a file: a pipe would be waited for without end.
+ */
+export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 export async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {

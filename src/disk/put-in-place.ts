@@ -5,23 +5,39 @@ import { hashFile } from './hash-file.ts';
 import type { OutputTarget } from './output-target.ts';
 import type { PacedDisk } from './paced-disk.ts';
 import { isErrno } from './plain-file.ts';
+import type { SavedFiles } from './saved-files.ts';
 
 /**
- * Gives a finished temporary file its name. A file in the way is replaced only when it is one that the target may replace, or
- * the same bytes; any other is put aside under a name that says so, and the target is told.
+ * Gives a finished temporary file its name. A file in the way is replaced only when it is one that the target may replace and
+ * that was saved from here, or the same bytes; any other is put aside under a name that says so, and the target is told.
  */
-export async function putInPlace(
-  temporary: string,
-  path: string,
-  { sha256, target, disk }: { sha256: string; target: OutputTarget; disk: PacedDisk },
-): Promise<void> {
+export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
+  const { name, sha256, target, disk, saved } = file;
   const old = await hashFile(path);
-  if (old !== undefined && old.sha256 !== sha256 && !target.replaces.includes(old.sha256)) {
-    const aside = await putAside(path, old.sha256);
-    target.notice(`${path} was not made by this step or was changed since; it is kept as ${basename(aside)}`);
+  const isSame = old?.sha256 === sha256;
+  if (old !== undefined && !isSame) {
+    const isRecorded = target.replaces.includes(old.sha256);
+    if (!isRecorded || !saved.has(name, old.sha256)) {
+      const why = isRecorded
+        ? 'is on record, but was not saved from here'
+        : 'was not made by this step or was changed since';
+      const aside = await putAside(path, old.sha256);
+      target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
+    }
   }
   await disk.rename(temporary, path);
   await syncFolder(dirname(path));
+  // What stood there with these very bytes may be somebody's own, and stays so.
+  if (!isSame) await saved.note(name, sha256);
+}
+
+interface Finished {
+  /** Relative to the folder of outputs, with its extension. */
+  name: string;
+  sha256: string;
+  target: OutputTarget;
+  disk: PacedDisk;
+  saved: SavedFiles;
 }
 
 /** Never over another file: `link` fails where a name is taken, unlike `rename`. */

@@ -11,15 +11,25 @@ import type { PacedDisk } from './paced-disk.ts';
 import { isErrno, lstatOrAbsent, UnsafeFileError } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
+import type { SavedFiles } from './saved-files.ts';
 import { knownExtensions } from './sniff.ts';
+
+interface Relocation {
+  target: OutputTarget;
+  from: Output;
+  /** Its old name goes, once the new one is durable, if the file was saved from here. */
+  remove: boolean;
+  disk: PacedDisk;
+  saved: SavedFiles;
+}
 
 /**
  * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, was changed or
- * cannot be used. `remove`: its old name goes, once the new one is durable.
+ * cannot be used.
  */
 export async function relocateOutput(
   root: string,
-  { target, from, remove, disk }: { target: OutputTarget; from: Output; remove: boolean; disk: PacedDisk },
+  { target, from, remove: isUnwanted, disk, saved }: Relocation,
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
@@ -27,6 +37,7 @@ export async function relocateOutput(
   if (found === undefined) return undefined;
   const { source } = found;
   if (path === from.path && !found.aside) return from;
+  const remove = isUnwanted && saved.has(from.path, from.sha256);
   const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
   const temporary = join(folder, temporaryName('part'));
   try {
@@ -36,13 +47,18 @@ export async function relocateOutput(
       await unlink(temporary);
       return undefined;
     }
-    await diskErrors(path, () => putInPlace(temporary, place, { sha256: from.sha256, target, disk }));
+    await diskErrors(path, () =>
+      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, disk, saved }),
+    );
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
   // `rename` does nothing when both names are the same file already, and leaves the temporary one behind.
   await unlink(temporary).catch(() => undefined);
+  if (isUnwanted && !remove && source !== place) {
+    target.notice(`${from.path} stays beside ${path}: it is on record, but was not saved from here`);
+  }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
       // Another output may have taken the old name meanwhile: only the very file that was moved goes.

@@ -11,6 +11,7 @@ import type { PacedDisk } from './paced-disk.ts';
 import { lstatOrAbsent, noFollow } from './plain-file.ts';
 import { putInPlace } from './put-in-place.ts';
 import { temporaryName } from './replace.ts';
+import type { SavedFiles } from './saved-files.ts';
 import type { SeenFiles } from './seen-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 
@@ -30,6 +31,7 @@ interface SaveOrder {
   incoming: Incoming;
   maxBytes: number;
   disk: PacedDisk;
+  saved: SavedFiles;
   /** Whoever looks at the file later need not read it. */
   seen?: SeenFiles;
 }
@@ -37,7 +39,7 @@ interface SaveOrder {
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, incoming, maxBytes, disk, seen }: SaveOrder,
+  { target, incoming, maxBytes, disk, saved, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part'));
@@ -55,8 +57,8 @@ async function saveChunks(
     const found = checkReceived(target, incoming, received);
     const { sha256, bytes } = received;
     const full = `${base}${found.extension}`;
-    await diskErrors(base, () => putInPlace(temporary, full, { sha256, target, disk }));
     const path = `${target.save}${found.extension}`;
+    await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved }));
     // A small file is as quickly read as it is noted.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);

@@ -5,10 +5,9 @@ import type { Json } from '../json.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { Output } from '../lock/record.ts';
 import { isMap } from '../manifest/values.ts';
-import { orForgotten, readJsonFile } from './kept-json.ts';
+import { orForgotten } from './kept-json.ts';
 import { lstatOrAbsent } from './plain-file.ts';
-import { replaceFile } from './replace.ts';
-import { prepareStateFolder } from './state-folder.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 /** What `lstat` says of a file and changes with its content (times in ms since 1970, with fractions), and its digest, hex. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
@@ -30,14 +29,14 @@ export class SeenFiles {
   /** What a process made of exactly these files, in its own words. */
   readonly finding: Json | undefined;
   readonly #state: string;
-  readonly #path: string;
+  readonly #name: string;
   readonly #before: ReadonlyMap<string, Seen>;
   /** What is kept of them, only of files that somebody asked about, and what is new. */
   readonly #after = new Map<string, Seen>();
 
-  private constructor(state: string, path: string, options: Kept & { now: () => number }) {
+  private constructor(state: string, name: string, options: Kept & { now: () => number }) {
     this.#state = state;
-    this.#path = path;
+    this.#name = name;
     this.#before = options.files;
     this.finding = options.finding;
     this.now = options.now;
@@ -45,8 +44,8 @@ export class SeenFiles {
 
   /** `state`: the folder of what is never committed. `lock`: the path of the lock whose outputs these are. Writes nothing. */
   static async open(state: string, lock: string, now: () => number = Date.now): Promise<SeenFiles> {
-    const path = join(state, `${basename(lock)}.seen`);
-    return new SeenFiles(state, path, { ...(await readKept(path)), now });
+    const name = `${basename(lock)}.seen`;
+    return new SeenFiles(state, name, { ...(await readKept(state, name)), now });
   }
 
   /** SHA-256 (hex) of the file at `path`, if it is as it was when that was made. */
@@ -92,13 +91,13 @@ export class SeenFiles {
     const files = Object.fromEntries(this.#after);
     const text = JSON.stringify({ version: 1, ...(finding !== undefined && { finding }), files });
     await orForgotten(async () => {
-      await prepareStateFolder(this.#state);
       const startedAt = this.now();
-      await replaceFile(this.#path, `${text}\n`);
+      if (!(await writeSealedFile(this.#state, this.#name, `${text}\n`))) return;
       // A share whose clock is not ours dates changes as it likes.
-      const writtenAt = lstatOrAbsent(this.#path)?.mtimeMs ?? 0;
+      const path = join(this.#state, this.#name);
+      const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
       const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
-      if (!isOurClock) await unlink(this.#path);
+      if (!isOurClock) await unlink(path);
     });
   }
 }
@@ -113,8 +112,11 @@ interface Kept {
 }
 
 /** Empty when there is nothing that can be used. */
-async function readKept(path: string): Promise<Kept> {
-  const kept = await orForgotten(async () => check(await readJsonFile(path, mostBytes)));
+async function readKept(state: string, name: string): Promise<Kept> {
+  const kept = await orForgotten(async () => {
+    const bytes = await readSealedFile(state, name, mostBytes);
+    return bytes === undefined ? undefined : check(JSON.parse(bytes.toString('utf8')) as Json);
+  });
   return kept ?? { files: new Map(), finding: undefined };
 }
 

@@ -4,9 +4,9 @@ import type { StepOutcome } from '../run/event.ts';
 import type { Ports } from '../run/ports.ts';
 import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import { ChainedOrders } from './chained-orders.ts';
 import { holdPosts } from './hold-posts.ts';
-import { linkOrders, measureHeights, priorityOf, urgencyOf } from './order-of-work.ts';
-import { ReadyOrders } from './ready-orders.ts';
+import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
@@ -36,6 +36,10 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const downloads = new PQueue({ concurrency: options.downloads });
   const stepPorts: Ports = {
     ...ports,
+    emit(fact) {
+      ports.emit(fact);
+      if (ready.note(fact)) fillSlots();
+    },
     outputs: {
       save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
       relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
@@ -45,14 +49,17 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const { counts: waiting, dependents } = linkOrders(orders);
   const heights = measureHeights(orders, dependents);
   const failure: { error?: unknown } = {};
-  const ready = new ReadyOrders((order) => priorityOf(order, heights));
+  const ready = new ChainedOrders(orders, { dependents, heights }, plan.totals);
   let unfinished = 0;
+  /** Begun and not ended. */
+  let underWay = 0;
   let onFinished = () => {};
 
   const fillSlots = () => {
     while (jobs.pending + jobs.size < options.concurrency) {
-      const order = ready.take();
+      const order = ready.take({ isIdle: underWay === 0 });
       if (order === undefined) return;
+      underWay += 1;
       void jobs.add(() => holdSlot(order));
     }
   };
@@ -77,6 +84,7 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
         })
         .finally(() => {
           free();
+          underWay -= 1;
           fillSlots();
           unfinished -= 1;
           if (unfinished === 0) onFinished();
@@ -116,8 +124,8 @@ export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Pr
   const blockStep = (order: StepOrder, by: string, outcome: StepOutcome) => {
     const { address, task, kind, action } = order;
     const own: StepOutcome = outcome === 'left' || outcome === 'running' ? 'left' : 'blocked';
-    ports.emit({ event: 'step-started', address, task, kind, action });
-    ports.emit({
+    stepPorts.emit({ event: 'step-started', address, task, kind, action });
+    stepPorts.emit({
       event: 'step-finished',
       address,
       task,

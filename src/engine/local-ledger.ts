@@ -7,6 +7,7 @@ import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { RunFact } from '../run/event.ts';
+import { takeKeptBody } from '../run/kept-body.ts';
 import type {
   AnsweredSend,
   Begin,
@@ -108,7 +109,7 @@ export class LocalLedger implements Ledger {
       }
       this.#announceCredits();
       if (!isOpen) return { do: 'go', reserved: answer.credits };
-      const body = await this.#bodies.read(order.key);
+      const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
       return { do: 'go', reserved: answer.credits, isOpen, ...(body !== undefined && { body }) };
     }
   }

@@ -28,3 +28,8 @@ export function stepAddress(
   const take = parts.take === undefined ? '' : `/${parts.take}`;
   return flatText(task, cell, take);
 }
+
+/** The task that an address names, whether or not there is one. */
+export function taskOfAddress(address: string): string {
+  return /^[^@/]*/.exec(address)?.[0] ?? address;
+}

@@ -18,7 +18,7 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
   const compiled = new Map<string, CompiledSchema | undefined>();
   const compiledFor = (kind: string, schema: Json): CompiledSchema | undefined => {
     if (!compiled.has(kind)) {
-      const result = compile(schema);
+      const result = compile(schema, { skipsHardPatterns: true });
       compiled.set(kind, 'problem' in result ? undefined : result);
     }
     return compiled.get(kind);
@@ -29,7 +29,9 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
     const schema = compiledFor(kind, create.schema);
     if (schema === undefined) return 'unchecked';
     const about = { value: request, path: create.path, fields: fieldNames(create.schema) };
-    const problems = gather(schema.validate(fillIn(request))).filter((problem) => isKnown(problem, request));
+    const found = schema.validate(fillIn(request));
+    if (found === 'too-much') return 'unchecked';
+    const problems = gather(found).filter((problem) => isKnown(problem, request));
     const meant = meantFields(problems, about.fields);
     const faults = problems
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))

@@ -43,7 +43,16 @@ export function checkRowSchema(
       'write it by JSON Schema 2020-12 or draft-07; it cannot refer to other files',
     );
   }
-  return rows.rows.flatMap((row) => compiled.validate(row.value).map((problem) => describe(problem, row, place)));
+  const problems: Diagnostic[] = [];
+  for (const row of rows.rows) {
+    const found = compiled.validate(row.value);
+    if (found === 'too-much') {
+      const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
+      return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
+    }
+    for (const problem of found) problems.push(describe(problem, row, place));
+  }
+  return problems;
 }
 
 function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {

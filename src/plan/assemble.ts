@@ -215,7 +215,7 @@ function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: P
         return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
       });
       if (inTheWay[0] === undefined) continue;
-      block(row, 'step', inTheWay[0]);
+      block(row, inTheWay[0].by, inTheWay[0].reason);
       waiting.delete(row);
       found = true;
     }
@@ -223,25 +223,26 @@ function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: P
 }
 
 /** Undefined for a step that is done, or will be. */
-function whyNotDone({ address, action }: PlanRow, isInRun: boolean): string | undefined {
+function whyNotDone(
+  { address, action }: PlanRow,
+  isInRun: boolean,
+): { by: 'step' | 'selection'; reason: string } | undefined {
   switch (action) {
     case 'blocked':
     case 'failed':
     case 'unresolved':
-      return `needs ${address}, which is ${action}`;
+      return { by: 'step', reason: `needs ${address}, which is ${action}` };
     case 'create':
     case 'redo':
     case 'retry':
     case 'attach':
-      return isInRun
-        ? undefined
-        : `needs ${address}, which is not done and not selected (+ before a name selects it, too)`;
+      return isInRun ? undefined : { by: 'selection', reason: `needs ${address}, which is not done and not selected` };
     default:
       return undefined;
   }
 }
 
-function block(row: PlanRow, by: 'budget' | 'step', reason: string): void {
+function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: string): void {
   row.action = 'blocked';
   row.blockedBy = by;
   row.reason = reason;

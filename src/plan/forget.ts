@@ -1,6 +1,7 @@
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import { advise, call } from './advice.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
@@ -27,14 +28,16 @@ export function forgetRecord(
     return refuse(
       address,
       'is pinned, and what is pinned is not given up',
-      'take the pin off first, with `mediabatch unpin` or in the manifest',
+      context.isPinnedByTask === true
+        ? 'take the pin off first: `pin: true` of its task in the manifest'
+        : advise`take the pin off first: ${call('unpin', address)}`,
     );
   }
   if (counted.some(isOpenSend)) {
     return refuse(
       address,
       'has a create whose answer was lost: nobody knows yet whether it was paid',
-      'run apply, or decide with `mediabatch resolve`, and then forget it',
+      advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', address, '--not-spent')} (or --spend-again, or --job and its id)`,
     );
   }
   const running = counted.find(({ state }) => state === 'running');

@@ -2,6 +2,8 @@ import type { Step } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import { recordOf } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { sendOf } from '../lock/sends.ts';
+import { advise, call } from './advice.ts';
 import { idempotencyKey } from './key.ts';
 import type { Match } from './match.ts';
 import { openSendsOf } from './open-sends.ts';
@@ -26,11 +28,11 @@ export function importJob(
   const text = `its job is ${job.jobId} (${charged}); the next apply collects it`;
   const own = match.record;
   const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  if (another !== undefined) {
+  if (open !== undefined && another !== undefined) {
     return refuse(
       address,
       'has several creates whose answer was lost, and the job answers one of them',
-      `say which one: \`mediabatch resolve FILE ${address} --job ${job.jobId} --send ID\``,
+      advise`say which one: ${call('resolve', address, '--job', job.jobId, '--send', sendOf(open))} (or --send ${sendOf(another)})`,
     );
   }
   if (own !== undefined && open !== undefined) {
@@ -81,7 +83,7 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     return refuse(
       address,
       `cannot have job ${jobId}: it is on record as ${owner.address}`,
-      `\`mediabatch move FILE ${owner.address} ${address}\` hands it over`,
+      advise`${call('move', owner.address, address)} hands it over`,
     );
   }
   if (step.decided?.wanted !== undefined) {
@@ -96,14 +98,14 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     return refuse(
       address,
       purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
-      'import is for steps that are not bought; `mediabatch forget` makes room, and ids stay on record',
+      advise`import is for steps that are not bought; ${call('forget', address)} makes room, and ids stay on record`,
     );
   }
   if (sharesJobOf !== undefined) {
     return refuse(
       address,
       `shares the job of ${sharesJobOf}`,
-      `import it there: mediabatch import FILE ${sharesJobOf} ${jobId}`,
+      advise`import it there: ${call('import', sharesJobOf, jobId)}`,
     );
   }
   return undefined;

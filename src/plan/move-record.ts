@@ -2,6 +2,7 @@ import type { Step } from '../graph/graph.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import { advise, call } from './advice.ts';
 import { findKept } from './apply-decisions.ts';
 import { describeDifference } from './difference.ts';
 import { asForgotten } from './forget.ts';
@@ -53,14 +54,14 @@ function whyNot(
     return refuse(
       address,
       `cannot take over ${old.address}: the answer to its create was lost`,
-      'decide about it with `mediabatch resolve` first',
+      advise`decide about it first: ${call('resolve', old.address, '--not-spent')} (or --spend-again, or --job and its id)`,
     );
   }
   if (!counted.some(({ jobId }) => jobId !== undefined)) {
     return refuse(
       address,
       `has nothing to take over: nothing was bought for ${old.address}`,
-      'mediabatch status shows the orphans of the lock',
+      advise`${call('status')} shows the orphans of the lock`,
     );
   }
   const own = record === undefined ? undefined : countedPurchases(record).find(({ state }) => state !== 'refused');
@@ -69,7 +70,7 @@ function whyNot(
     return refuse(
       address,
       `has ${what}`,
-      `decide which one counts: \`mediabatch forget FILE ${address}\` makes room, and its id stays on record`,
+      advise`decide which one counts: ${call('forget', address)} makes room, and its id stays on record`,
     );
   }
   if (oldStep !== undefined && findKept(counted, oldStep.fingerprint) !== undefined) {

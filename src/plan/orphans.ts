@@ -38,9 +38,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
 /** A pin cannot hold what the manifest no longer has, so it must not go unnoticed. */
 function reasonOf(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
-  return pinnedFingerprint(record) === undefined
-    ? kept
-    : `${kept}; it was pinned: \`mediabatch move\` gives it to another step`;
+  return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import { advise, call } from './advice.ts';
 import { findKept } from './apply-decisions.ts';
 import type { Match } from './match.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
@@ -65,7 +66,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Purchase 
     return refuse(
       address,
       'has a create whose answer was lost',
-      'run apply, which asks for it again; what stays unknown is decided with `mediabatch resolve`',
+      advise`run apply, which asks for it again; what stays unknown: ${call('resolve', address, '--not-spent')} (or --spend-again, or --job and its id)`,
     );
   }
   const own = match.purchase;

@@ -132,10 +132,10 @@ export interface PlanRow {
   /** `keep`: it was posted, and its input is another one now. What is online stays as it is. */
   changedSince?: true;
   /**
-   * `blocked`: the credits do not reach, a step that it needs is not going to be done, or nobody has agreed to publish it
-   * or a post that it needs.
+   * `blocked`: the credits do not reach, a step that it needs is not going to be done, or is not selected, or nobody has
+   * agreed to publish it or a post that it needs.
    */
-  blockedBy?: 'budget' | 'step' | 'consent';
+  blockedBy?: 'budget' | 'step' | 'selection' | 'consent';
   order?: StepOrder;
 }
 

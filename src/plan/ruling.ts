@@ -1,4 +1,5 @@
 import type { Purchase, StepRecord } from '../lock/record.ts';
+import type { Advice } from './advice.ts';
 
 /** What a person's decision about one step comes to. `text` follows the step's address. */
 export type Ruling =
@@ -6,9 +7,9 @@ export type Ruling =
   | { is: 'recorded'; address: string; text: string; records: StepRecord[] }
   /** It was decided like that before. */
   | { is: 'unchanged'; address: string; text: string }
-  | { is: 'refused'; address: string; text: string; hint: string };
+  | { is: 'refused'; address: string; text: string; hint: Advice };
 
-export function refuse(address: string, text: string, hint: string): Ruling {
+export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
 }
 

@@ -1,5 +1,6 @@
 import type { Graph, Step } from '../graph/graph.ts';
-import { type Condition, parseSelection, type Selection } from './parse-selection.ts';
+import { findNamed, fits } from './names.ts';
+import { type Condition, parseSelection, type Selection, type Vocabulary } from './parse-selection.ts';
 import type { StepState } from './step-state.ts';
 
 export interface SelectionFacts {
@@ -7,6 +8,15 @@ export interface SelectionFacts {
   stateOf(address: string): StepState;
   /** Credits of the step's next purchase; `null`: unknown. */
   costOf(address: string): number | null | undefined;
+  /** The step whose job serves this one too: it must be done first, as what a step needs. */
+  ownerOf?(address: string): string | undefined;
+}
+
+/** What a selection of this graph may name. */
+export function vocabularyOf({ steps }: Graph): Vocabulary {
+  const addresses = new Set(steps.map(({ address }) => address));
+  const tags = new Set(steps.flatMap((step) => step.tags));
+  return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
 }
 
 /** The addresses that a selection names. A problem is that of a named selection that it uses. */
@@ -14,8 +24,15 @@ export function matchSelection(selection: Selection, facts: SelectionFacts): Set
   return new Matching(facts).match(selection, []);
 }
 
+/** The steps that one condition of a selection names. */
+export function matchCondition(condition: Condition, facts: SelectionFacts): Set<string> | { problem: string } {
+  return matchSelection({ terms: [[condition]] }, facts);
+}
+
 class Matching {
   readonly #facts: SelectionFacts;
+  #vocabulary: Vocabulary | undefined;
+  #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
 
   constructor(facts: SelectionFacts) {
@@ -38,54 +55,70 @@ class Matching {
   }
 
   #find(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
+    const found = this.#findThemselves(condition, trail);
+    if (!(found instanceof Set)) return found;
+    const all = new Set(found);
+    if (condition.needs) follow(found, all, (address) => this.#needsOf(address));
+    if (condition.users) follow(found, all, (address) => this.#usersOf(address));
+    return all;
+  }
+
+  #findThemselves(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
     const { graph, stateOf, costOf } = this.#facts;
     switch (condition.is) {
       case 'name':
-        return this.#findByName(condition);
+        return new Set(findNamed(condition, graph.steps).map(({ address }) => address));
       case 'kind':
-        return this.#where(({ kind }) => fits(kind, condition.pattern));
+        return this.#where(({ kind }) => fits(kind, condition));
       case 'tag':
-        return this.#where(({ tags }) => tags.some((tag) => fits(tag, condition.pattern)));
+        return this.#where(({ tags }) => tags.some((tag) => fits(tag, condition)));
       case 'state':
         return this.#where(({ address }) => stateOf(address) === condition.state);
       case 'cost':
         return this.#where(({ address }) => compareCost(costOf(address) ?? null, condition));
-      case 'selector': {
-        const { name } = condition;
-        const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
-        if (text === undefined) {
-          const known = Object.keys(graph.selectors);
-          const list = known.length === 0 ? 'the manifest has no `selectors`' : `there are ${known.join(', ')}`;
-          return { problem: `there is no selector \`${name}\`; ${list}` };
-        }
-        if (trail.includes(name)) {
-          return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
-        }
-        const parsed = parseSelection(text);
-        if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
-        return this.match(parsed, [...trail, name]);
-      }
+      case 'selector':
+        return this.#findBySelector(condition.name, trail);
       default:
         return condition satisfies never;
     }
   }
 
-  #findByName({ pattern, needs, users }: Extract<Condition, { is: 'name' }>): Set<string> {
-    const chosen = this.#where(({ address, task }) => fits(address, pattern) || fits(task, pattern));
-    const both = new Set(chosen);
-    if (needs) {
-      const steps = new Map(this.#facts.graph.steps.map((step) => [step.address, step]));
-      follow(chosen, both, (address) => steps.get(address)?.needs ?? []);
+  #findBySelector(name: string, trail: readonly string[]): Set<string> | { problem: string } {
+    const { graph } = this.#facts;
+    const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
+    if (text === undefined) {
+      const known = Object.keys(graph.selectors);
+      const list = known.length === 0 ? 'the manifest has no `selectors`' : `there are ${known.join(', ')}`;
+      return { problem: `there is no selector \`${name}\`; ${list}` };
     }
-    if (users) follow(chosen, both, (address) => this.#usersOf(address));
-    return both;
+    if (trail.includes(name)) {
+      return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
+    }
+    this.#vocabulary ??= vocabularyOf(graph);
+    const parsed = parseSelection(text, this.#vocabulary);
+    if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
+    return this.match(parsed, [...trail, name]);
+  }
+
+  #needsOf(address: string): readonly string[] {
+    this.#needs ??= new Map(
+      this.#facts.graph.steps.map((step) => {
+        const owner = this.#facts.ownerOf?.(step.address);
+        return [step.address, owner === undefined ? step.needs : [...step.needs, owner]];
+      }),
+    );
+    return this.#needs.get(address) ?? [];
   }
 
   #usersOf(address: string): readonly string[] {
     if (this.#users === undefined) {
       this.#users = new Map();
-      for (const step of this.#facts.graph.steps) {
-        for (const need of step.needs) this.#users.set(need, [...(this.#users.get(need) ?? []), step.address]);
+      for (const { address: user } of this.#facts.graph.steps) {
+        for (const need of this.#needsOf(user)) {
+          const users = this.#users.get(need);
+          if (users === undefined) this.#users.set(need, [user]);
+          else users.push(user);
+        }
       }
     }
     return this.#users.get(address) ?? [];
@@ -108,22 +141,6 @@ function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: s
       open.push(other);
     }
   }
-}
-
-/** `*` stands for anything; the rest is taken as it is. Without backtracking, whatever the pattern. */
-function fits(text: string, pattern: string): boolean {
-  const parts = pattern.split('*');
-  const [first = '', ...others] = parts;
-  if (others.length === 0) return text === pattern;
-  const last = others.pop() ?? '';
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0 || found + part.length > text.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
 }
 
 function compareCost(cost: number | null, { operator, credits }: Extract<Condition, { is: 'cost' }>): boolean {

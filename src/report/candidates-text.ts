@@ -1,6 +1,7 @@
+import { call } from '../plan/advice.ts';
 import type { Adoption, ListedRecord } from '../plan/match-listed.ts';
+import type { Paste } from './advice-text.ts';
 import { safeText } from './safe-text.ts';
-import { shellWord } from './shell-word.ts';
 import type { Style } from './style.ts';
 
 const mostShown = 5;
@@ -8,7 +9,7 @@ const mostShown = 5;
 /** Jobs that may be those of a step, for a person to choose from. */
 export function candidatesText(
   open: Adoption<ListedRecord & { prompt?: string }>['open'],
-  { style, file }: { style: Style; file: string },
+  { style, paste }: { style: Style; paste: Paste },
 ): string {
   const lines = open.flatMap(({ match, jobs }) => {
     const { address } = match.step;
@@ -19,8 +20,12 @@ export function candidatesText(
     const more = jobs.length > mostShown ? [`    … and ${jobs.length - mostShown} more`] : [];
     return [`${style.yellow('undecided')} ${safeText(address)} could be:`, ...shown, ...more];
   });
-  lines.push(
-    `choose with: mediabatch adopt ${shellWord(file)} --job ID, or mediabatch import ${shellWord(file)} ADDRESS ID`,
-  );
+  const [first] = open;
+  const [candidate] = first?.jobs ?? [];
+  if (first !== undefined && candidate !== undefined) {
+    const { jobId } = candidate.job;
+    const [adopt, take] = [call('adopt', '--job', jobId), call('import', first.match.step.address, jobId)];
+    lines.push(`choose as in \`${paste(adopt)}\`, or, for any step, ${paste(take)}`);
+  }
   return `${lines.join('\n')}\n`;
 }

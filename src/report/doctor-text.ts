@@ -1,4 +1,6 @@
 import type { Json } from '../json.ts';
+import type { Advice } from '../plan/advice.ts';
+import { adviceText, type Paste } from './advice-text.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
@@ -10,25 +12,25 @@ export interface Finding {
   /** What was seen, without a full stop. */
   text: string;
   /** What to do about it. */
-  hint?: string;
+  hint?: Advice;
   /** What the command ends with because of it; only for problems. */
   exit?: number;
 }
 
 /** A line for each finding, under the thing that it belongs to, and the sum at the end. */
-export function doctorText(findings: readonly Finding[], options: { style: Style }): string {
+export function doctorText(findings: readonly Finding[], options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const groups = [...new Set(findings.map(({ about }) => about))];
   const lines = groups.flatMap((about) => [
     style.bold(about),
-    ...findings.filter((finding) => finding.about === about).flatMap((finding) => findingLines(finding, style)),
+    ...findings.filter((finding) => finding.about === about).flatMap((finding) => findingLines(finding, options)),
   ]);
   return `${lines.join('\n')}\n\n${sumText(findings, style)}\n`;
 }
 
-function findingLines({ state, text, hint }: Finding, style: Style): string[] {
+function findingLines({ state, text, hint }: Finding, { style, paste }: { style: Style; paste: Paste }): string[] {
   const lines = [`  ${stateWord(state, style)}  ${safeText(text, 1000)}`];
-  if (hint !== undefined) lines.push(`           ${style.cyan('→')} ${safeText(hint, 1000)}`);
+  if (hint !== undefined) lines.push(`           ${style.cyan('→')} ${adviceText(hint, paste)}`);
   return lines;
 }
 
@@ -53,11 +55,14 @@ function sumText(findings: readonly Finding[], style: Style): string {
   return warnings > 0 ? style.yellow(words(warnings, 'warning')) : style.green('all is well');
 }
 
-export function doctorJson(findings: readonly Finding[], exit: number): Json {
+export function doctorJson(findings: readonly Finding[], exit: number, paste: Paste): Json {
   return {
     mediabatch: 'doctor',
     version: 1,
     exit,
-    findings: findings.map(({ exit: _exit, ...finding }) => finding),
+    findings: findings.map(({ exit: _exit, hint, ...finding }) => ({
+      ...finding,
+      ...(hint !== undefined && { hint: adviceText(hint, paste) }),
+    })),
   };
 }

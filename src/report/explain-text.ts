@@ -1,7 +1,9 @@
 import type { OpenRequest, Step } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../json.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
+import { call } from '../plan/advice.ts';
 import type { PlanRow } from '../plan/plan.ts';
+import type { Paste } from './advice-text.ts';
 import { countOf } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -14,12 +16,12 @@ export interface Explanation {
 }
 
 /** Why a run would do what the plan says for this step, field by field, and what was bought for it before. */
-export function explainText({ row, step, record }: Explanation, options: { style: Style }): string {
+export function explainText({ row, step, record }: Explanation, options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const lines = [
     `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(row.reason)}`,
     '',
-    ...factLines(row, step),
+    ...factLines(row, step, options.paste),
   ];
   const bought = record?.purchases.find(({ request }) => request !== undefined);
   const wanted = step.decided?.wanted?.paidRequest ?? step.paidRequest;
@@ -30,7 +32,7 @@ export function explainText({ row, step, record }: Explanation, options: { style
   return `${lines.join('\n')}\n`;
 }
 
-function factLines(row: PlanRow, step: Step): string[] {
+function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
   const facts: [string, string][] = [
     [
       'spends',
@@ -39,19 +41,22 @@ function factLines(row: PlanRow, step: Step): string[] {
         : countOf(row.credits, 'credit'),
     ],
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
-    ...decidedFacts(row, step),
+    ...decidedFacts(row, step, paste),
     ['saves to', `${step.save}.…`],
     ['waits for', step.needs.length === 0 ? 'nothing' : step.needs.join(', ')],
     ['fingerprint', step.fingerprint],
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
   ];
-  return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text)}`);
+  return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text, 5000)}`);
 }
 
-function decidedFacts(row: PlanRow, { decided }: Step): [string, string][] {
+function decidedFacts(row: PlanRow, { address, decided }: Step, paste: Paste): [string, string][] {
   if (decided === undefined) return [];
   if (decided.pinned === undefined) return [['accepted', 'its output counts for what the manifest asks for now']];
-  const by = decided.pinned === 'manifest' ? 'by `pin: true` of its task' : 'until `mediabatch unpin`';
+  const by =
+    decided.pinned === 'manifest'
+      ? 'by `pin: true` of its task'
+      : `until it is unpinned with \`${paste(call('unpin', address))}\``;
   const cost = row.wouldCost === undefined ? '' : `; to buy it again: ${priceOf(row.wouldCost)}`;
   return [['pinned', `${by}${cost}`]];
 }

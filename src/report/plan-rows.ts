@@ -112,7 +112,9 @@ export function planHeadline(plan: Plan): string {
     const upToDate =
       kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    return `Nothing to do: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
+    const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
+    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
   }
   counts.set('keep', kept);
   return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');

@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts';
 import type { Ruling } from '../plan/ruling.ts';
+import { adviceText, type Paste } from './advice-text.ts';
 import { countOf } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -35,7 +36,7 @@ function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): stri
 
 export function rulingsJson(
   rulings: readonly Ruling[],
-  { command, dryRun }: { command: string; dryRun: boolean },
+  { command, dryRun, paste }: { command: string; dryRun: boolean; paste: Paste },
 ): Json {
   return {
     mediabatch: 'decisions',
@@ -46,7 +47,7 @@ export function rulingsJson(
       address: ruling.address,
       result: ruling.is,
       text: ruling.text,
-      ...(ruling.is === 'refused' && { hint: ruling.hint }),
+      ...(ruling.is === 'refused' && { hint: adviceText(ruling.hint, paste) }),
     })),
   };
 }

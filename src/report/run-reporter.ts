@@ -8,10 +8,10 @@ export interface RunReporter {
   end(): Promise<void>;
 }
 
-/** JSON Lines of the events as they are; `schemas/event.schema.json` describes a line. */
-export function createEventLines(write: (text: string) => void): RunReporter {
-  return {
-    on: (event) => write(`${safeJson(event)}\n`),
-    end: async () => {},
-  };
+/** JSON Lines of the events as they are; `schemas/event.schema.json` describes a line. `end`: what writes them is closed. */
+export function createEventLines(
+  write: (text: string) => void,
+  end: () => Promise<void> = async () => {},
+): RunReporter {
+  return { on: (event) => write(`${safeJson(event)}\n`), end };
 }

@@ -7,7 +7,11 @@ const unsafe =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
 
 /** What build systems take for an order, wherever in a line it stands: `##[`, `##vso[`, `##teamcity[`. */
-const order = /##(?=[a-z]*\[)/gi;
+const order = /##(?=[\w.-]*\[)/g;
+/** And where a line begins: `::error …::`, `::add-mask::`. */
+const command = /^(\s*):(?=:\s*[a-z])/i;
+/** In JSON it cannot be at the beginning of a line, but whoever takes a text out of it may put it there. */
+const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -20,7 +24,10 @@ const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 export function safeText(text: string, maxLength = 500): string {
   let safe = '';
   let lengthWithRoom = 0;
-  for (const character of text.slice(0, maxLength + 1).replace(order, '#\\x23')) {
+  for (const character of text
+    .slice(0, maxLength + 1)
+    .replace(order, '#\\x23')
+    .replace(command, '$1\\x3a')) {
     const shown = safeCharacter(character);
     if (safe.length + shown.length <= maxLength - 1) lengthWithRoom = safe.length + shown.length;
     safe += shown;
@@ -42,12 +49,15 @@ function safeCharacter(character: string): string {
 const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
- * JSON text in which the same characters stand as `\u` escapes: it parses to exactly the same value, and showing it on a
- * terminal does nothing.
+ * JSON text in which the same characters, and the second ones of orders to build systems, stand as `\u` escapes: it parses to
+ * exactly the same value, and showing it on a terminal or in a log does nothing. Outside of texts JSON has neither `##` nor `::`.
  */
 export function safeJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, undefined, indent);
-  return text.replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)));
+  return text
+    .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
+    .replace(order, '#\\u0023')
+    .replace(commandInJson, ':\\u003a');
 }
 
 /** JSON has escapes for UTF-16 units only. */

@@ -15,6 +15,10 @@ export function statusText(view: StatusView, options: { style: Style }): string 
   const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
   const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done${scope}`, ''];
   if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
+  if (view.run !== undefined) {
+    const { pid, host, since } = view.run;
+    lines.push(`run      ${style.cyan(safeText(`process ${pid} on ${host} has held the lock since ${since}`))}`);
+  }
   lines.push(`credits  ${creditsLine(view)}`, ...postLines(view.tasks));
   const missing = sum(view.tasks, ({ filesMissing }) => filesMissing);
   if (missing > 0) {
@@ -38,7 +42,7 @@ export function statusText(view: StatusView, options: { style: Style }): string 
 
 /** The same for programs: the view itself, with its name and version. */
 export function statusJson(view: StatusView): Json {
-  const { campaign, from, steps, tasks, credits, orphans, pinned, accepted } = view;
+  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted } = view;
   return {
     mediabatch: 'status',
     version: 1,
@@ -52,6 +56,8 @@ export function statusJson(view: StatusView): Json {
       states: { ...states },
       filesMissing,
     })),
+    rows: rows.map((row) => ({ ...row })),
+    ...(run !== undefined && { run: { ...run } }),
     credits: { ...credits },
     orphans,
     pinned,

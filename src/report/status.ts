@@ -1,3 +1,4 @@
+import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { kinds } from '../kinds/index.ts';
@@ -9,6 +10,7 @@ import { type Match, matchSteps } from '../plan/match.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import { pricesFrom } from '../plan/prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from '../plan/step-state.ts';
+import { describePurchase, type StepStatus } from './status-steps.ts';
 
 export type { StepState } from '../plan/step-state.ts';
 
@@ -28,6 +30,10 @@ export interface StatusView {
   from: 'manifest' | 'lock';
   steps: number;
   tasks: TaskStatus[];
+  /** Each of them, as in the graph. */
+  rows: StepStatus[];
+  /** Who holds the lock now, as far as this machine can see. */
+  run?: RunStatus;
   credits: {
     /** Charged for all jobs on record. */
     spent: number;
@@ -45,6 +51,12 @@ export interface StatusView {
   accepted: string[];
 }
 
+export interface RunStatus {
+  pid: number;
+  host: string;
+  since: string;
+}
+
 /** What is on disk for the outputs of the lock, by path. */
 export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
 
@@ -58,6 +70,9 @@ export interface StatusFacts {
   present: PresentFiles;
   /** Only these steps are looked at; money is that of the whole campaign. */
   selected?: ReadonlySet<string>;
+  /** What stands before the path of an output, so that it is found from the working folder: `` or `campaign.sandbox/`. */
+  folder?: string;
+  run?: RunStatus;
 }
 
 /** Pure: the same facts always give the same view. */
@@ -66,15 +81,19 @@ export function makeStatus(facts: StatusFacts): StatusView {
 }
 
 function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
-  const { lock, present } = facts;
+  const { lock, present, folder = '' } = facts;
   const matches = matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
   const meant = matches.filter(isMeant);
+  const rows: StepStatus[] = [];
   for (const match of meant) {
-    const task = taskOf(tasks, match.step.task, match.step.kind);
-    countStep(task, { state: stateOfStep(match, byAddress), outputs: match.purchase?.outputs ?? [] }, present);
+    const { address, task, kind } = match.step;
+    const state = stateOfStep(match, byAddress);
+    countStep(taskOf(tasks, task, kind), { state, outputs: match.purchase?.outputs ?? [] }, present);
+    const own = match.purchase === undefined ? {} : describePurchase(match.purchase, { present, folder });
+    rows.push({ address, task, kind, state, ...own });
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
@@ -84,6 +103,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
     from: 'manifest',
     steps: meant.length,
     tasks: [...tasks.values()].filter(({ steps }) => steps > 0 || facts.selected === undefined),
+    rows,
+    ...(facts.run !== undefined && { run: facts.run }),
     credits: {
       spent,
       held,
@@ -96,13 +117,17 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   };
 }
 
-function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
+function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts): StatusView {
+  const rows: StepStatus[] = [];
   const tasks = new Map<string, TaskStatus>();
   let heldUnknown = 0;
   for (const record of lock.steps.values()) {
-    const id = record.address.split('@')[0] ?? record.address;
+    const { address, kind } = record;
+    const id = taskOfAddress(address);
     const [face] = record.purchases;
     const state = face === undefined ? 'not-bought' : stateOfPurchase(face);
+    const own = face === undefined ? {} : describePurchase(face, { present, folder });
+    rows.push({ address, task: id, kind, state, ...own });
     countStep(taskOf(tasks, id, record.kind), { state, outputs: face?.outputs ?? [] }, present);
     heldUnknown += state === 'unresolved' ? 1 : 0;
   }
@@ -111,6 +136,8 @@ function statusOfLock({ campaign, lock, present }: StatusFacts): StatusView {
     from: 'lock',
     steps: lock.steps.size,
     tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    rows,
+    ...(run !== undefined && { run }),
     credits: { spent: spentCredits(lock), held: 0, heldUnknown },
     orphans: [],
     pinned: [],

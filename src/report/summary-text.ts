@@ -1,4 +1,4 @@
-import { kinds } from '../kinds/index.ts';
+import { call } from '../plan/advice.ts';
 import { isPost } from '../plan/post-record.ts';
 import { spanText } from './age-text.ts';
 import { countOf, creditsText } from './numbers.ts';
@@ -6,18 +6,16 @@ import type { RunView, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
 import { safeText } from './safe-text.ts';
 import { addFile } from './settled-steps.ts';
-import { shellWord } from './shell-word.ts';
 import type { Style } from './style.ts';
+import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
-export interface SummaryOptions {
-  style: Style;
-  /** The manifest as the person named it: for the commands that the hints show. */
-  file: string;
+export interface SummaryOptions extends TroubleOptions {
   /** The folder that output paths are relative to, as a person here would write it; empty for the working folder. */
   outputs?: string;
+  /** The money is play money. */
+  sandbox?: boolean;
 }
 
-const shownSteps = 20;
 const shownNotices = 10;
 
 /**
@@ -28,11 +26,8 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
   const steps = [...view.stepsByAddress.values()];
   const blocks = [
     [headline(view, steps, options.style)],
-    failedBlock(steps, options),
-    refusedBlock(steps, options),
-    unresolvedBlock(steps, options),
-    blockedBlock(steps, options),
-    openBlock(view, steps),
+    ...troubleBlocks(steps, options),
+    openBlock(view, steps, options),
     noticeBlock(view, options.style),
     [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)],
   ];
@@ -56,71 +51,16 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
   return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
 }
 
-function inStage(steps: StepView[], ...stages: Stage[]): StepView[] {
-  return steps.filter(({ stage }) => stages.includes(stage));
-}
-
-function listBlock(title: string, steps: StepView[], linesOf: (step: StepView) => string[]): string[] {
-  if (steps.length === 0) return [];
-  const hidden = steps.length - shownSteps;
-  return [
-    title,
-    ...steps.slice(0, shownSteps).flatMap(linesOf),
-    ...(hidden > 0 ? [`  … and ${countOf(hidden, 'more step')}`] : []),
-  ];
-}
-
-/** A failed job is bought anew only on request; a finished one whose file could not be fetched is only fetched. */
-function failedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
-  const apply = `mediabatch apply ${shellWord(file)}`;
-  return listBlock(style.red('failed'), inStage(steps, 'failed', 'lost'), (step) => [
-    errorLine(step),
-    howToMend(step, apply),
-  ]);
-}
-
-function howToMend(step: StepView, apply: string): string {
-  const again = `${apply} --redo ${shellWord(step.address)}`;
-  if (step.output !== undefined) return `    it is paid and kept; to buy it again: ${again}`;
-  return step.hasCompletedJob ? `    it is paid; to fetch it again: ${apply}` : `    to buy it again: ${again}`;
-}
-
-function refusedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
-  const title = `${style.red('refused')}, nothing was charged; run again when the cause is mended`;
-  return listBlock(title, inStage(steps, 'refused'), (step) => [errorLine(step)]);
-}
-
-function unresolvedBlock(steps: StepView[], { style, file }: SummaryOptions): string[] {
-  const title = `${style.yellow('unresolved')}, it is not known whether these were charged`;
-  const again = ({ kind }: StepView) =>
-    kinds[kind]?.recovery === 'list'
-      ? "    run it again: the service's list is searched first, which pays once"
-      : '    run it again: the same key is sent, which pays once';
-  return listBlock(title, inStage(steps, 'unresolved'), (step) => [
-    errorLine(step),
-    step.recoverable
-      ? again(step)
-      : `    to decide: mediabatch resolve ${shellWord(file)} ${shellWord(step.address)} --job ID | --not-spent${isPost(step.kind) ? '' : ' | --spend-again'}`,
-  ]);
-}
-
-function blockedBlock(steps: StepView[], { style }: SummaryOptions): string[] {
-  return listBlock(style.yellow('blocked'), inStage(steps, 'blocked'), (step) => [errorLine(step)]);
-}
-
-function errorLine(step: StepView): string {
-  return `  ${safeText(step.address, 300)}${step.error === undefined ? '' : `  ${safeText(step.error)}`}`;
-}
-
 /** What goes on without us, and what was never begun. */
-function openBlock(view: RunView, steps: StepView[]): string[] {
+function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
   const lines: string[] = [];
-  const goingOn = inStage(steps, 'running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
-  const unsaved = inStage(steps, 'saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
-  const unsure = inStage(steps, 'working').filter(({ intended }) => intended).length;
-  const idle = inStage(steps, 'working').length - unsure;
+  const goingOn = inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
+  const unsaved = inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
+  const unsure = inStage('working').filter(({ intended }) => intended).length;
+  const idle = inStage('working').length - unsure;
   const named = view.settled.addresses.size + steps.length;
-  const unstarted = inStage(steps, 'left').length + view.steps - named + idle;
+  const unstarted = inStage('left').length + view.steps - named + idle;
   if (goingOn > 0) {
     lines.push(
       `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
@@ -137,8 +77,35 @@ function openBlock(view: RunView, steps: StepView[]): string[] {
   }
   if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
   if (view.waitedMs > 0) lines.push(`waited ${spanText(view.waitedMs)} for credits`);
-  if (view.stopped !== undefined) lines.push(stopText(view.stopped));
+  if (view.stopped !== undefined) lines.push(stopText(view.stopped), ...wayOn(view.stopped, options));
+  else if (goingOn + unsaved + unsure + unstarted > 0) lines.push(`to go on: ${options.paste(call('apply'))}`);
   return lines;
+}
+
+/** What a person can do about it. */
+function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): string[] {
+  const apply = paste(call('apply'));
+  switch (because) {
+    case 'balance':
+      return sandbox === true
+        ? [`it is play money: without --sandbox-credits there is enough of it: ${apply}`]
+        : [
+            `top up the account at the service, then: ${apply}`,
+            `or let the run wait until that is done: ${paste(call('apply', '--wait-for-balance', '2h'))}`,
+          ];
+    case 'budget':
+      return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
+    case 'auth':
+    case 'unreachable':
+      return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
+    case 'signal':
+    case 'disk':
+    case 'failure':
+    case 'error':
+      return [`to go on: ${apply}`];
+    default:
+      return because satisfies never;
+  }
 }
 
 function noticeBlock(view: RunView, style: Style): string[] {

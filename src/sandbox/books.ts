@@ -47,8 +47,30 @@ export class Books {
     this.startingCredits = startingCredits;
     this.journal = journal;
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
+    for (const { user, credits, after } of journal?.balances.lines ?? []) {
+      if (typeof user !== 'string' || typeof credits !== 'number') continue;
+      // A later entry has the balance after it.
+      if (after === this.countOf(user)) this.balances.set(user, credits);
+    }
     for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
     for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
+  }
+
+  /** What an account has from now on, whatever it had. Written down first, as creates are. */
+  setBalance(user: string, { credits, now }: { credits: number; now: number }): void {
+    const at = new Date(now).toISOString();
+    this.journal?.balances.append({ at, user, credits, after: this.countOf(user) });
+    this.balances.set(user, credits);
+  }
+
+  /** How many entries of the ledger are a user's. */
+  private countOf(user: string): number {
+    return this.entries.filter((entry) => entry.user === user).length;
+  }
+
+  /** A job or a post that was ever accepted, and was not deleted. */
+  knows(id: string): boolean {
+    return (this.jobs.has(id) && !this.deleted.has(id)) || this.posts.some((entry) => entry.id === id);
   }
 
   balance(user: string): number {

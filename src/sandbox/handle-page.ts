@@ -45,7 +45,8 @@ export function handleState(context: Context, call: Call): Answer {
       success: true,
       baseUrl: `${call.origin}/api/v1`,
       balance: books.balance(mainUser),
-      startingCredits,
+      // An account that was topped up began anew.
+      startingCredits: Math.max(startingCredits, books.balance(mainUser)),
       speed: Number.isFinite(speed) ? speed : null,
       now: describeTime(now),
       jobs: books

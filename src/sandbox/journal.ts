@@ -4,13 +4,14 @@ import { type Lines, openLines } from './lines.ts';
 
 /**
  * State on disk, in append-only files: `ledger.jsonl` (one line per accepted create), `deleted.jsonl`, `synced.jsonl`
- * (what was brought up to date, and when) and `uploads.jsonl`. A line is written synchronously before its answer is
+ * (what was brought up to date, and when), `balances.jsonl` (what an account was set to) and `uploads.jsonl`. A line is written synchronously before its answer is
  * sent, so whoever got an answer finds it in the file, whatever is killed when.
  */
 export interface Journal {
   readonly ledger: Lines;
   readonly deleted: Lines;
   readonly synced: Lines;
+  readonly balances: Lines;
   readonly uploads: Lines;
   close(): void;
 }
@@ -39,6 +40,7 @@ export function openJournal(path: string): Journal {
       ledger: open('ledger.jsonl'),
       deleted: open('deleted.jsonl'),
       synced: open('synced.jsonl'),
+      balances: open('balances.jsonl'),
       uploads: open('uploads.jsonl'),
       close,
     };

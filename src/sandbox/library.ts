@@ -82,6 +82,10 @@ export class Library {
     return blob?.blobName === blobName ? blob : undefined;
   }
 
+  has(id: string): boolean {
+    return this.assets.has(id);
+  }
+
   /** Newest first. */
   list(user?: string): Asset[] {
     return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();

@@ -55,6 +55,10 @@ export interface Sandbox {
   requests(): SandboxRequest[];
   /** Credits left to the user of the API key. */
   balance(): number;
+  /** What that user has from now on. */
+  setBalance(credits: number): void;
+  /** Whether this is a job, a post or an uploaded file that is here. */
+  knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
   /** From now on nothing goes wrong any more. */
   clearFaults(): void;
@@ -66,6 +70,7 @@ export interface Sandbox {
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { dataDir } = options;
   const filesDir = options.filesDir ?? (dataDir === undefined ? undefined : join(dataDir, 'files'));
+  const now = options.now ?? Date.now;
   const journal = dataDir === undefined ? undefined : openJournal(dataDir);
   const renderer = createRenderer();
   const faults = new FaultScript();
@@ -88,7 +93,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     startingCredits,
     speed: options.speed ?? 1,
     failRate: options.failRate ?? 0,
-    now: options.now ?? Date.now,
+    now,
   });
 
   const requests: { method: string; path: string; status: number }[] = [];
@@ -129,6 +134,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     ledger: () => [...books.entries],
     requests: () => requests.map((request) => ({ ...request })),
     balance: () => books.balance(mainUser),
+    setBalance: (credits) => books.setBalance(mainUser, { credits, now: now() }),
+    knows: (id) => books.knows(id) || library.has(id),
     addFaults: (more) => faults.add(more),
     clearFaults: () => faults.clear(),
     close,

@@ -1,4 +1,4 @@
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { notCalled, type Terminal } from '../../src/cli/terminal.ts';
 import { makeStyle } from '../../src/report/style.ts';
 
 /** A terminal without colours, 100 columns wide, that keeps what it is told. Nobody sits at it. */
@@ -18,6 +18,7 @@ export function bufferTerminal(): { terminal: Terminal; said: { out: string; err
     outWidth: 100,
     screen: false,
     interactive: false,
+    ...notCalled,
   };
   return { terminal, said };
 }

@@ -18,6 +18,7 @@ const quiet: RunFindings = {
   outcomes: [],
   stopped: undefined,
   overBudget: false,
+  hasOpenSends: false,
   interrupted: false,
 };
 
@@ -38,9 +39,18 @@ test.each<[string, Partial<RunFindings>, number]>([
   ['the budget did not reach in the plan', { plan: planOf('blocked', 'budget') }, 4],
   ['an outcome is not known', { outcomes: ['unresolved', 'failed'], stopped: 'balance' }, 6],
   ['an older outcome is not known', { plan: planOf('unresolved') }, 6],
+  ['something may have been charged, whatever became of its step', { hasOpenSends: true, outcomes: ['done'] }, 6],
+  ['something may have been charged, and nothing is to do', { hasOpenSends: true }, 6],
+  ['something may have been charged, and the budget is reached', { hasOpenSends: true, overBudget: true }, 6],
+  ['something may have been charged, and the account is empty', { hasOpenSends: true, stopped: 'balance' }, 6],
+  ['something may have been charged, and a step failed', { hasOpenSends: true, outcomes: ['failed'] }, 6],
+  ['something may have been charged, and the service is gone', { hasOpenSends: true, stopped: 'unreachable' }, 6],
   ['the service cannot be reached', { stopped: 'unreachable', outcomes: ['left'] }, 69],
+  ['the disk is full, and something may have been charged', { hasOpenSends: true, stopped: 'disk' }, 73],
   ['the disk is full', { stopped: 'disk', outcomes: ['unresolved'] }, 73],
+  ['the key is refused, and something may have been charged', { hasOpenSends: true, stopped: 'auth' }, 77],
   ['the key is refused', { stopped: 'auth', outcomes: ['refused'] }, 77],
+  ['interrupted, and something may have been charged', { hasOpenSends: true, interrupted: true }, 130],
   ['interrupted', { interrupted: true, outcomes: ['running', 'failed'] }, 130],
 ])('%s', (_name, findings, exit) => {
   expect(exitCodeOf({ ...quiet, ...findings })).toBe(exit);

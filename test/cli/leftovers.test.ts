@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { chooseAddresses } from '../../src/cli/choose-addresses.ts';
+import { chooseRecorded } from '../../src/cli/choose-steps.ts';
 import { deleteLeftover } from '../../src/cli/delete-leftover.ts';
 import { findLeftovers } from '../../src/cli/find-leftovers.ts';
-import { findRemoteRecords } from '../../src/cli/find-remote-records.ts';
+import { findRemoteRecords, orphansOf } from '../../src/cli/find-remote-records.ts';
+import { SavedFiles } from '../../src/disk/saved-files.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
 import { graphOf } from '../rig/campaign.ts';
@@ -39,7 +40,7 @@ function bought(fingerprint: string, outputs: Output[], more: Partial<Purchase> 
 
 function lockOf(records: { [address: string]: { kind: string; purchases: Purchase[] } }): Lock {
   const steps = Object.entries(records).map(([address, record]) => [address, { address, ...record }] as const);
-  return { version: 1, steps: new Map(steps) };
+  return { version: 2, steps: new Map(steps) };
 }
 
 function folderWith(files: { [path: string]: string }): string {
@@ -56,8 +57,25 @@ const hero = graphWith('  hero: { kind: image, with: { prompt: a dog }, save: im
 const heroPrint = hero.steps[0]?.fingerprint ?? '';
 
 describe('files that no step owns', () => {
-  const find = (root: string, lock: Lock, graph = hero, others: { lock: Lock; prefix: string }[] = []) =>
-    findLeftovers(root, { graph, lock, others, now });
+  const find = (
+    root: string,
+    lock: Lock,
+    graph = hero,
+    others: { lock: Lock; prefix: string }[] = [],
+    saved: Pick<SavedFiles, 'has'> = { has: () => true },
+  ) => findLeftovers(root, { graph, lock, others, saved, now });
+
+  test('a file that the lock names, with its true digest, and that was not saved from here', async () => {
+    const root = folderWith({ 'assets/logo.png': 'logo', 'src/index.ts': 'code', 'old.png': 'old' });
+    const outputs = [outputOf('assets/logo.png', 'logo'), outputOf('src/index.ts', 'code'), outputOf('old.png', 'old')];
+    const lock = lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } });
+    const ours = new SavedFiles();
+    await ours.note('old.png', outputs[2]?.sha256 ?? '');
+    const found = await find(root, lock, hero, [], ours);
+    expect(found.files.map(({ path }) => path)).toEqual(['old.png']);
+    expect(found.kept.map(({ path }) => path)).toEqual(['assets/logo.png', 'src/index.ts']);
+    expect((await find(root, lock)).files).toHaveLength(3);
+  });
 
   test('what orphans and earlier purchases gave, with the bytes that are on record', async () => {
     const root = folderWith({
@@ -175,7 +193,8 @@ describe('records that can be removed', () => {
     thumb: { kind: 'thumbnail', purchases: [bought('1:t', [], { recordId: 'rec-1', state: 'failed' })] },
   });
   const present = new Map([[song.path, 'intact' as const]]);
-  const choose = (names: string[], orphans = false) => chooseAddresses(names, { graph, lock, orphans });
+  const choose = (names: string[], orphans = false) =>
+    chooseRecorded(names, { graph, lock, orphans: orphans ? orphansOf(graph, lock) : undefined });
 
   test('orphans, with what was paid and whether the file is here', () => {
     const { records, skipped } = findRemoteRecords({ graph, lock, present }, choose([], true));

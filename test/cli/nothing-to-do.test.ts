@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeSealedFile } from '../../src/disk/sealed-file.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
 const manifest = `version: 1
@@ -36,10 +38,11 @@ async function makeDone(): Promise<Trial> {
   for (let runs = 0; runs < 60; runs += 1) {
     const again = await trial.run(['apply', 'campaign.yaml']);
     expect(again, again.err).toMatchObject({ code: 0, err: expect.stringMatching(/^Nothing to do: all 4 steps/) });
-    const kept = JSON.parse(readFileSync(trial.path(seenFile), 'utf8')) as Finding;
+    const [, text = ''] = readFileSync(trial.path(seenFile), 'utf8').split('\n');
+    const kept = JSON.parse(text) as Finding;
     if (kept.finding === undefined) continue;
     kept.finding.steps = told;
-    trial.write(seenFile, JSON.stringify(kept));
+    await writeSealedFile(trial.path('.mediabatch'), basename(seenFile), JSON.stringify(kept));
     return trial;
   }
   return expect.fail('no run kept what it found');
@@ -76,6 +79,8 @@ test('a run that finds everything as the run before left it says the same at onc
     { what: 'an output that is gone', change: remove('lamp.png') },
     { what: 'a lock without its last record', change: edit(lock, (text) => text.replace(/\n[^\n]*\n$/, '\n')) },
     { what: 'a lock that is gone', change: remove(lock) },
+    { what: 'a finding that was not kept here', change: edit(seenFile, (text) => text.split('\n')[1] ?? '') },
+    { what: 'a finding of another person', env: { XDG_STATE_HOME: path('.') } },
     { what: 'a guard that nobody can read', args: ['--lock-timeout', '0'], change: () => write(guard, '?') },
   ];
   const files = ['campaign.yaml', 'more.yaml', 'products.csv', 'logo.png', 'lamp.png', lock, seenFile];

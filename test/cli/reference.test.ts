@@ -9,12 +9,15 @@ const workplace = workplaceForEach();
 const { run, write } = workplace;
 
 describe('schema', () => {
-  test.each(['manifest', 'plan', 'lock', 'event', 'diagnostics'])('%s is the published file', async (name) => {
-    const { code, out } = await run('schema', name);
-    expect(code).toBe(0);
-    expect(out).toBe(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'));
-    if (name === 'manifest') expect((await run('schema')).out).toBe(out);
-  });
+  test.each(['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status'])(
+    '%s is the published file',
+    async (name) => {
+      const { code, out } = await run('schema', name);
+      expect(code).toBe(0);
+      expect(out).toBe(readFileSync(join(root, 'schemas', `${name}.schema.json`), 'utf8'));
+      if (name === 'manifest') expect((await run('schema')).out).toBe(out);
+    },
+  );
 
   test('lists helpers and kinds for people and for programs', async () => {
     expect((await run('schema', 'helpers')).out).toContain('{{slug row.name}} gives aurora-lamp');

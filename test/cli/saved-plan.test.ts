@@ -281,6 +281,45 @@ describe('apply of a saved plan', () => {
     ],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
     ['that buys more than it says', (text) => text.replace(/"hero@vase": 1,?/, ''), 'hero@vase would be bought now'],
+    [
+      'that shows nothing to buy',
+      (text) => text.replaceAll('"action": "create"', '"action": "keep"'),
+      'costs something and buys nothing',
+    ],
+    [
+      'that shows nothing to buy for nothing',
+      (text) => text.replaceAll('"action": "create"', '"action": "keep"').replaceAll('"credits": 2', '"credits": 0'),
+      'it buys hero@lamp, and its rows do not say so',
+    ],
+    [
+      'that buys what it does not show',
+      (text) => text.replace('"hero@vase": 1', '"hero@vase": 1, "hero@more": 1'),
+      'it buys hero@more',
+    ],
+    [
+      'that buys it again',
+      (text) => text.replace('"saved": {', '"saved": { "retries": { "hero@vase": 3 },'),
+      'it buys hero@vase again',
+    ],
+    ['with a smaller total', (text) => text.replace('"toSpend": 6', '"toSpend": 2'), 'its rows do not add up'],
+    ['with a cheaper row', (text) => text.replace('"credits": 2', '"credits": 200'), 'its rows do not add up'],
+    ['with a row that gives credits', (text) => text.replace('"credits": 2', '"credits": -2'), 'the credits of hero@'],
+    [
+      'with a step that is there twice',
+      (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),
+      'two rows for one step',
+    ],
+    [
+      'with a cap that it does not show',
+      (text) => text.replace('"options": {', '"options": { "maxCredits": 9'),
+      'its cap is not',
+    ],
+    [
+      'at another pace',
+      (text) => text.replace('"options": {', '"options": { "concurrency": 900'),
+      'its concurrency is not',
+    ],
+    ['under another name', (text) => text.replace('"campaign": "spring"', '"campaign": "harmless"'), 'is stale'],
     ['of other steps', (text) => text.replace(/"steps": "[0-9a-f]{8}/, '"steps": "00000000'), 'is stale'],
   ])('refuses one %s', async (_, change, why) => {
     const trial = await makeCampaign();
@@ -291,6 +330,24 @@ describe('apply of a saved plan', () => {
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied).toMatchObject({ code: 65, err: expect.stringContaining(why) });
     expect(booked(trial)).toBe(0);
+  });
+
+  test('refuses one whose campaign lies outside of its repository, and says which it is of', async () => {
+    const trial = await makeCampaign();
+    await save(trial);
+    mkdirSync(trial.path('repository/.git'), { recursive: true });
+    const text = readFileSync(trial.path(name), 'utf8');
+    trial.write(`repository/${name}`, text.replace('"manifest": "', '"manifest": "../'));
+    const inside = await trial.run(['apply', `repository/${name}`, '--yes']);
+    expect(inside).toMatchObject({ code: 65, err: expect.stringContaining('its manifest campaign.yaml lies outside') });
+    trial.write(`repository/${name}`, text.replace('"options": {', '"options": { "lock": "../../other.lock.jsonl"'));
+    expect((await trial.run(['apply', `repository/${name}`, '--yes'])).code).toBe(65);
+    const out = await trial.run(['plan', 'campaign.yaml', '--out', `repository/new.plan.json`]);
+    expect(out).toMatchObject({ code: 64, err: expect.stringContaining('lies in a repository') });
+    expect(booked(trial)).toBe(0);
+    const applied = await trial.run(['apply', name, '--yes']);
+    expect(applied).toMatchObject({ code: 0, err: expect.stringContaining(`${name} is a plan of campaign.yaml\n`) });
+    expect(booked(trial)).toBe(3);
   });
 
   test('a manifest in JSON is a manifest', async () => {

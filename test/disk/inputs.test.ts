@@ -128,6 +128,17 @@ describe('files by a pattern', () => {
     ['photos/{a,d}.*', ['photos/a.jpg', 'photos/d.png']],
     ['photos/[[]x].jpg', ['photos/[x].jpg']],
     ['photos/*.gif', []],
+    // With so many `*` that they are matched by another engine.
+    ['./photos/*a*.*p*', ['photos/a.jpg']],
+    ['photos/*[a-b]*.*p*', ['photos/a.jpg', 'photos/b.jpg']],
+    ['photos/*[!a-b]*.*p*', ['photos/C.jpg', 'photos/[x].jpg', 'photos/d.png']],
+    ['photos/*{a,d}*.*p?*', ['photos/a.jpg', 'photos/d.png']],
+    ['{photos/sub,nowhere}/*.*p*g*', ['photos/sub/c.jpg']],
+    ['**/sub/**/**/*.jpg', ['photos/sub/c.jpg']],
+    ['*/*.*p*g*', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg', 'photos/d.png']],
+    ['**/**/**/.*', []],
+    ['away/*.*p*g*', []],
+    ['*p*o*t*s*', []],
     ['nowhere/*.jpg', []],
   ])('%s', async (pattern, files) => {
     expect(await listFiles(makeAlbum(), pattern)).toEqual({ files });
@@ -144,6 +155,24 @@ describe('files by a pattern', () => {
     '%s is outside',
     async (pattern) => {
       expect(await listFiles(makeAlbum(), pattern)).toMatchObject({ problem: 'outside' });
+    },
+  );
+
+  it.each(['*a*a*a*a*a*a*a*a*a*a*b', `${'**/a/'.repeat(20)}b`, '{*a*a*a*a*a*a,*a*a*a*a*a*a*}b'])(
+    '%s takes no longer than there are files',
+    async (pattern) => {
+      const folder = makeFolder();
+      writeFileSync(join(folder, 'a'.repeat(200)), '');
+      mkdirSync(join(folder, 'a/'.repeat(100)), { recursive: true });
+      writeFileSync(join(folder, 'a/'.repeat(100), 'c'), '');
+      expect(await listFiles(folder, pattern)).toEqual({ files: [] });
+    },
+  );
+
+  it.each(['photos/*(a|aa)*(a|aa).jpg', 'photos/*a*b*{1..3}*', `photos/*${'{a'.repeat(2000)}*a*a*`])(
+    '%.30s cannot be told in a time that is known',
+    async (pattern) => {
+      expect(await listFiles(makeAlbum(), pattern)).toMatchObject({ problem: 'unreadable' });
     },
   );
 

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepDocument, readKeptDocument } from '../../src/disk/kept-document.ts';
+import { writeSealedFile } from '../../src/disk/sealed-file.ts';
 import type { Json } from '../../src/json.ts';
 
 const service = 'sha256:0123abcd';
@@ -41,7 +42,6 @@ it.each<[string, (text: string) => string]>([
   ['empty', () => ''],
   ['cut', (text) => text.slice(0, -9)],
   ['another document', (text) => text.replace('/videos/create', '/videos')],
-  ['without a time', (text) => text.replace('"fetchedAt":7', '"fetchedAt":"7"')],
   ['a list', () => '[]'],
   ['nothing', () => 'null'],
   ['nested without end', () => `{"fetchedAt":7,"sha256":"x","document":${deep}}`],
@@ -54,6 +54,19 @@ it.each<[string, (text: string) => string]>([
   expect(await readKeptDocument(state, service)).toBeUndefined();
   await keepDocument(state, service, { document, now: 9 });
   expect((await readKeptDocument(state, service))?.fetchedAt).toBe(9);
+});
+
+it.each([
+  ['without a time', JSON.stringify({ fetchedAt: '7', document })],
+  ['without a document', JSON.stringify({ fetchedAt: 7 })],
+  ['a list', '[]'],
+  ['nothing', 'null'],
+  ['nested without end', `{"fetchedAt":7,"document":${deep}`],
+])('one that was kept here by another version is none: %s', async (_name, text) => {
+  const state = makeState();
+  await keepDocument(state, service, { document, now: 7 });
+  await writeSealedFile(state, relative(state, keptFile(state)), text);
+  expect(await readKeptDocument(state, service)).toBeUndefined();
 });
 
 it.each<[string, Json]>([

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputs } from '../../src/disk/outputs.ts';
+import { SavedFiles } from '../../src/disk/saved-files.ts';
 import { makeFolder } from './folder.ts';
 import { media, png } from './media.ts';
 import { chunks, failure, filesIn, sha256, target } from './targets.ts';
@@ -169,10 +170,24 @@ describe('saving', () => {
     const old = Buffer.from('old output');
     writeFileSync(join(root, 'hero.png'), old);
     const one = target({ save: 'hero', replaces: [sha256(old)] });
-    await createOutputs(root).save(one, { body: chunks(png) });
+    const saved = new SavedFiles();
+    await saved.note('hero.png', sha256(old));
+    await createOutputs(root, { saved }).save(one, { body: chunks(png) });
     await createOutputs(root).save(target({ save: 'hero' }), { body: chunks(png) });
     expect(filesIn(root)).toEqual(['hero.png']);
     expect(one.notices).toEqual([]);
+  });
+
+  it('replaces no file that was not saved from here, though the lock says that it may', async () => {
+    const root = makeFolder();
+    const logo = Buffer.from('somebody’s logo');
+    writeFileSync(join(root, 'logo.png'), logo);
+    const one = target({ save: 'logo', replaces: [sha256(logo)] });
+    await createOutputs(root).save(one, { body: chunks(png) });
+    const aside = `logo.changed-${sha256(logo).slice(0, 8)}.png`;
+    expect(filesIn(root)).toEqual([aside, 'logo.png']);
+    expect(readFileSync(join(root, aside)).equals(logo)).toBe(true);
+    expect(one.notices).toEqual([expect.stringContaining('was not saved from here')]);
   });
 
   it('has no final name when it is killed in the middle', async () => {

@@ -2,17 +2,47 @@ import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputs, findStrangers } from '../../src/disk/outputs.ts';
+import { SavedFiles } from '../../src/disk/saved-files.ts';
 import { makeFolder } from './folder.ts';
 import { jpeg, png } from './media.ts';
 import { failure, filesIn, recorded, sha256, target } from './targets.ts';
 
 describe('relocating', () => {
-  function withFile(bytes: Uint8Array = png) {
+  function withFile(bytes: Uint8Array = png, saved = new SavedFiles()) {
     const root = makeFolder();
     mkdirSync(join(root, 'old'));
     writeFileSync(join(root, 'old', 'a.png'), bytes);
-    return { root, outputs: createOutputs(root), from: recorded('old/a.png', png) };
+    const from = recorded('old/a.png', png);
+    void saved.note(from.path, from.sha256);
+    return { root, outputs: createOutputs(root, { saved }), from };
   }
+
+  it('copies a file that was not saved from here, whatever the lock says, and says so', async () => {
+    const { root, from } = withFile();
+    const one = target();
+    const elsewhere = new SavedFiles();
+    await elsewhere.note('other/a.png', from.sha256);
+    const outputs = createOutputs(root, { saved: elsewhere });
+    expect(await outputs.relocate(one, from, { remove: true })).toEqual({ ...from, path: 'images/hero.png' });
+    expect(filesIn(root)).toEqual(['images/hero.png', 'old/a.png']);
+    expect(statSync(join(root, 'old/a.png')).nlink).toBe(1);
+    expect(one.notices).toEqual([expect.stringContaining('old/a.png stays')]);
+  });
+
+  it('leaves a file that had the same bytes all along to whoever put it there', async () => {
+    const { root, from } = withFile();
+    mkdirSync(join(root, 'assets'));
+    writeFileSync(join(root, 'assets', 'logo.png'), png);
+    const saved = new SavedFiles();
+    await saved.note(from.path, from.sha256);
+    const outputs = createOutputs(root, { saved });
+    const logo = await outputs.relocate(target({ save: 'assets/logo' }), from, { remove: true });
+    expect(logo?.path).toBe('assets/logo.png');
+    expect(saved.has('assets/logo.png', from.sha256)).toBe(false);
+    await outputs.relocate(target(), { ...from, path: 'assets/logo.png' }, { remove: true });
+    expect(filesIn(root)).toEqual(['assets/logo.png', 'images/hero.png']);
+    expect(saved.has('images/hero.png', from.sha256)).toBe(true);
+  });
 
   it('moves a file', async () => {
     const { root, outputs, from } = withFile();

@@ -8,10 +8,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkOutputs } from '../../src/disk/outputs.ts';
 import { lstatOrAbsent } from '../../src/disk/plain-file.ts';
+import { writeSealedFile } from '../../src/disk/sealed-file.ts';
 import { SeenFiles } from '../../src/disk/seen-files.ts';
 import { makeFolder } from './folder.ts';
 import { png } from './media.ts';
@@ -125,8 +126,17 @@ test.each([
   ['a path that leads out', JSON.stringify({ version: 1, files: { '../a.png': [1, 2, 3, 4, wrong] } })],
 ])('%s in its place is as good as no knowledge', async (_what, text) => {
   const { state, file, open } = place();
-  mkdirSync(state);
-  if (text !== undefined) writeFileSync(file, text);
+  if (text !== undefined) await writeSealedFile(state, basename(file), text);
+  const seen = await open();
+  expect([seen.files, seen.finding]).toEqual([[], undefined]);
+});
+
+test('what somebody else wrote, in the right form, is as good as no knowledge', async () => {
+  const { state, file, open } = place();
+  const text = JSON.stringify({ version: 1, finding: { is: 'theirs' }, files: { 'a.png': [1, 2, 3, 4, wrong] } });
+  await writeSealedFile(state, basename(file), text);
+  expect((await open()).finding).toEqual({ is: 'theirs' });
+  writeFileSync(file, text);
   const seen = await open();
   expect([seen.files, seen.finding]).toEqual([[], undefined]);
 });

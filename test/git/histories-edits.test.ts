@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Campaign, makeCampaign, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, openRows } from './checks.ts';
+import { expectOpen, expectSettled, idsMissing, openRows } from './checks.ts';
 import type { Tasks } from './working-copy.ts';
 
 const hour = 3_600_000;
@@ -159,4 +159,35 @@ test('bytes that hold a link of an upstream step are asked for as they were sent
   copy.tasks({ other });
   await expectOpen(copy, service, 3);
   await expectSettled(copy, service, { 'image a lamp': 1, 'image a rug': 1, 'image a variant': 1 });
+});
+
+test.each(['image', 'video'])('a budget that is all held: %s is asked for, which costs nothing more', async (kind) => {
+  const { studio, copy, subject, known, booked } = await makeCampaign(kind);
+  const { service } = studio;
+  copy.budget = service.ledger.reduce((sum, { credits }) => sum + credits, priceOf(kind));
+  copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
+  expect(await copy.applyUnanswered(subject)).toBe(true);
+  copy.tasks({ ...known, hero: { kind, says: 'a vase' } });
+  const { code, err } = await copy.apply();
+  expect(code, err).toBe(4);
+  expect(idsMissing(copy, service)).toEqual([]);
+  copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
+  await expectSettled(copy, service, booked(1));
+});
+
+test.each(['image', 'video'])('takes: both of %s are lost, then one take is wanted no more', async (kind) => {
+  const { studio, copy, subject, known, booked } = await makeCampaign(kind);
+  const { service } = studio;
+  copy.tasks({ ...known, hero: { kind, says: 'a lamp', more: { takes: 2 } } });
+  service.fate = ({ subject: asked }) => (asked === subject ? 'lose' : 'book');
+  service.onBooked = () => {
+    service.isDown = service.idsOf(subject).length === 2;
+  };
+  await copy.apply();
+  Object.assign(service, { isDown: false, fate: () => 'book', onBooked: () => {} });
+  const lost = service.idsOf(subject).length;
+  expect(lost).toBeGreaterThan(0);
+  copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
+  await expectOpen(copy, service, lost * priceOf(kind));
+  await expectSettled(copy, service, booked(lost));
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RandomHistory } from './random-history.ts';
 
 /** More of them: `MEDIABATCH_HISTORIES=1000`; one of them: `MEDIABATCH_HISTORY=17`. */
-const count = Number(process.env.MEDIABATCH_HISTORIES ?? 40);
+const count = Number(process.env.MEDIABATCH_HISTORIES ?? 24);
 const only = process.env.MEDIABATCH_HISTORY;
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
 
@@ -10,7 +10,7 @@ test.each(seeds)('nothing is paid for that is known, and no charge is unaccounte
   const history = await RandomHistory.make(seed);
   try {
     await history.begin();
-    for (let acts = 10; acts > 0; acts -= 1) await history.act();
+    for (let acts = 6; acts > 0; acts -= 1) await history.act();
     await history.end();
   } catch (error) {
     throw new Error(`${history.told.join(', ')}: ${(error as Error).message}`, { cause: error });

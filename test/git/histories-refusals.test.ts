@@ -138,3 +138,32 @@ describe('the lock of one service, with nothing but refusals in it, used with an
     },
   );
 });
+
+describe('branches that were worked on with two services', () => {
+  test.each(orders)('a merge sends nothing of one to the other; $first first, into $into', async (order) => {
+    const { studio, copy, subject } = await makeBranches('image');
+    const ours = studio.service;
+    const theirs = await studio.useAnotherService();
+    await bringTogether(
+      copy,
+      {
+        ours: () => {
+          studio.service = ours;
+          return copy.applyUnanswered(subject);
+        },
+        theirs: () => {
+          studio.service = theirs;
+          return copy.applyUnanswered(subject);
+        },
+      },
+      order,
+    );
+    const sent = [ours, theirs].map(({ creates }) => creates.length);
+    for (const service of [ours, theirs]) {
+      studio.service = service;
+      const { code, err } = await copy.apply();
+      expect(code, err).toBe(65);
+    }
+    expect([ours, theirs].map(({ creates }) => creates.length)).toEqual(sent);
+  });
+});

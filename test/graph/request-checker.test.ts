@@ -253,6 +253,22 @@ describe('what nobody can judge', () => {
     expect(checkerFor(schema)('video', { prompt: 'x' })).toBe('unchecked');
   });
 
+  it('a request that takes too long, and no other', () => {
+    const parts = Array.from({ length: 300 }, () => ({ uniqueItems: true }));
+    const checker = checkerFor({ properties: { list: { allOf: parts } }, required: ['prompt'] });
+    expect(checker('video', { prompt: 'x', list: Array.from({ length: 3000 }, (_, index) => index) })).toBe(
+      'unchecked',
+    );
+    expect(checker('video', { prompt: 'x', list: [] })).toEqual([]);
+    expect(checker('video', { list: [] })).toHaveLength(1);
+  });
+
+  it('a pattern that looks ahead; the rest of its schema is judged by', () => {
+    const properties = { prompt: { pattern: '^(?=a)' }, model: { pattern: '^m' } };
+    const faults = checkerFor({ properties })('video', { prompt: 'x', model: 'x' });
+    expect(faults === 'unchecked' ? faults : faults.map(({ at }) => at)).toEqual([['model']]);
+  });
+
   it('a schema is compiled once', () => {
     let count = 0;
     const document = readServiceDocument(

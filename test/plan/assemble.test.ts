@@ -17,6 +17,7 @@ import {
   planOf,
   rowOf,
   saved,
+  sendIn,
   song,
   stepOf,
   urlOf,
@@ -505,7 +506,7 @@ describe('a step that needs one that is not going to be done', () => {
       const plan = planOf(chain, lock, facts);
       expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
       expect(told(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
-        ['b', 'blocked', 'needs a, which is not done and not selected (+ before a name selects it, too)'],
+        ['b', 'blocked', 'needs a, which is not done and not selected'],
       ]);
     },
   );
@@ -540,7 +541,13 @@ describe('orphans', () => {
       a: [saved(a)],
     });
     expect(planOf(graph, lock).rows.slice(1)).toEqual([
-      { ...orphan, address: 'gone' },
+      {
+        ...orphan,
+        address: 'gone',
+        action: 'unresolved',
+        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        send: sendIn(gone),
+      },
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },
       { ...orphan, address: 'gone@2', jobId: 'g-2' },
     ]);
@@ -566,7 +573,7 @@ describe('orphans', () => {
       pin: { fingerprint: gone.fingerprint, revision: 1 },
     });
     expect(rowOf(planOf(graph, lock), 'gone').reason).toBe(
-      'in the lock, not in the manifest; kept; it was pinned: `mediabatch move` gives it to another step',
+      'in the lock, not in the manifest; kept; it was pinned: `move` gives it to another step',
     );
   });
 });

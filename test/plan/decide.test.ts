@@ -5,7 +5,7 @@ import { type Decision, type DecisionFacts, decide } from '../../src/plan/decide
 import type { MediaFacts } from '../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
-import { clips, create, deciding, earlier, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
+import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -242,7 +242,7 @@ describe('what is done with one step', () => {
   }
 
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
-  const nth = (generation: number, repeat = generation, attempt = 1) => ({ generation, repeat, attempt });
+  const nth = (generation: number, repeat = generation) => ({ generation, repeat });
   const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
   const old = earlier(a);
 
@@ -253,7 +253,7 @@ describe('what is done with one step', () => {
         'another request was refused',
         [create(old, { state: 'refused' })],
         {},
-        { action: 'create', reason: 'not bought yet', purchase: nth(2, 1) },
+        { action: 'create', reason: 'not bought yet', purchase: nth(1) },
       ],
       [
         'another request was bought',
@@ -268,7 +268,19 @@ describe('what is done with one step', () => {
           job(old, { state: 'failed' }),
         ],
         {},
-        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(3, 1) },
+        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+      ],
+      [
+        'a send of another request is open: that one is asked about by itself',
+        [create(old)],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(2, 1) },
+      ],
+      [
+        'a send of this very request was written off',
+        [create(a, { writtenOff: true })],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(2) },
       ],
       [
         'what was bought has lost its request',
@@ -287,8 +299,7 @@ describe('what is done with one step', () => {
     });
 
     test('a job that is forgotten is bought anew, and a refusal that is forgotten was never a job', () => {
-      const forget = (purchases: Purchase[]) =>
-        decideOn(graph, deciding(lockOf({ a: purchases }), 'a', { forgotten: 1 }));
+      const forget = (purchases: Purchase[]) => decideA(purchases.map(forgotten));
       expect(forget([saved(a)])).toEqual({
         action: 'create',
         reason: 'what was bought for it is forgotten',
@@ -323,7 +334,7 @@ describe('what is done with one step', () => {
       [
         'refused',
         create(a, { state: 'refused', attempt: 2, error: 'too long' }),
-        { action: 'create', reason: 'refused before: too long', purchase: nth(2) },
+        { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
       ],
     ])('%s', (_name, purchase, expected) => {
       expect(decideA([purchase], { redo: true })).toEqual(expected);
@@ -336,75 +347,131 @@ describe('what is done with one step', () => {
   });
 
   describe('whose create was never answered', () => {
-    const sentAgain: Decision = {
-      action: 'create',
-      reason: 'the answer to its create was lost; the same key is sent again, which pays once',
-      purchase: { ...nth(2, 0, 3), key: 'the key' },
-    };
-    const tooLate: Decision = {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
-    };
-    const cannotAsk: Decision = {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
-    };
-    const held: Decision = {
-      action: 'unresolved',
-      reason: 'the answer to its create was lost, and is not asked for (--on-unknown hold)',
-    };
+    /** The open send itself is what is asked about, and nothing new is bought. */
+    const asking =
+      (reason: string) =>
+      (open: Purchase): Decision => ({ action: 'create', reason, asks: open });
+    const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
+    const waiting = (reason: string) => (): Decision => ({ action: 'unresolved', reason });
+    const tooLate = waiting(
+      'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+    );
+    const tooEarly = waiting(
+      'the answer to its create was lost at a time that is still to come by this clock, and the service no longer replays it',
+    );
+    const cannotAsk = waiting(
+      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    );
+    const held = waiting('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+    const foreign = waiting(
+      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+    );
+    const own = { accountOf: (send: string) => `${send} with the key at hand` };
+    const ours = own.accountOf('send of a 2.3');
 
-    test.each<[string, { since?: string }, Partial<DecisionFacts>, Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
       ['just now', { since: hoursAgo(0) }, {}, sentAgain],
       ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
       ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
-      ['22.9 hours ahead, by another clock', { since: hoursAgo(-22.9) }, {}, sentAgain],
-      ['a day ahead, by another clock', { since: hoursAgo(-24) }, {}, tooLate],
+      [
+        '23 hours ago, but for a millisecond',
+        { since: new Date(now - 23 * 3_600_000 + 1).toISOString() },
+        {},
+        sentAgain,
+      ],
+      ['5 minutes ahead, by another clock', { since: hoursAgo(-5 / 60) }, {}, sentAgain],
+      ['more than that: one of the clocks is wrong', { since: new Date(now + 300_001).toISOString() }, {}, tooEarly],
+      ['a day ahead, by another clock', { since: hoursAgo(-26) }, {}, tooEarly],
+      ['with the API key at hand', { since: hoursAgo(1), account: ours }, own, sentAgain],
+      ['with another API key', { since: hoursAgo(1), account: 'another' }, own, foreign],
+      ['with another API key, and it is to be held', { account: 'another' }, { ...own, onUnknown: 'hold' }, held],
+      ['with another API key, and there is none at hand', { since: hoursAgo(1), account: 'another' }, {}, sentAgain],
+      [
+        'with another API key, and nobody knows about the one at hand',
+        { since: hoursAgo(1), account: 'another' },
+        { accountOf: () => undefined },
+        sentAgain,
+      ],
+      ['with a key that nobody noted', { since: hoursAgo(1) }, own, sentAgain],
       ['nobody knows when', {}, {}, tooLate],
       ['nobody knows whether this credential can ask', { since: hoursAgo(1) }, { replays: 'unknown' }, sentAgain],
       ['this credential cannot ask', { since: hoursAgo(1) }, { replays: 'no' }, cannotAsk],
       ['this credential cannot ask, and it is too late', { since: hoursAgo(99) }, { replays: 'no' }, cannotAsk],
       ['the person wants to hold', { since: hoursAgo(1) }, { onUnknown: 'hold' }, held],
       ['the person wants to ask', { since: hoursAgo(1) }, { onUnknown: 'ask' }, sentAgain],
-    ])('%s', (_name, since, facts, expected) => {
-      expect(decideA([create(a, { generation: 2, attempt: 3, key: 'the key', ...since })], facts)).toEqual(expected);
+    ])('%s', (_name, more, facts, expected) => {
+      const open = create(a, { generation: 2, attempt: 3, key: 'the key', ...more });
+      expect(decideA([open], facts)).toEqual(expected(open));
     });
 
     const unknown = 'it is not known whether the create was charged';
-    const searched: Decision = {
-      action: 'create',
-      reason: "the answer to its create was lost; the service's list is searched first, which pays once",
-      purchase: { ...nth(2, 0, 3), key: 'the key' },
-    };
+    const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
       ['there is a list to search', { fence: 'job-9' }, {}, searched],
       ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
-      [
-        'the person wants to hold',
-        { fence: 'job-9' },
-        { onUnknown: 'hold' },
-        { action: 'unresolved', reason: unknown },
-      ],
-      ['nothing tells', {}, {}, { action: 'unresolved', reason: unknown }],
-      ['something went wrong', { error: 'cut off' }, {}, { action: 'unresolved', reason: `${unknown}: cut off` }],
+      ['the person wants to hold', { fence: 'job-9' }, { onUnknown: 'hold' }, held],
+      ['long ago: the list goes back to the fence', { fence: 'job-9', since: hoursAgo(999) }, {}, searched],
+      ['with a credential that cannot ask for answers again', { fence: 'job-9' }, { replays: 'no' }, searched],
+      ['the list is that of another account', { fence: 'job-9', account: 'another' }, own, foreign],
+      ['nothing tells', {}, {}, waiting(unknown)],
+      ['something went wrong', { error: 'cut off' }, {}, waiting(`${unknown}: cut off`)],
     ])('unresolved: %s', (_name, more, facts, expected) => {
       const open = create(a, { state: 'unresolved', generation: 2, attempt: 3, key: 'the key', ...more });
-      expect(decideA([open], facts)).toEqual(expected);
+      expect(decideA([open], facts)).toEqual(expected(open));
+    });
+
+    const before = create(a, { since: hoursAgo(30) });
+    const after = create(a, { generation: 2, since: hoursAgo(1) });
+
+    test('several times: the first that can be asked for is asked for, and where none can the newest waits', () => {
+      expect(decideA([after, before])).toEqual(sentAgain(after));
+      expect(
+        decideA([
+          { ...after, since: hoursAgo(25) },
+          { ...before, since: hoursAgo(2) },
+        ]),
+      ).toEqual(sentAgain({ ...before, since: hoursAgo(2) }));
+      expect(decideA([{ ...after, since: hoursAgo(25) }, before])).toEqual(tooLate());
+      expect(decideA([forgotten(after), before])).toEqual(tooLate());
+    });
+
+    test('beside a job that is done or runs: the step stands on the job', () => {
+      expect(decideA([after, saved(a)])).toEqual({ action: 'keep', reason: 'up to date' });
+      expect(decideA([after, job(a)])).toMatchObject({ action: 'attach' });
+    });
+
+    test('after a job that failed, or a refusal: it is asked about before anything is bought', () => {
+      const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
+      const failed = job(a, { state: 'failed' });
+      expect(decideOn(patient, lockOf({ a: [after, failed] }))).toEqual(sentAgain(after));
+      expect(decideOn(patient, lockOf({ a: [{ ...failed, generation: 3 }, after] }))).toEqual(sentAgain(after));
+      expect(decideA([create(a, { state: 'refused', generation: 3 }), after])).toEqual(sentAgain(after));
+    });
+
+    test('but was written off: it is bought as another purchase', () => {
+      const off = create(a, { generation: 2, state: 'unresolved', writtenOff: true });
+      expect(decideA([off, job(a, { state: 'failed' })]).action).toBe('failed');
+      expect(decideA([off])).toEqual({ action: 'create', reason: 'not bought yet', purchase: nth(3, 2) });
     });
   });
 
   describe('that is not finished', () => {
     test.each<[string, Purchase[], Decision]>([
       [
-        'refused: the next attempt of the same purchase',
+        'refused, after a job that failed: the failure counts',
         [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
-        { action: 'create', reason: 'refused before', purchase: nth(2, 2, 3) },
+        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
       ],
       [
         'refused, with what the service said',
         [create(a, { state: 'refused', error: 'too long' })],
-        { action: 'create', reason: 'refused before: too long', purchase: nth(1, 1, 2) },
+        { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
+      ],
+      [
+        'refused, several times: it still is the same purchase, and nothing was bought',
+        [create(a, { state: 'refused', generation: 4, attempt: 2 }), create(a, { state: 'refused', attempt: 3 })],
+        { action: 'create', reason: 'refused before', purchase: nth(1) },
       ],
       ['running', [job(a)], { action: 'attach', reason: 'job a-1 is running' }],
       [

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { countedPurchases } from '../../src/lock/decisions.ts';
 import { joinRecords } from '../../src/lock/join.ts';
-import type { Decisions, Lock } from '../../src/lock/record.ts';
+import type { Lock } from '../../src/lock/record.ts';
 import { writeLock } from '../../src/lock/write.ts';
 import { acceptOutput, findAcceptable } from '../../src/plan/accept.ts';
+import { forgetRecord } from '../../src/plan/forget.ts';
 import { type Match, matchSteps } from '../../src/plan/match.ts';
 import { pinStep, unpinStep } from '../../src/plan/pin.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -43,10 +44,10 @@ function record(campaign: TestCampaign, ruling: Ruling): void {
   campaign.file.text = writeLock(lock);
 }
 
-function decided(campaign: TestCampaign, address: string, decisions: Decisions): void {
+function forget(campaign: TestCampaign, address: string): void {
   const known = campaign.file.read().steps.get(address);
   if (known === undefined) throw new Error(`nothing on record for ${address}`);
-  record(campaign, { is: 'recorded', address, text: '', records: [{ ...known, decisions }] });
+  record(campaign, forgetRecord(known, { force: false }));
 }
 
 function accept(campaign: TestCampaign, address: string): Ruling {
@@ -221,7 +222,7 @@ describe('what is forgotten', () => {
   test('is bought anew under another key, and still counts against the budget', async () => {
     const campaign = await bought();
     const spent = campaign.plan().totals.alreadyPaid;
-    decided(campaign, 'pic@p2', { forgotten: 1 });
+    forget(campaign, 'pic@p2');
     expect(rowOf(campaign.plan(), 'pic@p2')).toMatchObject({ action: 'create', credits: 3 });
     expect(campaign.plan().totals.alreadyPaid).toBe(spent);
     await campaign.run();
@@ -237,7 +238,7 @@ describe('what is forgotten', () => {
     const campaign = await bought();
     campaign.graph = graphOf(chain('a').replace('[p1, p2]', '[p1]'));
     expect(actionsOf(campaign.plan())).toMatchObject({ 'pic@p2': 'orphan' });
-    decided(campaign, 'pic@p2', { forgotten: 1 });
+    forget(campaign, 'pic@p2');
     expect(actionsOf(campaign.plan())).not.toHaveProperty('pic@p2');
     await campaign.run();
     expect(campaign.file.read().steps.get('pic@p2')?.purchases).toHaveLength(1);
@@ -245,7 +246,7 @@ describe('what is forgotten', () => {
 
   test('stays forgotten when what was bought instead gets another name', async () => {
     const campaign = await bought();
-    decided(campaign, 'pic@p2', { forgotten: 1 });
+    forget(campaign, 'pic@p2');
     campaign.graph = graphOf(chain('a red'));
     await campaign.run();
     campaign.graph = graphOf(chain('a red').replaceAll('pic', 'shot'));
@@ -259,7 +260,7 @@ describe('what is forgotten', () => {
     const other = '  other: { kind: image, with: { prompt: "a p2" } }\n';
     campaign.graph = graphOf(`${chain('a').replace('[p1, p2]', '[p1]')}${other}`);
     expect(actionsOf(campaign.plan())).toMatchObject({ other: 'move' });
-    decided(campaign, 'pic@p2', { forgotten: 1 });
+    forget(campaign, 'pic@p2');
     expect(actionsOf(campaign.plan())).toMatchObject({ other: 'create' });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countedPurchases } from '../../src/lock/decisions.ts';
 import { joinRecords } from '../../src/lock/join.ts';
 import type { Decisions, Purchase, StepRecord } from '../../src/lock/record.ts';
+import { advise, call } from '../../src/plan/advice.ts';
 import { forgetRecord } from '../../src/plan/forget.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
 import { graphOfSteps } from '../rig/steps.ts';
@@ -90,13 +91,14 @@ describe('what is not forgotten', () => {
     is: 'refused',
     address: 'a',
     text: 'is pinned, and what is pinned is not given up',
-    hint: 'take the pin off first, with `mediabatch unpin` or in the manifest',
+    hint: advise`take the pin off first: ${call('unpin', 'a')}`,
   };
+  const pinnedByTask: Ruling = { ...pinned, hint: 'take the pin off first: `pin: true` of its task in the manifest' };
   const open: Ruling = {
     is: 'refused',
     address: 'a',
     text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
-    hint: 'run apply, or decide with `mediabatch resolve`, and then forget it',
+    hint: advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', 'a', '--not-spent')} (or --spend-again, or --job and its id)`,
   };
   const running: Ruling = {
     is: 'refused',
@@ -112,7 +114,7 @@ describe('what is not forgotten', () => {
       { price: 4 },
       { is: 'unchanged', address: 'a', text: 'is forgotten already' },
     ],
-    ['what the manifest pins', recordOf([saved(a)]), { price: 4, isPinnedByTask: true }, pinned],
+    ['what the manifest pins', recordOf([saved(a)]), { price: 4, isPinnedByTask: true }, pinnedByTask],
     [
       'what the lock pins, old as it may be',
       recordOf([saved(a, { generation: 2 }), saved(earlier(a))], pin(earlier(a).fingerprint)),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../src/lock/record.ts';
+import { type Advice, advise, call } from '../../src/plan/advice.ts';
 import { importJob } from '../../src/plan/import-job.ts';
 import { idempotencyKey } from '../../src/plan/key.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
@@ -72,12 +73,12 @@ describe('a job that was paid for elsewhere', () => {
   });
 
   test('is not taken for the answer to one of several creates: a person says to which', () => {
-    const lock = lockOf({ a: [create(a, { generation: 2 }), create(a)] });
+    const lock = lockOf({ a: [create(a, { generation: 2, send: 's2' }), create(a, { send: 's1' })] });
     expect(imported(graph, lock, { jobId: 'job-7' })).toEqual({
       is: 'refused',
       address: 'a',
       text: 'has several creates whose answer was lost, and the job answers one of them',
-      hint: 'say which one: `mediabatch resolve FILE a --job job-7 --send ID`',
+      hint: advise`say which one: ${call('resolve', 'a', '--job', 'job-7', '--send', 's2')} (or --send ${'s1'})`,
     });
   });
 
@@ -149,7 +150,7 @@ describe('a charge that becomes known', () => {
 });
 
 describe('a job is not imported', () => {
-  const room = 'import is for steps that are not bought; `mediabatch forget` makes room, and ids stay on record';
+  const room = advise`import is for steps that are not bought; ${call('forget', 'a')} makes room, and ids stay on record`;
   const holding = (decisions: Parameters<typeof deciding>[2]) =>
     deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
   const heldBack = {
@@ -157,14 +158,14 @@ describe('a job is not imported', () => {
     hint: 'take the pin off first, or leave it as it is',
   };
 
-  test.each<[string, Graph, Lock, { text: string; hint: string }]>([
+  test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([
     [
       'that another address has',
       graph,
       lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
       {
         text: 'cannot have job job-7: it is on record as b',
-        hint: '`mediabatch move FILE b a` hands it over',
+        hint: advise`${call('move', 'b', 'a')} hands it over`,
       },
     ],
     [
@@ -191,7 +192,7 @@ describe('a job is not imported', () => {
       'to a step that shares a job',
       twins,
       lockOf({}),
-      { text: 'shares the job of b', hint: 'import it there: mediabatch import FILE b job-7' },
+      { text: 'shares the job of b', hint: advise`import it there: ${call('import', 'b', 'job-7')}` },
     ],
   ])('%s', (_name, given, lock, said) => {
     expect(imported(given, lock, { jobId: 'job-7' })).toEqual({ is: 'refused', address: 'a', ...said });

@@ -17,6 +17,7 @@ import {
   planOf,
   rowOf,
   saved,
+  sendIn,
   song,
   stepOf,
   urlOf,
@@ -45,6 +46,8 @@ const first: StepOrder = {
   fingerprint: a.fingerprint,
   generation: 1,
   attempt: 1,
+  repeat: 1,
+  refused: 0,
   key: keyOf(1, 1),
   request: { model: 'song-7.5', prompt: 'a@x' },
   paidRequest: { model: 'song-7.5', prompt: 'a@x' },
@@ -66,24 +69,70 @@ describe('the order of a step', () => {
       ...first,
       action: 'redo',
       generation: 3,
+      repeat: 3,
       key: keyOf(3, 1),
       replaces: ['sha of output/a-x.mp3'],
     });
   });
 
   test('that was refused', () => {
-    const refused = create(a, { state: 'refused', attempt: 2 });
-    expect(orderOf(graph, lockOf({ 'a@x': [refused] }))).toStrictEqual({ ...first, attempt: 3, key: keyOf(1, 3) });
+    const refused = [2, 1].map((attempt) => create(a, { state: 'refused', attempt, key: keyOf(1, attempt) }));
+    expect(orderOf(graph, lockOf({ 'a@x': refused }))).toStrictEqual({ ...first, refused: 2 });
+    // Another clone's first attempt must not be skipped: a refusal is free, another key is not.
+    expect(orderOf(graph, lockOf({ 'a@x': refused.slice(0, 1) }))).toStrictEqual(first);
+  });
+
+  test('that was refused after it was bought', () => {
+    const again = create(a, { state: 'refused', generation: 2, key: keyOf(2, 1) });
+    const lock = lockOf({ 'a@x': [again, job(a, { state: 'failed' })] });
+    expect(orderOf(graph, lock, { redo: new Set(['a@x']) })).toStrictEqual({
+      ...first,
+      action: 'retry',
+      generation: 2,
+      repeat: 2,
+      refused: 1,
+      key: keyOf(2, 1),
+    });
+  });
+
+  test('that was refused under another name', () => {
+    const refused = create(a, { state: 'refused', key: keyOf(1, 1) });
+    expect(orderOf(graph, lockOf({ old: [refused] }))).toStrictEqual({ ...first, refused: 1, movedFrom: 'old' });
   });
 
   test('whose create was never answered', () => {
-    const open = create(a, { generation: 2, attempt: 2, since: new Date(now).toISOString(), credits: 4 });
-    expect(orderOf(graph, lockOf({ 'a@x': [open, job(a, { state: 'failed' })] }))).toStrictEqual({
+    const since = new Date(now).toISOString();
+    const open = create(a, { generation: 2, attempt: 2, since, credits: 4 });
+    const asked: StepOrder = {
       ...first,
       generation: 2,
       attempt: 2,
+      repeat: 2,
       key: 'key of a@x 2.2',
-      sentBefore: true,
+      send: { id: sendIn(a, { generation: 2, attempt: 2 }), since },
+    };
+    const failed = job(a, { state: 'failed' });
+    expect(orderOf(graph, lockOf({ 'a@x': [open, failed] }))).toStrictEqual(asked);
+    const refused = create(a, { state: 'refused', generation: 2, key: keyOf(2, 1) });
+    expect(orderOf(graph, lockOf({ 'a@x': [open, refused, failed] }))).toStrictEqual({ ...asked, refused: 1 });
+    const listed = { ...open, state: 'unresolved' as const, fence: 'job-9', resent: true as const };
+    expect(orderOf(graph, lockOf({ 'a@x': [listed, failed] })).send).toStrictEqual({
+      id: open.send,
+      since,
+      fence: 'job-9',
+      resent: true,
+    });
+  });
+
+  test('of whose creates only an older one can be asked for', () => {
+    const since = new Date(now).toISOString();
+    const tooOld = create(a, { generation: 2, since: new Date(now - 99 * 3_600_000).toISOString() });
+    const order = orderOf(graph, lockOf({ 'a@x': [tooOld, create(a, { attempt: 2, since })] }));
+    expect(order).toStrictEqual({
+      ...first,
+      attempt: 2,
+      key: 'key of a@x 1.2',
+      send: { id: sendIn(a, { attempt: 2 }), since },
     });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Decisions, Purchase, StepRecord } from '../../src/lock/record.ts';
+import { type Advice, advise, call } from '../../src/plan/advice.ts';
 import { moveRecord } from '../../src/plan/move-record.ts';
 import { graphOfSteps } from '../rig/steps.ts';
 import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
@@ -100,7 +101,7 @@ describe('what stands on record for one address becomes that of another', () => 
 describe('what is not moved', () => {
   const paid = old([saved(step)]);
 
-  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string, string]>([
+  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string, Advice]>([
     [
       'a step to itself',
       recordOf('new', [saved(step)]),
@@ -120,42 +121,42 @@ describe('what is not moved', () => {
       old([saved(step), create(was)]),
       {},
       'cannot take over old: the answer to its create was lost',
-      'decide about it with `mediabatch resolve` first',
+      advise`decide about it first: ${call('resolve', 'old', '--not-spent')} (or --spend-again, or --job and its id)`,
     ],
     [
       'what was never bought',
       old([create(step, { state: 'refused' })]),
       {},
       'has nothing to take over: nothing was bought for old',
-      'mediabatch status shows the orphans of the lock',
+      advise`${call('status')} shows the orphans of the lock`,
     ],
     [
       'what is forgotten',
       old([forgotten(saved(step))]),
       {},
       'has nothing to take over: nothing was bought for old',
-      'mediabatch status shows the orphans of the lock',
+      advise`${call('status')} shows the orphans of the lock`,
     ],
     [
       'anything over a job',
       paid,
       { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
       'has job own of its own',
-      'decide which one counts: `mediabatch forget FILE new` makes room, and its id stays on record',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
     ],
     [
       'anything over a create whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
       'has a create whose answer was lost',
-      'decide which one counts: `mediabatch forget FILE new` makes room, and its id stays on record',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
     ],
     [
       'anything over a send whose key is not replayed',
       paid,
       { record: recordOf('new', [create(was, { state: 'unresolved' })]) },
       'has a create whose answer was lost',
-      'decide which one counts: `mediabatch forget FILE new` makes room, and its id stays on record',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
     ],
     [
       'what the manifest asks for where it is',

@@ -250,7 +250,7 @@ describe('rows of what the manifest no longer has', () => {
           kind: 'music',
           jobId: 'gone',
           output: 'output/b.mp3',
-          reason: `${kept}; it was pinned: \`mediabatch move\` gives it to another step`,
+          reason: `${kept}; it was pinned: \`move\` gives it to another step`,
         },
       ],
     ],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Decisions, Lock, Purchase } from '../../src/lock/record.ts';
+import { type Advice, advise, call } from '../../src/plan/advice.ts';
 import { findOwn, pinStep, unpinStep } from '../../src/plan/pin.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
 import { graphOfSteps } from '../rig/steps.ts';
@@ -142,7 +143,7 @@ describe('the purchase that can be decided about', () => {
   const nothing = { text: 'has nothing that was bought', hint: 'run apply first; a plan shows what it costs' };
   const twins = graphOfSteps([song('b', { request: { prompt: 'a' } }), song('a')]);
 
-  test.each<[string, Graph, Lock, { text: string; hint: string }]>([
+  test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([
     ['nothing is on record', graph, lockOf({}), nothing],
     ['there is only a failure', graph, lockOf({ a: [job(a, { state: 'failed' })] }), nothing],
     ['it is forgotten', graph, lockOf({ a: [forgotten(saved(a))] }), nothing],
@@ -158,7 +159,7 @@ describe('the purchase that can be decided about', () => {
       lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
       {
         text: 'has a create whose answer was lost',
-        hint: 'run apply, which asks for it again; what stays unknown is decided with `mediabatch resolve`',
+        hint: advise`run apply, which asks for it again; what stays unknown: ${call('resolve', 'a', '--not-spent')} (or --spend-again, or --job and its id)`,
       },
     ],
     [

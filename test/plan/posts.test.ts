@@ -80,7 +80,7 @@ describe('a post that is out', () => {
         order: { generation: 2, attempt: 1 },
       });
     }
-    const forgotten = deciding(lockOf({ share: [sent()] }, posts), 'share', { forgotten: 1 });
+    const forgotten = forgetting(lockOf({ share: [sent()] }, posts), 'share');
     expect(decided([], redo, forgotten)).toMatchObject({ action: 'redo', order: { generation: 2 } });
   });
 
@@ -255,6 +255,6 @@ test.each<[string, Purchase[], string]>([
 });
 
 test('its state: forgotten posts stay posted', () => {
-  const forgotten = deciding(lockOf({ share: [sent()] }, posts), 'share', { forgotten: 1 });
+  const forgotten = forgetting(lockOf({ share: [sent()] }, posts), 'share');
   expect(stateOfStep(matchOf(graph, forgotten, 'share'), new Map())).toBe('done');
 });

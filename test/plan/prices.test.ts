@@ -67,6 +67,13 @@ describe('a price', () => {
     expect(creditsOf('music', instrumental, { written: { music: 1 } })).toBe(4);
   });
 
+  test('follows from what was bought as this kind, whatever its step has become', () => {
+    const purchases = [{ ...paid, kind: 'image', credits: 7 }];
+    expect(creditsOf('image', { prompt: 'another' }, { purchases, boughtAs: 'video' })).toBe(7);
+    expect(creditsOf('image', { prompt: 'another' }, { purchases: [{ ...paid, kind: 'video' }] })).toBeNull();
+    expect(creditsOf('image', { prompt: 'another' }, { purchases: [{ ...paid, kind: 'sculpture' }] })).toBeNull();
+  });
+
   test('is not troubled by records of a kind that this version does not know', () => {
     expect(creditsOf('music', instrumental, { purchases: [paid], boughtAs: 'sculpture' })).toBe(4);
   });

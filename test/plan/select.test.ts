@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseSelection } from '../../src/plan/parse-selection.ts';
-import { matchSelection, type SelectionFacts } from '../../src/plan/select.ts';
+import { matchSelection, type SelectionFacts, vocabularyOf } from '../../src/plan/select.ts';
 import type { StepState } from '../../src/plan/step-state.ts';
 import { graphOfSteps, type WrittenStep } from '../rig/steps.ts';
 
@@ -33,7 +33,7 @@ const facts = {
 };
 
 function select(text: string, given: SelectionFacts = facts): string[] | string {
-  const selection = parseSelection(text);
+  const selection = parseSelection(text, vocabularyOf(given.graph));
   if ('problem' in selection) return selection.problem;
   const found = matchSelection(selection, given);
   return found instanceof Set ? [...found].sort() : found.problem;
@@ -76,6 +76,19 @@ describe('what a selection names', () => {
     ['hero@A1+', ['hero@A1', 'teaser@A1']],
     ['+hero@A1', ['hero@A1', 'logo']],
     ['state:failed', ['hero@A2']],
+    ['+kind:video', ['hero@A1', 'logo', 'teaser@A1']],
+    ['kind:upload+', ['hero@A1', 'logo', 'teaser@A1']],
+    ['+tag:launch', ['hero@A1', 'hero@A2', 'hero@B1', 'logo', 'song']],
+    ['tag:launch+', ['hero@A1', 'hero@A2', 'hero@B1', 'song', 'teaser@A1']],
+    ['+selector:big', ['hero@A1', 'hero@A2', 'hero@B1', 'logo']],
+    ['+state:done', ['hero@A1', 'logo']],
+    ['state:done+,kind:video', ['teaser@A1']],
+    ['+teaser,kind:image', ['hero@A1']],
+    ['+cost:?', ['hero@A1', 'logo', 'teaser@A1']],
+    ['"hero@A1"+', ['hero@A1', 'teaser@A1']],
+    ['"hero@A*"', []],
+    ['hero@A1,kind:image', ['hero@A1']],
+    ['tag:launch,hero@A1', ['hero@A1']],
     ['state:not-bought,kind:image', ['hero@B1']],
     ['cost:>5', ['hero@A1', 'hero@A2', 'hero@B1']],
     ['cost:>6', ['hero@B1']],
@@ -96,8 +109,8 @@ describe('what a selection names', () => {
     ['', 'it is empty'],
     ['  ', 'it is empty'],
     ['hero,', 'there is nothing before or after a comma'],
-    ['+', '`+` needs the name of a task or a step'],
-    ['++', '`+` needs the name of a task or a step'],
+    ['+', '`+` needs a name or a condition, as in +teaser or +tag:launch'],
+    ['++', '`+` needs a name or a condition, as in +teaser or +tag:launch'],
     ['kind:', 'there is nothing after `kind:`'],
     ['colour:red', '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
     ['state:ready', expect.stringContaining('`ready` is no state; states: done, running')],

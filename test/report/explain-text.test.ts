@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { explainText } from '../../src/report/explain-text.ts';
 import { makeStyle } from '../../src/report/style.ts';
 import { graphOf, images, TestCampaign } from '../rig/campaign.ts';
+import { paste } from './paste.ts';
 
 const style = makeStyle(false);
 
@@ -10,7 +11,7 @@ function explain(campaign: TestCampaign, address: string): string {
   const step = campaign.graph.steps.find((candidate) => candidate.address === address);
   const record = campaign.file.read().steps.get(address);
   if (row === undefined || step === undefined) throw new Error(`no step ${address}`);
-  return explainText({ row, step, ...(record && { record }) }, { style })
+  return explainText({ row, step, ...(record && { record }) }, { style, paste })
     .replace(/1:[0-9a-f]{64}/g, '1:…')
     .replace(/mb1-[0-9a-f]{40}/g, 'mb1-…')
     .replace(/job-[0-9a-f]{8}-1/g, 'job-1');

@@ -4,6 +4,7 @@ import { createEventLines, type RunReporter } from '../../src/report/run-reporte
 import { createRunView, foldEvent } from '../../src/report/run-view.ts';
 import { summaryText } from '../../src/report/summary-text.ts';
 import type { RunEvent, RunFact } from '../../src/run/event.ts';
+import { pasteFor } from './paste.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
 
 /** A reporter whose clock and ticker are moved by hand. */
@@ -169,7 +170,7 @@ describe('summaryText', () => {
   const summary = (events: RunEvent[], file = 'campaign.yaml') => {
     const view = createRunView();
     for (const event of events) foldEvent(view, event);
-    return summaryText(view, { style: noColor, file });
+    return summaryText(view, { style: noColor, paste: pasteFor(file) });
   };
 
   it('tells what happened to everything and how to go on', () => {
@@ -178,18 +179,18 @@ describe('summaryText', () => {
 
       failed
         hero@en  moderated \\x1b[2J
-          to buy it again: mediabatch apply campaign.yaml --redo hero@en
+        hero@it  unknown job
+          to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
         hero@l'été  the link has expired
           it is paid; to fetch it again: mediabatch apply campaign.yaml
-        hero@it  unknown job
-          to buy it again: mediabatch apply campaign.yaml --redo hero@it
 
-      refused, nothing was charged; run again when the cause is mended
+      refused, nothing was charged
         theme@c  bad lyrics
+          when the cause is mended: mediabatch apply campaign.yaml
 
       unresolved, it is not known whether these were charged
         hero@fr  no answer
-          to decide: mediabatch resolve campaign.yaml hero@fr --job ID | --not-spent | --spend-again
+          to decide: mediabatch resolve campaign.yaml hero@fr --not-spent (or --spend-again, or --job and its id)
 
       blocked
         theme@d  needs hero@it, which is lost
@@ -198,6 +199,7 @@ describe('summaryText', () => {
       1 step was not started
       waited 31 s for credits
       nothing more is bought, the run was interrupted
+      to go on: mediabatch apply campaign.yaml
 
       noticed
         the service calls the job RENDERING
@@ -239,15 +241,101 @@ describe('summaryText', () => {
     expect(text).toContain('2 steps were not started');
   });
 
-  it('lists twenty of many failures', () => {
-    const facts = Array.from({ length: 50 }, (_, index): RunFact[] => [
-      { event: 'step-started', address: `hero@${index}`, task: 'hero', kind: 'image', action: 'create' },
-      { event: 'step-finished', address: `hero@${index}`, task: 'hero', outcome: 'failed', credits: 5, error: 'e' },
+  const ended = (
+    address: string,
+    outcome: 'failed' | 'lost' | 'refused' | 'unresolved' | 'blocked',
+    more: Partial<Extract<RunFact, { event: 'step-finished' }>> = {},
+  ): RunFact[] => {
+    const task = address.split('@')[0] ?? address;
+    return [
+      { event: 'step-started', address, task, kind: 'image', action: 'create' },
+      { event: 'step-finished', address, task, outcome, credits: 5, ...more },
+    ];
+  };
+  const many = (count: number, make: (index: number) => RunFact[]) =>
+    Array.from({ length: count }, (_, index) => make(index)).flat();
+  const told = (facts: RunFact[]) =>
+    summary([runStarted([{ id: 'hero', kind: 'image', steps: 50 }]), ...facts].map((fact) => at(0, fact)));
+
+  it('sums up equal failures, and names the one command that mends them all', () => {
+    const text = told([
+      ...many(13, (index) => ended(`hero@${index}`, 'failed', { error: `job of hero@${index} was moderated` })),
+      ...ended('hero@x', 'failed', { error: 'out of order' }),
+      ...ended('cover', 'lost', { error: 'HTTP 404: no such job' }),
     ]);
-    const start = runStarted([{ id: 'hero', kind: 'image', steps: 50 }]);
-    const text = summary([start, ...facts.flat()].map((fact) => at(0, fact)));
-    expect(text.match(/--redo/g)).toHaveLength(20);
-    expect(text).toContain('… and 30 more steps');
+    expect(text.slice(text.indexOf('failed\n'), text.indexOf('\n\n35'))).toMatchInlineSnapshot(`
+      "failed
+        13 steps  job of … was moderated
+          hero@0, hero@1, hero@2, hero@3, hero@4, … and 8 more
+        hero@x  out of order
+        cover  HTTP 404: no such job
+          all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
+          to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'"
+    `);
+  });
+
+  it('sums up what was refused, what only a person can decide, and what waits for what failed', () => {
+    const text = told([
+      ...many(3, (index) => ended(`hero@r${index}`, 'refused', { error: 'HTTP 400: too wide [bad_ratio]' })),
+      ...many(7, (index) => ended(`hero@u${index}`, 'unresolved', { error: 'no answer' })),
+      ...many(2, (index) => ended(`hero@a${index}`, 'unresolved', { error: 'no answer', recoverable: true })),
+      ...many(8, (index) =>
+        ended(`teaser@${index}`, 'blocked', { error: `needs hero@r${index % 7}, which is refused` }),
+      ),
+      ...ended('cover', 'blocked', { error: 'needs teaser@1, which is blocked' }),
+      ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits do not reach: it costs 2' })),
+    ]);
+    expect(text.slice(text.indexOf('refused'), text.indexOf('\n\n27'))).toMatchInlineSnapshot(`
+      "refused, nothing was charged
+        3 steps  HTTP 400: too wide [bad_ratio]
+          hero@r0, hero@r1, hero@r2
+          when the cause is mended: mediabatch apply campaign.yaml
+
+      unresolved, it is not known whether these were charged
+        2 steps  no answer
+          hero@a0, hero@a1
+          run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
+        7 steps  no answer
+          hero@u0, hero@u1, hero@u2, hero@u3, hero@u4, … and 2 more
+          all of them: mediabatch status campaign.yaml --list --select state:unresolved
+          to decide, one after the other: mediabatch resolve campaign.yaml hero@u0 --not-spent (or --spend-again, or --job and its id)
+
+      blocked
+        8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused
+        cover  needs teaser@1, which is blocked
+        2 steps  the credits do not reach: it costs 2: song@0, song@1"
+    `);
+  });
+
+  it('says of files that are not as expected what would buy them again', () => {
+    const view = createRunView();
+    const left = (address: string): RunFact => {
+      return { event: 'step-left', address, task: 'hero', kind: 'image', action: 'failed', reason: 'too narrow' };
+    };
+    const facts = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 3 }]),
+      left('hero@a'),
+      left('hero@b'),
+      left('hero@c'),
+    ];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
+    expect(text).toContain("they are paid and kept; to buy them again: mediabatch apply c.yaml --redo 'hero@a hero@b'");
+    expect(text).toContain('to buy it again: mediabatch apply c.yaml --redo hero@c');
+  });
+
+  it.each([
+    ['balance', true, 'without --sandbox-credits there is enough of it: mediabatch apply campaign.yaml\n'],
+    ['balance', false, 'top up the account at the service, then: mediabatch apply campaign.yaml\n'],
+    ['balance', false, 'mediabatch apply campaign.yaml --wait-for-balance 2h\n'],
+    ['unreachable', false, 'what is wrong with it: mediabatch doctor'],
+    ['budget', false, 'with a higher budget'],
+  ] as const)('says how to go on when it is stopped by %s', (because, sandbox, words) => {
+    const view = createRunView();
+    const start = runStarted([{ id: 'hero', kind: 'image', steps: 3 }]);
+    for (const fact of [start, { event: 'spending-stopped', because, detail: '' } as const])
+      foldEvent(view, at(0, fact));
+    expect(summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), sandbox })).toContain(words);
   });
 
   it('writes hints that a shell takes as they are meant', () => {

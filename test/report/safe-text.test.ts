@@ -22,10 +22,14 @@ function isObeyed(code: number): boolean {
   return ranges.some(([first, last]) => code >= first && code <= last);
 }
 
+/** Where a build system begins to obey: anywhere, or at the beginning of a line. */
+const orders = /##[\w.-]*\[|^\s*::[a-z]/i;
+
 const nasty = fc.string({
   unit: fc.oneof(
     fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code)),
     fc.constantFrom('\u001b[2J', '\u009b31m', '\u202e', '\u2028', '\ud800', '\u200b', '##[', '##vso[', '…', 'a'),
+    fc.constantFrom('#', '[', ':', '::', '::error::', '::set-env name=', '##my.tool-2[', '###vso[', '\n', ' '),
   ),
 });
 
@@ -42,6 +46,11 @@ describe('safeText', () => {
     ['tag\u{e0041}', 'tag\\u{e0041}'],
     ['half \ud83c end', 'half \\ud83c end'],
     ['##[error]x ##vso[task.complete]', '#\\x23[error]x #\\x23vso[task.complete]'],
+    ['###vso[x ##teamcity[x ##my.tool-2[x', '##\\x23vso[x #\\x23teamcity[x #\\x23my.tool-2[x'],
+    ['::error::boom', '\\x3a:error::boom'],
+    [' ::SET-env name=PATH::/tmp', ' \\x3a:SET-env name=PATH::/tmp'],
+    ['a::b and 16::9, std::move', 'a::b and 16::9, std::move'],
+    ['::9', '::9'],
     ['## heading [1]', '## heading [1]'],
   ])('shows %j as %j', (text, shown) => {
     expect(safeText(text)).toBe(shown);
@@ -67,9 +76,9 @@ describe('safeText', () => {
         const safe = safeText(text, maxLength);
         expect(safe.length).toBeLessThanOrEqual(maxLength);
         expect([...safe].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
-        expect(safe).not.toMatch(/##[a-z]*\[/i);
+        expect(safe).not.toMatch(orders);
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     );
   });
 
@@ -89,8 +98,18 @@ describe('safeJson', () => {
         const text = safeJson(value);
         expect(JSON.parse(text)).toEqual(value);
         expect([...text].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
+        expect(text).not.toMatch(orders);
+        expect(text).not.toMatch(/::[a-z][\w-]*(\s[^\n]*?)?::/i);
       }),
+      { numRuns: 1000 },
     );
+  });
+
+  it('holds no order to a build system, as a key or as a value', () => {
+    const value = { '##vso[task.x]': '::set-env name=PATH::/tmp', plain: 'a::b ## [x] 16:9' };
+    const text = safeJson([value]);
+    expect(text).toBe('[{"#\\u0023vso[task.x]":":\\u003aset-env name=PATH::/tmp","plain":"a::b ## [x] 16:9"}]');
+    expect(JSON.parse(text)).toEqual([value]);
   });
 
   it('keeps the line feeds of its own indentation', () => {

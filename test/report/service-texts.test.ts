@@ -7,6 +7,7 @@ import { gcJson, leftoversText } from '../../src/report/gc-text.ts';
 import { jobsText } from '../../src/report/jobs-text.ts';
 import { uploadsText } from '../../src/report/uploads-text.ts';
 import { voicesText } from '../../src/report/voices-text.ts';
+import { paste } from './paste.ts';
 import { noColor } from './samples.ts';
 
 const now = Date.parse('2030-01-31T12:00:00Z');
@@ -154,7 +155,7 @@ test('the doctor groups findings, and says what to do', () => {
     { about: 'locks', state: 'warning', text: 'torn', hint: 'run again' },
     { about: 'environment', state: 'problem', text: 'no key\u001b[2J', exit: 77 },
   ];
-  expect(doctorText(findings, { style: noColor })).toMatchInlineSnapshot(`
+  expect(doctorText(findings, { style: noColor, paste })).toMatchInlineSnapshot(`
     "environment
       ok       Node
       problem  no key\\x1b[2J
@@ -165,6 +166,6 @@ test('the doctor groups findings, and says what to do', () => {
     1 problem, 1 warning
     "
   `);
-  expect(doctorText(findings.slice(0, 1), { style: noColor })).toContain('all is well');
-  expect(doctorJson(findings, 77)).toMatchObject({ mediabatch: 'doctor', version: 1, exit: 77 });
+  expect(doctorText(findings.slice(0, 1), { style: noColor, paste })).toContain('all is well');
+  expect(doctorJson(findings, 77, paste)).toMatchObject({ mediabatch: 'doctor', version: 1, exit: 77 });
 });

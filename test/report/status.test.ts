@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Graph, Step } from '../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../src/lock/record.ts';
+import { mayBeCharged } from '../../src/lock/sends.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../src/report/status.ts';
 import { statusJson, statusText } from '../../src/report/status-text.ts';
 import { noColor, place } from './samples.ts';
@@ -45,6 +46,7 @@ function purchase(address: string, state: PurchaseState, more: Partial<Purchase>
     attempt: 1,
     state,
     key: `key-${address}`,
+    ...(mayBeCharged({ state }) && { send: `send of ${address}` }),
     ...(hasJob && { jobId: `job-${address}`, credits: 5 }),
     ...(state === 'done' && { outputs: [output] }),
     ...more,
@@ -58,7 +60,7 @@ function lock(purchases: { [address: string]: Purchase[] }): Lock {
       { address, kind: 'image', purchases: all },
     ],
   );
-  return { version: 1, steps: new Map(steps) };
+  return { version: 2, steps: new Map(steps) };
 }
 
 const states: PurchaseState[] = ['done', 'running', 'failed', 'lost', 'unresolved', 'intent', 'refused'];

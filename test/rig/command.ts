@@ -29,7 +29,12 @@ export function command(args: string[], options: CommandOptions): Promise<Comman
   const { cwd, env = {}, preload, onErr } = options;
   const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), bin, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';

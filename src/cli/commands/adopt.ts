@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import { type Adoption, matchListed } from '../../plan/match-listed.ts';
@@ -42,7 +43,7 @@ export async function adopt(
     const adoption = matchListed(listable, jobs, fieldsOf);
     const chosen = chooseJobs(adoption, jobs, options.job ?? []);
     const left = adoption.open.filter(({ match }) => !chosen.some((one) => one.match === match));
-    if (left.length > 0) terminal.err(candidatesText(left, { style: terminal.style, file }));
+    if (left.length > 0) terminal.err(candidatesText(left, { style: terminal.style, paste: terminal.paste }));
     const looked = `${countOf(listable.length, 'step')} that could be adopted for, ${countOf(jobs.length, 'job')} that no lock knows`;
     terminal.err(`${terminal.style.dim(safeText(looked))}\n`);
     return ruleEach([...adoption.adopted, ...chosen], held);
@@ -71,7 +72,7 @@ function tellUnlisted(unbought: readonly Match[], terminal: Terminal): void {
     replayed.length === 0
       ? ''
       : `; apply finds ${replayed.join(' and ')} jobs of the last 24 hours by itself, by their keys`;
-  const text = `the service has no list of its ${names.join(' and ')} jobs${way}. \`mediabatch import\` takes an id`;
+  const text = `the service has no list of its ${names.join(' and ')} jobs${way}. \`import\` takes an id`;
   terminal.err(`${terminal.style.yellow('notice')} ${safeText(text)}\n`);
 }
 
@@ -133,14 +134,14 @@ function chooseJobs(
       throw new CommandError(
         exitCodes.wrongUsage,
         `--job ${id}: it is not among the candidates`,
-        '`mediabatch import FILE ADDRESS JOB` gives a step any job that is paid; nothing was recorded',
+        '`import` gives a step any job that is paid; nothing was recorded',
       );
     }
     if (!isSameRequest || (second !== undefined && first.match.step.take === undefined)) {
       throw new CommandError(
         exitCodes.wrongUsage,
         `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        `say which: mediabatch import FILE ${first.match.step.address} ${id}; nothing was recorded`,
+        advise`say which, as in ${call('import', first.match.step.address, id)}; nothing was recorded`,
       );
     }
     taken.add(first.match);

@@ -1,4 +1,6 @@
 import { quietText } from '../../report/plan-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
@@ -12,6 +14,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     const { openSavedPlan } = await import('../saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
+      terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
       const { refuseReplanning } = await import('../check-saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
@@ -19,6 +22,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   refuseTwoOnStdout(options);
+  refuseRealRehearsal(options);
   const campaign = await openCampaign(file, options);
   const given = digestOfGiven(file, options, campaign);
   const known = await holdNothingToDo(file, { ...campaign, given });
@@ -35,9 +39,39 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   refuseTwoOnStdout(options);
   const { concurrency = saved.options.concurrency, ...others } = options;
   const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
+  refuseRealRehearsal(planned);
+  tellSaved(saved, terminal);
   const campaign = await openCampaign(saved.manifest, planned);
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
+}
+
+/** Options of the play money say something of a run with real money that it would not do. */
+function refuseRealRehearsal(options: ApplyOptions): void {
+  const { sandbox, sandboxCredits, sandboxSpeed, sandboxFailRate } = options;
+  if (sandbox === true) return;
+  const given = {
+    '--sandbox-credits': sandboxCredits,
+    '--sandbox-speed': sandboxSpeed,
+    '--sandbox-fail-rate': sandboxFailRate,
+  };
+  const [first] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return;
+  throw new CommandError(exitCodes.wrongUsage, `${first} goes with --sandbox only`, 'add --sandbox, or leave it out');
+}
+
+/** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
+function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
+  const { sandbox, lock, var: vars = {} } = options;
+  const words = [
+    manifest,
+    ...(sandbox === true ? ['--sandbox'] : []),
+    ...(lock === undefined ? [] : ['--lock', lock]),
+    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
+  ];
+  err(
+    `${style.dim(`${safeText(path)} is a plan of ${words.map((word) => safeText(shellWord(word), 200)).join(' ')}`)}\n`,
+  );
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {

@@ -8,10 +8,10 @@ import { type Library, type ListedJob, ServiceError } from '../../service/librar
 import { askPerson } from '../ask-person.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
 import { campaignPaths, knownService } from '../campaign-paths.ts';
-import { chooseAddresses } from '../choose-addresses.ts';
+import { chooseRecorded } from '../choose-steps.ts';
 import { readEnvironment } from '../environment.ts';
 import { type CommandError, exitCodes } from '../exit.ts';
-import { findRemoteRecords, type RemoteRecords } from '../find-remote-records.ts';
+import { findRemoteRecords, orphansOf, type RemoteRecords } from '../find-remote-records.ts';
 import { holdGuard } from '../hold-guard.ts';
 import { agreeToMove } from '../lock-service.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -50,7 +50,8 @@ export async function destroy(
     const loaded = await requireLock(paths, knownService(sandbox, environment), terminal, { serviceMoved });
     if (serviceMoved === true) await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
     const { lock } = loaded;
-    const chosen = chooseAddresses(addresses, { graph, lock, orphans: options.orphans === true });
+    const orphans = options.orphans === true ? orphansOf(graph, lock) : undefined;
+    const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
     const found = findRemoteRecords({ graph, lock, present }, chosen);
     for (const { address, why } of found.skipped) {

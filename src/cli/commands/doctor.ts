@@ -36,7 +36,9 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   findings.push(...(await checkFolder(folder)));
   const exit = worstExit(findings);
   terminal.out(
-    options.json ? `${safeJson(doctorJson(findings, exit), 2)}\n` : doctorText(findings, { style: terminal.outStyle }),
+    options.json
+      ? `${safeJson(doctorJson(findings, exit, terminal.paste), 2)}\n`
+      : doctorText(findings, { style: terminal.outStyle, paste: terminal.paste }),
   );
   return exit;
 }

@@ -3,7 +3,8 @@ import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { explainText } from '../../report/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
-import { CommandError, exitCodes } from '../exit.ts';
+import { requireStep } from '../choose-steps.ts';
+import { exitCodes } from '../exit.ts';
 import { openCampaign } from '../open-campaign.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import type { Terminal } from '../terminal.ts';
@@ -22,42 +23,27 @@ interface Context {
 }
 
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
-export async function explain(file: string, address: string, { options, terminal }: Context): Promise<number> {
+export async function explain(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { paths, replays, accountOf, seen } = await openCampaign(file, options);
   const graph = await requireGraph(file, collectVars(options.var), terminal);
   const { lock } = await requireLock(paths, undefined, terminal);
   const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, accountOf, seen });
+  const step = requireStep(name, applyDecisions(graph, lock));
+  const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);
-  const step = applyDecisions(graph, lock).steps.find((candidate) => candidate.address === address);
-  if (row === undefined || step === undefined) throw unknownStep(address, graph.steps);
+  if (row === undefined) throw new Error(`internal error: no row for ${address}`);
   const record = lock.steps.get(row.order?.movedFrom ?? address);
   const explanation = { row, step, ...(record !== undefined && { record }) };
   if (options.json) terminal.out(`${safeJson({ mediabatch: 'explanation', version: 1, ...explanation }, 2)}\n`);
-  else terminal.out(explainText(explanation, { style: terminal.outStyle }));
+  else terminal.out(explainText(explanation, { style: terminal.outStyle, paste: terminal.paste }));
   return exitCodes.done;
 }
 
 /** The request of a step as it is sent, references still open. */
 export async function render(file: string, address: string, { options, terminal }: Context): Promise<number> {
   const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const step = graph.steps.find((candidate) => candidate.address === address);
-  if (step === undefined) throw unknownStep(address, graph.steps);
+  const step = requireStep(address, graph);
   terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
   terminal.out(`${safeJson(step.request, 2)}\n`);
   return exitCodes.done;
-}
-
-function unknownStep(address: string, steps: { address: string; task: string }[]): CommandError {
-  const ofTask = steps.filter(({ task }) => task === address).map((step) => step.address);
-  if (ofTask.length > 0) {
-    return new CommandError(
-      exitCodes.wrongUsage,
-      `${address} is a task with ${ofTask.length} steps`,
-      `name one: ${ofTask.slice(0, 5).join(', ')}`,
-    );
-  }
-  const near = steps.map((step) => step.address).filter((known) => known.startsWith(address.slice(0, 3)));
-  const hint =
-    near.length > 0 ? `near it: ${near.slice(0, 5).join(', ')}` : 'mediabatch plan FILE --all shows every address';
-  return new CommandError(exitCodes.wrongUsage, `there is no step ${address}`, hint);
 }

@@ -2,6 +2,7 @@ import { readManifestText } from '../../disk/inputs.ts';
 import { replaceFile } from '../../disk/replace.ts';
 import { formatManifest } from '../../manifest/format.ts';
 import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { call } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { manifestProblem, showDiagnostics } from '../campaign.ts';
@@ -40,7 +41,9 @@ export async function fmt(files: string[], options: FmtOptions, terminal: Termin
   for (const file of changed) terminal.out(`${safeText(file)}\n`);
   if (changed.length > 0) {
     const what = changed.length === 1 ? '1 file is' : `${countOf(changed.length, 'file')} are`;
-    terminal.err(`${what} not formatted; \`mediabatch fmt\` with the same names formats them\n`);
+    terminal.err(
+      `${what} not formatted; format ${changed.length === 1 ? 'it' : 'them'}: ${terminal.paste(call('fmt', ...changed))}\n`,
+    );
   }
   return wrong || changed.length > 0 ? exitCodes.wrongInput : exitCodes.done;
 }

@@ -1,5 +1,6 @@
 import type { Graph } from '../../graph/graph.ts';
 import type { Lock } from '../../lock/record.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { forgetRecord } from '../../plan/forget.ts';
 import { pricesFrom } from '../../plan/prices.ts';
@@ -30,7 +31,11 @@ export function forget(
       const step = steps.get(address);
       const record = lock.steps.get(address);
       if (record === undefined) {
-        return refuse(address, 'has nothing that was bought', 'mediabatch plan shows what every step has');
+        return refuse(
+          address,
+          'has nothing that was bought',
+          advise`${call('plan', '--all')} shows what every step has`,
+        );
       }
       return forgetRecord(record, {
         force: options.force === true,

@@ -1,4 +1,5 @@
 import { basename, dirname, relative } from 'node:path';
+import { SavedFiles } from '../../disk/saved-files.ts';
 import { gcJson, type Leftover, leftoversText } from '../../report/gc-text.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -31,13 +32,20 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   try {
     const { lock } = await requireLock(paths, undefined, terminal);
     const others = await otherLocks(paths, options.sandbox === true);
-    const { files, kept } = await findLeftovers(paths.outputs, { graph, lock, others, now: systemClock.now() });
+    const { files, kept } = await findLeftovers(paths.outputs, {
+      graph,
+      lock,
+      others,
+      saved: new SavedFiles(paths.state, paths.outputs),
+      now: systemClock.now(),
+    });
     for (const { path, why } of kept) {
       terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
     }
     if (files.length === 0) {
       if (options.json) terminal.out(`${safeJson(gcJson([], kept), 2)}\n`);
-      terminal.err('nothing to delete: every file on record belongs to a step\n');
+      const all = kept.length === 0 ? ': every file on record belongs to a step' : '';
+      terminal.err(`nothing to delete${all}\n`);
       return exitCodes.done;
     }
     return await deleteAll(files, { root: paths.outputs, kept, options, terminal });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { codes } from '../../diagnostic.ts';
 import { nearestName } from '../../manifest/suggest.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { readCodePage } from '../../report/code-page.ts';
 import { codePageText } from '../../report/code-page-text.ts';
 import { CommandError, exitCodes } from '../exit.ts';
@@ -23,7 +24,7 @@ function unknownTopic(topic: string, program: Command): CommandError {
   const isCode = /^m?b?\d+$/i.test(topic);
   if (!isCode) {
     const near = nearestName(topic, commands);
-    const hint = near === undefined ? 'mediabatch help lists the commands' : `did you mean ${near}?`;
+    const hint = near === undefined ? advise`${call('help')} lists the commands` : `did you mean ${near}?`;
     return new CommandError(exitCodes.wrongUsage, `there is no command ${topic}, and no such code`, hint);
   }
   const digits = topic.replace(/\D/g, '');

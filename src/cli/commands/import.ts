@@ -43,7 +43,7 @@ export async function importStep(
         'only what has a job at the service can be collected',
       );
     }
-    const match = matchSteps(graph, lock).find(({ step }) => step.address === address);
+    const match = matchSteps(graph, lock).find(({ step }) => step.address === written.address);
     if (match === undefined) throw new Error(`internal error: no match for ${address}`);
     const context = { campaign: graph.name, lock };
     const given = { jobId: job, ...(options.credits !== undefined && { credits: options.credits }) };

@@ -1,9 +1,11 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findWayOut } from '../../disk/own-tree.ts';
+import { lstatOrAbsent, readSmallFile } from '../../disk/plain-file.ts';
 import { writeNewFile } from '../../disk/replace.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { shellWord } from '../../report/shell-word.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
@@ -25,6 +27,9 @@ const surroundings: NewFiles = {
   '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
 };
 
+/** In bytes: more than any file that is written here. */
+const longestFile = 1024 * 1024;
+
 const defaultExample = 'quickstart';
 
 /** Writes a campaign that runs as it is. Nothing that exists is changed. */
@@ -42,7 +47,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       : await makeCsvCampaign(options.fromCsv, folder);
   await writeAll(folder, pointAtSchema(files, folder), terminal);
   const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
-  terminal.err(`\nTry it with play money: mediabatch apply ${shellWord(manifest)} --sandbox\n`);
+  terminal.err(`\nTry it with play money: ${terminal.paste({ ...call('apply', '--sandbox'), file: manifest })}\n`);
   return exitCodes.done;
 }
 
@@ -58,17 +63,26 @@ function pointAtSchema(files: NewFiles, folder: string): NewFiles {
 async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Promise<void> {
   const { style } = terminal;
   const tell = (what: string, name: string) => terminal.err(`  ${what} ${safeText(join(folder, name))}\n`);
+  for (const name of Object.keys({ ...files, ...surroundings })) {
+    const wayOut = findWayOut(dirname(join(folder, name)));
+    if (wayOut === undefined) continue;
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `${safeText(join(folder, name))} is not written: ${wayOut}`,
+      'give another folder: mediabatch init my-campaign',
+    );
+  }
   await makeFolder(folder);
   const taken: string[] = [];
   for (const [name, content] of Object.entries(files)) {
-    const found = await readIfThere(join(folder, name));
+    const found = readIfThere(join(folder, name));
     if (found !== undefined && !found.equals(Buffer.from(content))) taken.push(name);
   }
   if (taken.length > 0) {
     throw new CommandError(
       exitCodes.wrongUsage,
       `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
-      'give another folder: mediabatch init my-campaign',
+      advise`give another folder: ${call('init', 'my-campaign')}`,
     );
   }
   for (const [name, content] of Object.entries({ ...files, ...surroundings })) {
@@ -79,7 +93,7 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       tell(style.yellow('kept '), name);
-      const missing = await missingLines(join(folder, name), String(surroundings[name] ?? ''));
+      const missing = missingLines(join(folder, name), String(surroundings[name] ?? ''));
       if (missing.length > 0) terminal.err('         add to it:\n');
       for (const line of missing) terminal.err(`         ${line}\n`);
     }
@@ -87,19 +101,19 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
 }
 
 /** The lines that a file of the person's own should have, too. */
-async function missingLines(path: string, wanted: string): Promise<string[]> {
-  const there = new Set((await readIfThere(path))?.toString('utf8').split(/\r?\n/));
+function missingLines(path: string, wanted: string): string[] {
+  const there = new Set(readIfThere(path)?.toString('utf8').split(/\r?\n/));
   return wanted.split('\n').filter((line) => line !== '' && !there.has(line));
 }
 
-async function readIfThere(path: string): Promise<Buffer | undefined> {
+function readIfThere(path: string): Buffer | undefined {
+  const bytes = readSmallFile(path, longestFile);
+  if (bytes !== undefined) return bytes;
   try {
-    return await readFile(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    // A folder of that name, or something that may not be read: it is in the way all the same.
-    return Buffer.alloc(0);
+    // A folder of that name, a pipe, or something that may not be read: it is in the way all the same.
+    return lstatOrAbsent(path) === undefined ? undefined : Buffer.alloc(0);
+  } catch {
+    return undefined;
   }
 }
 

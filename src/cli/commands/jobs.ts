@@ -180,7 +180,7 @@ function footer(
   }
   if (unknown > 0 && options.sandbox !== true) {
     lines.push(
-      'what a step asked for is brought back with: mediabatch adopt FILE, or mediabatch import FILE ADDRESS JOB',
+      'what a step asked for is brought back by `adopt`, which finds it, or by `import`, which is given a step and a job',
     );
   }
   return `${lines.map((line) => safeText(line)).join('\n')}\n`;

@@ -33,7 +33,7 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   }
   terminal.out(modelsText(chosen, tableOptions(terminal)));
   if (source === 'service' && chosen.some(({ credits }) => credits !== null)) {
-    terminal.err('credits are for one job; where size or length count too, `mediabatch plan` prices each request\n');
+    terminal.err('credits are for one job; where size or length count too, a plan prices each request\n');
   }
   const makers = known.filter((kind) => kinds[kind]?.act === 'job');
   const without = makers.filter((kind) => !rows.some((row) => row.kind === kind) && (options.kind ?? kind) === kind);

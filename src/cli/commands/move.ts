@@ -1,3 +1,4 @@
+import { taskOfAddress } from '../../graph/address.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { moveRecord } from '../../plan/move-record.ts';
@@ -19,7 +20,10 @@ export function move(
       throw new CommandError(
         exitCodes.wrongUsage,
         `nothing was bought for ${from}`,
-        nearTo(from, [...lock.steps.keys()].sort()),
+        nearTo(
+          from,
+          [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
+        ),
       );
     }
     const decided = applyDecisions(graph, lock);

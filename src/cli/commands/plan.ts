@@ -1,9 +1,9 @@
 import { isWork } from '../../plan/actions.ts';
+import { call } from '../../plan/advice.ts';
 import { planJson } from '../../report/plan-json.ts';
 import { planMarkdown } from '../../report/plan-markdown.ts';
 import { planText } from '../../report/plan-text.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { shellWord } from '../../report/shell-word.ts';
 import type { PlanCommandOptions } from '../apply-options.ts';
 import { requireLock } from '../campaign.ts';
 import { requireCheckedGraph } from '../checked-graph.ts';
@@ -12,6 +12,7 @@ import { openCampaign } from '../open-campaign.ts';
 import { planCampaign } from '../plan-campaign.ts';
 import { savePlan } from '../saved-plan.ts';
 import { tellCredential } from '../tell-credential.ts';
+import { findUnselected, tellUnselected } from '../tell-unselected.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
@@ -46,9 +47,12 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
       format satisfies never;
   }
   if (options.out !== undefined) {
-    const out = shellWord(options.out);
-    terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; apply it: mediabatch apply ${out}\n`);
+    const apply = { ...call('apply'), file: options.out, bare: true } as const;
+    terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; apply it: ${terminal.paste(apply)}\n`);
   }
+  const unselected = findUnselected(made, { options, graph, command: 'plan' });
+  // A program has its answer: it is in the rows.
+  tellUnselected(unselected, terminal, { ends: format !== 'json' });
   const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
 }

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { findOddFile } from '../../disk/odd-file.ts';
+import { findWayOut } from '../../disk/own-tree.ts';
+import { readSmallFile } from '../../disk/plain-file.ts';
 import type { Json } from '../../json.ts';
 import type { Fault } from '../../sandbox/index.ts';
 import { CommandError, exitCodes } from '../exit.ts';
@@ -22,8 +24,13 @@ export interface SandboxCommandOptions {
 export interface RunningSandbox {
   url: string;
   balance(): number;
+  setBalance(credits: number): void;
+  /** Whether this is a job, a post or a file that it has. */
+  knows(id: string): boolean;
   close(): Promise<void>;
 }
+
+const longestFaults = 1024 * 1024;
 
 /** The embedded service on loopback. The only place where the runner's side touches it. */
 export async function startSandbox(options: {
@@ -35,11 +42,20 @@ export async function startSandbox(options: {
   failRate?: number;
   faults?: Fault[];
 }): Promise<RunningSandbox> {
+  // It writes where its files lie, and a branch may have put links and pipes there.
+  const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
+  if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
   const { createSandbox } = await import('../../sandbox/index.ts');
   const { port, ...rest } = options;
   const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
   const { url, close } = await sandbox.listen({ port });
-  return { url, balance: () => sandbox.balance(), close };
+  return {
+    url,
+    balance: () => sandbox.balance(),
+    setBalance: (credits) => sandbox.setBalance(credits),
+    knows: (id) => sandbox.knows(id),
+    close,
+  };
 }
 
 /** Its OpenAPI document, without a socket and without state on disk. */
@@ -59,7 +75,7 @@ export async function sandboxDocument(): Promise<Json> {
 /** Serves until it is interrupted. */
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
   const { style } = terminal;
-  const faults = options.faults === undefined ? undefined : await readFaults(options.faults);
+  const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
   terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
   terminal.err(style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}\n`));
@@ -96,9 +112,11 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
   }
 }
 
-async function readFaults(path: string): Promise<Fault[]> {
+function readFaults(path: string): Fault[] {
   try {
-    const faults: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const bytes = readSmallFile(path, longestFaults);
+    if (bytes === undefined) throw new Error('there is no such file, or it is none that can be read');
+    const faults: unknown = JSON.parse(bytes.toString('utf8'));
     if (!Array.isArray(faults)) throw new Error('it is not a list');
     return faults as Fault[];
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
-export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics'] as const;
+export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status'] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
@@ -40,6 +40,7 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case 'lock':
     case 'event':
     case 'diagnostics':
+    case 'status':
       terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
       return exitCodes.done;
     default:

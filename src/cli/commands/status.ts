@@ -1,18 +1,24 @@
+import { relative } from 'node:path';
+import { readGuardHolder } from '../../disk/guard.ts';
 import { checkOutputs } from '../../disk/outputs.ts';
 import { SeenFiles } from '../../disk/seen-files.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { makeStatus } from '../../report/status.ts';
+import { makeStatus, type RunStatus } from '../../report/status.ts';
+import { stepsText } from '../../report/status-steps.ts';
 import { statusJson, statusText } from '../../report/status-text.ts';
 import { requireGraph, requireLock } from '../campaign.ts';
 import { campaignPaths } from '../campaign-paths.ts';
 import { exitCodes } from '../exit.ts';
 import { makeSelector } from '../select-steps.ts';
+import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 
 export interface StatusOptions {
   json?: boolean;
+  /** Each step by itself. */
+  list?: boolean;
   sandbox?: boolean;
   lock?: string;
   var?: Record<string, string>;
@@ -27,8 +33,25 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const selected = makeSelector(graph, lock).chosen(options);
   const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
   const present = await checkOutputs(paths.outputs, outputs, { seen: await SeenFiles.open(paths.state, paths.lock) });
-  const view = makeStatus({ campaign: graph.name, graph, lock, present, ...(selected !== undefined && { selected }) });
+  const folder = relative(process.cwd(), paths.outputs).replaceAll('\\', '/');
+  const run = await findRun(paths.lock);
+  const view = makeStatus({
+    campaign: graph.name,
+    graph,
+    lock,
+    present,
+    folder: folder === '' ? '' : `${folder}/`,
+    ...(run !== undefined && { run }),
+    ...(selected !== undefined && { selected }),
+  });
   if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
+  else if (options.list) terminal.out(stepsText(view.rows, tableOptions(terminal)));
   else terminal.out(statusText(view, { style: terminal.outStyle }));
   return exitCodes.done;
+}
+
+/** Who has the lock. A guard that cannot be read says nothing of it. */
+async function findRun(lockPath: string): Promise<RunStatus | undefined> {
+  const holder = await readGuardHolder(lockPath).catch(() => undefined);
+  return holder === undefined ? undefined : { pid: holder.pid, host: holder.host, since: holder.since };
 }

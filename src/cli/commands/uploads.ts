@@ -62,7 +62,7 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
     throw new CommandError(
       exitCodes.someFailed,
       'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
-      'the locks keep the URL of every file that a campaign has uploaded; `mediabatch explain FILE ADDRESS` shows one',
+      'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
     );
   }
   if (options.json) terminal.out(`${safeJson(uploadsJson(rows), 2)}\n`);

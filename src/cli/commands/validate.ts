@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { Json } from '../../json.ts';
+import { adviceText } from '../../report/advice-text.ts';
 import { diagnosticsGithub } from '../../report/diagnostics-github.ts';
 import { diagnosticsJson } from '../../report/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -21,7 +22,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
   const reports: Json[] = [];
   let valid = true;
   for (const file of files) {
-    const loaded = await tryToLoad(file, options);
+    const loaded = await tryToLoad(file, options, terminal);
     const { diagnostics, sources } = loaded;
     const graph = diagnostics.some(({ severity }) => severity === 'error') ? undefined : loaded.graph;
     valid &&= graph !== undefined;
@@ -63,13 +64,14 @@ function toCheckoutPath(file: string): string {
 }
 
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */
-async function tryToLoad(file: string, options: ValidateOptions): Promise<LoadedManifest> {
+async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedManifest> {
   try {
     return await loadManifest(file, collectVars(options.var));
   } catch (error) {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.wrongInput) throw error;
     const { message, hint } = error;
-    const diagnostic = { code: 'MB1001', severity: 'error', message, ...(hint !== undefined && { hint }) } as const;
+    const advice = hint === undefined ? {} : { hint: adviceText(hint, terminal.paste) };
+    const diagnostic = { code: 'MB1001', severity: 'error', message, ...advice } as const;
     return { diagnostics: [diagnostic], sources: new Map(), asked: [] };
   }
 }

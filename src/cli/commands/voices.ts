@@ -21,7 +21,7 @@ export interface VoicesOptions {
 export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
   const { rows, source } = await findVoices(options, terminal);
   if (options.play !== undefined) {
-    terminal.out(`${previewOf(rows, options.play)}\n`);
+    terminal.out(`${safeText(previewOf(rows, options.play), 4096)}\n`);
     tellLinksEnd(options, terminal);
     return exitCodes.done;
   }

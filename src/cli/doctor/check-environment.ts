@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import type { Finding } from '../../report/doctor-text.ts';
 import { readCredential } from '../../service/secrets.ts';
-import { type Access, type Environment, readEnvironment, requireAccess } from '../environment.ts';
+import { type Access, type Environment, readDotEnv, readEnvironment, requireAccess } from '../environment.ts';
 import { CommandError, exitCodes } from '../exit.ts';
 
 const about = 'environment';
@@ -45,8 +42,9 @@ export function nodeFinding(version: string): Finding {
 
 function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   const own = names.filter((name) => env[name]?.trim());
-  const file = readDotEnv(folder);
-  const filed = names.filter((name) => file?.[name]?.trim());
+  const found = readDotEnv(folder);
+  const file = found === 'unreadable' ? {} : found;
+  const filed = names.filter((name) => file[name]?.trim());
   const list = (found: readonly string[]) => found.join(' and ');
   if (own.length === 0) {
     if (filed.length === 0) return [];
@@ -67,14 +65,6 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
     });
   }
   return findings;
-}
-
-function readDotEnv(folder: string): NodeJS.Dict<string> | undefined {
-  try {
-    return parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** What the form of the credential means for a create whose answer is lost. */

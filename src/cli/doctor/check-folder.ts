@@ -1,7 +1,7 @@
-import { access, readFile, statfs, unlink } from 'node:fs/promises';
+import { access, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../disk/durable.ts';
-import { orAbsent, statPlainFile } from '../../disk/plain-file.ts';
+import { readSmallFile, statPlainFile } from '../../disk/plain-file.ts';
 import { temporaryName, writeNewFile } from '../../disk/replace.ts';
 import type { Finding } from '../../report/doctor-text.ts';
 import { bytesText } from '../../report/numbers.ts';
@@ -9,6 +9,8 @@ import { exitCodes } from '../exit.ts';
 
 const about = 'folder';
 const littleRoom = 1_000_000_000;
+/** In bytes. */
+const longestText = 1024 * 1024;
 
 /** What the file system of the campaign can do, and whether git is told about locks and secrets. */
 export async function checkFolder(folder: string): Promise<Finding[]> {
@@ -76,13 +78,13 @@ async function checkGit(folder: string): Promise<Finding[]> {
       },
     ];
   }
-  const attributes = await readLines(folders, '.gitattributes');
-  const ignored = await readLines(folders, '.gitignore');
+  const attributes = readLines(folders, '.gitattributes');
+  const ignored = readLines(folders, '.gitignore');
   const hasUnion = attributes.some((line) => /^\S*\*\.lock\.jsonl\s/.test(line) && /\smerge=union(\s|$)/.test(line));
   const covers = (names: readonly string[]) => ignored.some((line) => names.includes(line.replace(/^\/|\/$/g, '')));
   // The folder says so itself once it has been made.
-  const ownIgnore = await readLines([join(folder, '.mediabatch')], '.gitignore');
-  const hasEnv = (await orAbsent(readFile(join(folder, '.env')))) !== undefined;
+  const ownIgnore = readLines([join(folder, '.mediabatch')], '.gitignore');
+  const hasEnv = await exists(join(folder, '.env'));
   const findings: Finding[] = [
     hasUnion
       ? { about, state: 'ok', text: '.gitattributes merges locks by keeping every line' }
@@ -128,10 +130,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function readLines(folders: readonly string[], name: string): Promise<string[]> {
+function readLines(folders: readonly string[], name: string): string[] {
   const lines: string[] = [];
   for (const folder of folders) {
-    const text = await readFile(join(folder, name), 'utf8').catch(() => '');
+    const text = readSmallFile(join(folder, name), longestText)?.toString('utf8') ?? '';
     lines.push(...text.split(/\r?\n/).map((line) => line.trim()));
   }
   return lines.filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,10 +1,11 @@
 import { readGuardHolder } from '../../disk/guard.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
+import { advise } from '../../plan/advice.ts';
 import type { Finding } from '../../report/doctor-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { exitCodes } from '../exit.ts';
-import { type FoundLock, findLocks } from '../find-locks.ts';
+import { callAbout, type FoundLock, findLocks } from '../find-locks.ts';
 import { belongingOf } from '../lock-service.ts';
 
 const about = 'locks';
@@ -27,7 +28,8 @@ export async function checkLocks(
   return findings;
 }
 
-export function lockFindings({ shown, reading, problem }: FoundLock, service: string | undefined): Finding[] {
+export function lockFindings(found: FoundLock, service: string | undefined): Finding[] {
+  const { shown, reading, problem } = found;
   if (reading === undefined) {
     const text = `${shown} cannot be read: ${problem ?? 'unknown reason'}`;
     return [{ about, state: 'problem', text, hint: 'restore it from git', exit: exitCodes.wrongInput }];
@@ -48,13 +50,14 @@ export function lockFindings({ shown, reading, problem }: FoundLock, service: st
       exit: exitCodes.wrongInput,
     });
   }
-  findings.push(...openFindings(shown, lock));
+  findings.push(...openFindings(found, lock));
   if (findings.length > 0) return findings;
   return [{ about, state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
 }
 
 /** Creates whose outcome nobody knows, and jobs that were paid for and not collected. */
-function openFindings(shown: string, lock: Lock): Finding[] {
+function openFindings(found: FoundLock, lock: Lock): Finding[] {
+  const { shown } = found;
   const records = [...lock.steps.values()];
   const findings: Finding[] = [];
   const open = records.filter(({ purchases }) => purchases.some(isOpenSend));
@@ -63,7 +66,7 @@ function openFindings(shown: string, lock: Lock): Finding[] {
       about,
       state: 'warning',
       text: `${shown}: it is not known whether ${countOf(open.length, 'create')} ${open.length === 1 ? 'was' : 'were'} charged: ${named(open)}`,
-      hint: 'run apply: it asks again where the service can tell; `mediabatch resolve FILE ADDRESS` decides the others',
+      hint: advise`run ${callAbout(found, 'apply')}: it asks again where the service can tell; resolve decides the others`,
     });
   }
   const running = records.filter(({ purchases }) => purchases.some(({ state }) => state === 'running'));
@@ -72,7 +75,7 @@ function openFindings(shown: string, lock: Lock): Finding[] {
       about,
       state: 'warning',
       text: `${shown}: ${countOf(running.length, 'job')} paid for and not collected: ${named(running)}`,
-      hint: 'run apply: it fetches them for free',
+      hint: advise`run ${callAbout(found, 'apply')}: it fetches them for free`,
     });
   }
   return findings;
@@ -93,7 +96,7 @@ async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
         about,
         state: 'warning',
         text: `${shown} is held by a run: process ${pid} on ${host}, since ${since}`,
-        hint: `a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone: mediabatch unlock FILE --id ${id}`,
+        hint: advise`a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone: ${callAbout({ path, shown }, 'unlock', '--id', id)}`,
       },
     ];
   } catch (error) {

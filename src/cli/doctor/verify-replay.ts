@@ -86,7 +86,7 @@ export function compareAnswers(first: Extract<CreateAnswer, { is: 'accepted' }>,
         about,
         state: 'problem',
         text: `the same key gave another job, ${second.job.jobId}: this service does not replay, and both were charged`,
-        hint: 'do not rely on lost answers being recovered: decide with `mediabatch resolve`',
+        hint: 'do not rely on lost answers being recovered: decide with resolve',
         exit: exitCodes.unreachable,
       },
     ];

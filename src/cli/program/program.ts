@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { pasteAfter, readCall } from '../paste.ts';
 import type { ProgramContext } from './context.ts';
 import { addHelpCommands } from './help-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
@@ -23,6 +24,10 @@ export function makeProgram(context: ProgramContext): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .addHelpText('after', '\nStart here: mediabatch init, then mediabatch apply campaign.yaml --sandbox\n');
+  program.hook('preAction', (_program, command) => {
+    terminal.called = readCall(command);
+  });
+  terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
   addRunCommands(program, context);
   addLockCommands(program, context);

@@ -7,7 +7,10 @@ import {
   duration,
   lockTimeoutOption,
   pollInterval,
+  positive,
   secondsAboveZero,
+  share,
+  wholeNumber,
 } from './options.ts';
 
 /** Commands that plan, run and look at a campaign. Each loads what it needs only when it runs. */
@@ -58,6 +61,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .choices(['continue', 'finish'])
           .default('continue'),
       )
+      .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
+      .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
+      .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
@@ -72,6 +78,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .description(
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
         )
+        .option('--list', 'one line for each step, with its job, credits, file and error')
         .option('--json', 'one JSON document on stdout'),
     ),
   ).action(async (file: string, options) =>

@@ -1,0 +1,60 @@
+import type { Graph } from '../graph/graph.ts';
+import { isWork } from '../plan/actions.ts';
+import { type Advice, advise, call } from '../plan/advice.ts';
+import type { Plan } from '../plan/plan.ts';
+import { vocabularyOf } from '../plan/select.ts';
+import { withNeeds } from '../plan/with-needs.ts';
+import { adviceText } from '../report/advice-text.ts';
+import { countOf } from '../report/numbers.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+interface Selecting {
+  select?: string[];
+  exclude?: string[];
+}
+
+export interface Unselected {
+  text: string;
+  advice: Advice;
+  /** Nothing else is selected that could be done, or is. */
+  isStuck: boolean;
+}
+
+/** Steps that are selected and need others that are neither done nor selected, and how to take those along. */
+export function findUnselected(
+  plan: Plan,
+  context: { options: Selecting; graph: Graph; command: 'plan' | 'apply' },
+): Unselected | undefined {
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'selection').length;
+  if (waiting === 0) return undefined;
+  const text = `${countOf(waiting, 'selected step')} ${waiting === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
+  const isStuck = plan.rows.every((row) => !isWork(row) && row.action !== 'keep');
+  return { text, advice: howToGoOn(context.options, context), isStuck };
+}
+
+/** `ends`: where nothing can be done, so does the command. */
+export function tellUnselected(
+  found: Unselected | undefined,
+  { style, err, paste }: Terminal,
+  { ends }: { ends: boolean },
+): void {
+  if (found === undefined) return;
+  const { text, advice, isStuck } = found;
+  if (isStuck && ends) throw new CommandError(exitCodes.wrongUsage, `${text}, so nothing can be done`, advice);
+  err(`${style.yellow('notice')} ${text}\n  ${style.cyan('→')} ${adviceText(advice, paste)}\n`);
+}
+
+function howToGoOn(
+  { select, exclude }: Selecting,
+  { graph, command }: { graph: Graph; command: 'plan' | 'apply' },
+): Advice {
+  if (select === undefined) return 'exclude less: what a step needs must be done before it';
+  const vocabulary = vocabularyOf(graph);
+  const wider = select.map((text) => withNeeds(text, vocabulary));
+  const flags = wider.flatMap((text) => (text === undefined ? [] : ['--select', text]));
+  if (flags.length < 2 * select.length || exclude !== undefined) {
+    return 'select what they need, too: + before a name or a condition takes along what its steps need';
+  }
+  return advise`take along what they need: ${call(command, ...flags)}`;
+}

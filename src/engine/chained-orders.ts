@@ -1,0 +1,192 @@
+import type { PlanTotals, StepOrder } from '../plan/plan.ts';
+import type { RunFact } from '../run/event.ts';
+import { type Allotment, allot, findEnds, isBought } from './chains.ts';
+import { priorityOf } from './order-of-work.ts';
+import { ReadyOrders } from './ready-orders.ts';
+
+/** Above what has no place in a chain, and below what is paid for already. */
+const chainPriority = 900_000;
+
+/**
+ * Answers cross each other, so that a balance may know more than the answers so far: what it carries is looked at again
+ * and again, but for large campaigns not at every answer.
+ */
+const looks = 128;
+
+/**
+ * Orders that could start, held to what the credits carry: as long as they do not carry everything, or nobody knows, chain
+ * goes before chain. It only says who goes first; what may be spent is the ledger's to say. Learns prices and the balance
+ * from what happens.
+ */
+export class ChainedOrders {
+  readonly #orders: ReadonlyMap<string, StepOrder>;
+  readonly #heights: ReadonlyMap<string, number>;
+  readonly #ends: StepOrder[];
+  /** Not bought and not given up yet, in topological order. */
+  readonly #open: Map<string, StepOrder>;
+  readonly #prices = new Map<string, number>();
+  /** Begun, and neither bought nor given up. */
+  readonly #begun = new Set<string>();
+  /** Classes whose price the service has been asked for and did not tell. */
+  readonly #untold = new Set<string>();
+  /** Classes whose price the step under way will tell. */
+  readonly #askedBy = new Map<string, string>();
+  readonly #caps: number[];
+  #balance: number | undefined;
+  #spent = 0;
+  /** Since the last look at what the credits carry. */
+  #bought = 0;
+  #allotment: Allotment = { is: 'all' };
+  #ready: ReadyOrders;
+  /** Could start, but for the credits. */
+  #held: StepOrder[] = [];
+
+  constructor(
+    orders: ReadonlyMap<string, StepOrder>,
+    order: { dependents: ReadonlyMap<string, string[]>; heights: ReadonlyMap<string, number> },
+    { budgetLeft, maxCredits, balance }: Pick<PlanTotals, 'budgetLeft' | 'maxCredits' | 'balance'>,
+  ) {
+    this.#orders = orders;
+    this.#heights = order.heights;
+    this.#open = new Map([...orders].filter(([, one]) => isBought(one)));
+    this.#ends = findEnds(orders, order.dependents);
+    this.#caps = [budgetLeft, maxCredits].filter((cap) => cap !== undefined);
+    this.#balance = balance;
+    this.#ready = this.#sorted();
+    this.#allotAnew();
+  }
+
+  get size(): number {
+    return this.#ready.size;
+  }
+
+  add(order: StepOrder): void {
+    if (this.#isHeld(order)) this.#held.push(order);
+    else this.#ready.add(order);
+  }
+
+  /** `isIdle`: nothing is under way that could let another one start. Then what waits for credits is tried after all. */
+  take({ isIdle }: { isIdle: boolean }): StepOrder | undefined {
+    for (;;) {
+      const order = this.#ready.take();
+      if (order === undefined) {
+        if (!isIdle || this.#held.length === 0) return undefined;
+        this.#askedBy.clear();
+        this.#allotAnew();
+        if (this.#ready.size === 0) this.#letAllGo();
+        continue;
+      }
+      if (this.#isHeld(order)) {
+        this.#held.push(order);
+        continue;
+      }
+      const { address, price } = order;
+      if (this.#open.has(address)) this.#begun.add(address);
+      const asks = isBought(order) && this.#priceOf(order) === null && !this.#untold.has(price.class);
+      if (asks) this.#askedBy.set(price.class, address);
+      return order;
+    }
+  }
+
+  /** Whether others may start because of what happened. */
+  note(fact: RunFact): boolean {
+    switch (fact.event) {
+      case 'job-created':
+        return this.#learn(fact);
+      case 'step-finished':
+        return this.#close(fact.address);
+      case 'create-repeated':
+      case 'create-searched':
+        // Its answer may be long in coming: another one may ask.
+        return this.#stopAsking(fact.address);
+      default:
+        return false;
+    }
+  }
+
+  #learn(fact: Extract<RunFact, { event: 'job-created' }>): boolean {
+    const order = this.#orders.get(fact.address);
+    const isNews = this.#balance === undefined && fact.balance !== null;
+    if (fact.balance !== null) this.#balance = fact.balance;
+    if (order === undefined) return false;
+    const { class: name } = order.price;
+    const heldBefore = this.#held.length;
+    const before = this.#priceOf(order);
+    if (fact.credits !== null) this.#spent += fact.credits;
+    if (fact.credits === null) this.#untold.add(name);
+    if (fact.credits !== null && fact.credits > 0) {
+      this.#prices.set(name, Math.max(fact.credits, this.#prices.get(name) ?? 0));
+    }
+    this.#close(fact.address);
+    this.#bought += 1;
+    const isStale = this.#allotment.is === 'chains' && this.#bought > this.#open.size / looks;
+    if (isNews || before !== this.#priceOf(order) || isStale) this.#allotAnew();
+    return this.#held.length < heldBefore || this.#allotment.is === 'chains';
+  }
+
+  /** It is bought, or will not be: it takes no credits any more, and nobody waits for what it costs. */
+  #close(address: string): boolean {
+    this.#open.delete(address);
+    this.#begun.delete(address);
+    return this.#stopAsking(address);
+  }
+
+  #stopAsking(address: string): boolean {
+    const order = this.#orders.get(address);
+    if (order === undefined || this.#askedBy.get(order.price.class) !== address) return false;
+    this.#askedBy.delete(order.price.class);
+    this.#sortAnew();
+    return true;
+  }
+
+  #priceOf({ price }: StepOrder): number | null {
+    const learned = this.#prices.get(price.class);
+    return learned === undefined ? price.credits : Math.max(learned, price.credits ?? 0);
+  }
+
+  #isHeld(order: StepOrder): boolean {
+    if (!isBought(order) || order.send !== undefined) return false;
+    const { address, price } = order;
+    const asked = this.#askedBy.get(price.class);
+    // It would only wait for that price in the place of another.
+    if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
+    return this.#allotment.is === 'chains' && !this.#allotment.places.has(address);
+  }
+
+  #allotAnew(): void {
+    const caps = this.#caps.map((cap) => cap - this.#spent);
+    const left = Math.min(Number.POSITIVE_INFINITY, ...caps, this.#balance ?? Number.POSITIVE_INFINITY);
+    this.#bought = 0;
+    this.#allotment = allot(this.#open, this.#ends, {
+      left,
+      priceOf: (order) => this.#priceOf(order),
+      isMoving: this.#begun.size > 0,
+    });
+    this.#sortAnew();
+  }
+
+  /** Nothing more can be finished with what is left: then at least begun, as far as it goes. */
+  #letAllGo(): void {
+    this.#allotment = { is: 'all' };
+    this.#sortAnew();
+  }
+
+  #sortAnew(): void {
+    const before = this.#ready;
+    this.#ready = this.#sorted();
+    const held = this.#held;
+    this.#held = [];
+    for (let order = before.take(); order !== undefined; order = before.take()) this.add(order);
+    for (const order of held) this.add(order);
+  }
+
+  #sorted(): ReadyOrders {
+    const { is, places } = this.#allotment.is === 'chains' ? this.#allotment : { is: 'all', places: undefined };
+    return new ReadyOrders((order) => {
+      const plain = priorityOf(order, this.#heights);
+      const place = is === 'chains' ? places?.get(order.address) : undefined;
+      if (place === undefined || plain >= chainPriority) return plain;
+      return chainPriority - place + Math.min(1023, this.#heights.get(order.address) ?? 0) / 1024;
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import { RE2JS } from 're2js';
+
+/** A pattern that takes no longer than the text is long: it never goes back. */
+export interface LinearPattern {
+  test(text: string): boolean;
+  /** How many states a match may be in at once. */
+  size: number;
+}
+
+/** Why a pattern cannot be used, in words that follow “it”. */
+export class PatternProblem extends Error {}
+
+/** Larger ones take long to compile, and match nothing that people mean. */
+const longestPattern = 10_000;
+const largestSize = 20_000;
+
+/** White space as JavaScript knows it; RE2 knows that of ASCII only. */
+const spaces = '\\s\\x0b\\x{feff}\\p{Z}';
+const anyOnLine = '[^\\n\\r\\x{2028}\\x{2029}]';
+
+/** A pattern of JavaScript as one of RE2. Throws `PatternProblem` for what cannot be matched without going back. */
+export function compileLinearPattern(pattern: string): LinearPattern {
+  if (pattern.length > longestPattern) throw new PatternProblem(`is longer than ${longestPattern} characters`);
+  try {
+    const { text, size } = translate(RE2JS.translateRegExp(pattern));
+    if (size > largestSize) throw new PatternProblem('repeats too much');
+    const compiled = RE2JS.compile(text);
+    return { test: (given) => compiled.test(given), size: compiled.programSize() };
+  } catch (error) {
+    if (error instanceof PatternProblem) throw error;
+    throw new PatternProblem(`cannot be used: ${describe(error)}`);
+  }
+}
+
+function describe(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, what] = /`(\(\?<?[=!])/.exec(message) ?? [];
+  if (what !== undefined) return `${what}…) looks ahead or back, which may take for ever`;
+  if (/invalid escape sequence: `\\[1-9k]/.test(message)) return 'it refers back to a group, which may take for ever';
+  if (/repeat count/.test(message))
+    return 'it repeats something more than 1000 times; `maxLength` and `minLength` may say it';
+  return message.replace('error parsing regexp: ', '').slice(0, 100);
+}
+
+/** With the differences of the two languages written out, and how large it is once repeats are. */
+function translate(pattern: string): { text: string; size: number } {
+  let text = '';
+  /** Of each open group: its size so far, and that of the last thing in it. */
+  const groups = [{ size: 0, last: 0 }];
+  const add = (piece: string, size: number) => {
+    const group = groups.at(-1);
+    text += piece;
+    if (group === undefined) throw new PatternProblem('closes a group that is not open');
+    group.size += size;
+    group.last = size;
+  };
+  const next =
+    /\\[pPx]\{[^}]*\}|\\[\s\S]|\[\^?(?:\\[pPx]\{[^}]*\}|\\[\s\S]|\[:\^?[a-z]+:\]|[^\]\\])+\]|\{\d+(?:,\d*)?\}|[\s\S]/gu;
+  for (const [piece] of pattern.matchAll(next)) {
+    if (piece === '(') {
+      text += piece;
+      groups.push({ size: 1, last: 0 });
+    } else if (piece === ')') {
+      const closed = groups.pop();
+      add(piece, closed?.size ?? 0);
+    } else if (/^\{\d/.test(piece)) {
+      const counts = piece.match(/\d+/g)?.map(Number) ?? [];
+      const group = groups.at(-1);
+      if (group !== undefined) group.size += group.last * Math.max(0, ...counts.map((count) => count - 1));
+      if (group !== undefined) group.last *= Math.max(1, ...counts);
+      text += piece;
+    } else if (piece.length > 1 && piece.startsWith('[')) {
+      add(
+        piece.replace(/\\([\s\S])/gu, (whole, name) => (name === 's' ? spaces : whole)),
+        1,
+      );
+    } else if (piece === '[' || piece === '\\Q') {
+      throw new PatternProblem(`has ${piece} where nothing can be matched`);
+    } else {
+      add(plain(piece), 1);
+    }
+  }
+  return { text, size: groups.reduce((sum, { size }) => sum + size, 0) };
+}
+
+function plain(piece: string): string {
+  switch (piece) {
+    case '.':
+      return anyOnLine;
+    case '\\s':
+      return `[${spaces}]`;
+    case '\\S':
+      return `[^${spaces}]`;
+    default:
+      return piece;
+  }
+}

@@ -1,0 +1,82 @@
+/** How a person names steps: by an address, or by a task, in either of which `*` stands for anything. */
+export interface Name {
+  text: string;
+  /** Every character is meant as it is, `*` too. */
+  literal: boolean;
+}
+
+/** What a name may mean: a step, or an address that only the lock has. */
+export interface Named {
+  address: string;
+  task: string;
+}
+
+/**
+ * Reads a name that stands by itself. An address that exists is always that address. Otherwise, in double quotes every
+ * character is meant as it is.
+ */
+export function readName(text: string, isAddress: (text: string) => boolean): Name {
+  const exact = findAddress(text, isAddress);
+  if (exact !== undefined) return { text: exact, literal: true };
+  const quoted = readQuoted(text, 0);
+  return quoted !== undefined && quoted.end === text.length
+    ? { text: quoted.text, literal: true }
+    : { text, literal: false };
+}
+
+/** The address that is written here, as it is or as messages show it, with escapes for what takes no room. */
+export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
+  if (isAddress(text)) return text;
+  if (!text.includes('\\')) return undefined;
+  const shown = text.replaceAll(shownEscape, (_escape, byte, unit, point) => {
+    const code = Number.parseInt(byte ?? unit ?? point, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+  });
+  return isAddress(shown) ? shown : undefined;
+}
+
+const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
+
+/** A name that means this address and nothing else, wherever in a selection it stands. */
+export function writeName(address: string): string {
+  const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
+  return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/** After a comma, what is not a part of an address any more. */
+const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
+
+/** The text in the double quotes that begin at `start`, in which `\` stands before a quote; undefined when they do not close. */
+export function readQuoted(text: string, start: number): { text: string; end: number } | undefined {
+  if (text[start] !== '"') return undefined;
+  let read = '';
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '"') return { text: read, end: at + 1 };
+    if (text[at] === '\\' && at + 1 < text.length) at += 1;
+    read += text[at];
+  }
+  return undefined;
+}
+
+/** Those that a name means: the one with exactly this address, or else all that fit by address or task. */
+export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
+  const exact = among.filter(({ address }) => address === name.text);
+  if (exact.length > 0) return exact;
+  return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
+}
+
+/** `*` stands for anything; the rest is taken as it is. Without backtracking, whatever the pattern. */
+export function fits(text: string, { text: pattern, literal }: Name): boolean {
+  const parts = literal ? [pattern] : pattern.split('*');
+  const [first = '', ...others] = parts;
+  if (others.length === 0) return text === pattern;
+  const last = others.pop() ?? '';
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > text.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}

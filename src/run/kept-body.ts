@@ -1,0 +1,67 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import type { Json } from '../json.ts';
+
+/**
+ * A body that was kept for a create, if it is one of this very request: the same but for the values of other steps. Undefined
+ * for anything else, and then the body is made anew: nothing is sent that is not in the plan.
+ */
+export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
+  if (body === undefined) return undefined;
+  try {
+    return isFilledIn(request, JSON.parse(body) as Json) ? body : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function isFilledIn(open: Json, sent: Json | undefined): boolean {
+  if (sent === undefined) return false;
+  if (open === null || typeof open !== 'object') return open === sent;
+  if (Array.isArray(open)) return Array.isArray(sent) && isFilledList(open, sent);
+  if (typeof open.$ref === 'string') return isValue(open, sent);
+  if (Array.isArray(open.$text)) return typeof sent === 'string' && isFilledText(open.$text, sent);
+  if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return false;
+  const names = Object.keys(open);
+  const isSame = names.length === Object.keys(sent).length;
+  return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
+}
+
+/** A step that turned out not to exist is left out of lists, so that fewer values may stand there than were planned. */
+function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
+  // How many of `sent` the items so far may have come to.
+  let counts = new Set([0]);
+  for (const item of open) {
+    const next = new Set(isReference(item) ? counts : []);
+    for (const count of counts) if (isFilledIn(item, sent[count])) next.add(count + 1);
+    counts = next;
+  }
+  return counts.has(sent.length);
+}
+
+/** What stands between the values stands there, in this order. */
+function isFilledText(parts: readonly Json[], sent: string): boolean {
+  let at = 0;
+  let isOpen = false;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part !== 'string') {
+      isOpen = true;
+      continue;
+    }
+    const isLast = index === parts.length - 1;
+    const found = isOpen ? (isLast ? sent.length - part.length : sent.indexOf(part, at)) : at;
+    if (found < at || !sent.startsWith(part, found)) return false;
+    at = found + part.length;
+    isOpen = false;
+  }
+  return isOpen || at === sent.length;
+}
+
+/** Every value is a text, and most are links. */
+function isValue({ field = 'url' }: { [key: string]: Json }, sent: Json): boolean {
+  return typeof sent === 'string' && (field !== 'url' || (/^https?:/.test(sent) && URL.canParse(sent)));
+}
+
+function isReference(item: Json): boolean {
+  return item !== null && typeof item === 'object' && !Array.isArray(item) && typeof item.$ref === 'string';
+}

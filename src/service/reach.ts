@@ -1,0 +1,56 @@
+import { connect as connectPlain, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+/** Connects once and lets go again. Undefined: it worked; otherwise what was in the way. */
+export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
+
+/** Whoever is there answers within one of these; then nobody is. */
+const mostTries = 3;
+const timeoutMs = 4000;
+const gapMs = 1000;
+
+/**
+ * Whether a service can be reached at all: its name is known, somebody listens, and the certificate is good. Nothing is
+ * sent to it. Asked once, before anything is bought: a run that cannot buy need not try for as long as one that has bought.
+ */
+export async function reachService(
+  baseUrl: string,
+  options: {
+    clock: { sleep(ms: number): Promise<void> };
+    /** A try came to nothing, and another follows. */
+    onFailure(failure: { host: string; error: string; tries: number; of: number }): void;
+    connect?: ConnectOnce;
+  },
+): Promise<{ is: 'reached' } | { is: 'unreachable'; host: string; error: string }> {
+  const address = new URL(baseUrl);
+  const { connect = connectOnce } = options;
+  for (let tries = 1; ; tries += 1) {
+    const error = await connect(address, timeoutMs);
+    if (error === undefined) return { is: 'reached' };
+    if (tries >= mostTries) return { is: 'unreachable', host: address.host, error };
+    options.onFailure({ host: address.host, error, tries, of: mostTries });
+    await options.clock.sleep(gapMs);
+  }
+}
+
+/** As the client connects: the same certificates count. */
+export function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const host = address.hostname.replace(/^\[|\]$/g, '');
+    const isSecure = address.protocol === 'https:';
+    const port = address.port === '' ? (isSecure ? 443 : 80) : Number(address.port);
+    const socket = isSecure
+      ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
+      : connectPlain({ host, port });
+    const end = (error?: string) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(error);
+    };
+    const timer = setTimeout(() => end(`no connection within ${timeoutMs / 1000} s`), timeoutMs);
+    socket.on(isSecure ? 'secureConnect' : 'connect', () => end());
+    socket.on('error', (error: NodeJS.ErrnoException & { errors?: Error[] }) => {
+      end(error.message || error.errors?.[0]?.message || error.code || 'the connection broke');
+    });
+  });
+}

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bin, type CommandResult, command, root, temporaryFolder } from '../rig/command.ts';
+
+const manifest = `version: 1
+name: spring
+budget: { credits: 500 }
+vars: { word: oak }
+selectors: { social: kind:post }
+tasks:
+  hero:
+    kind: image
+    foreach: [vase]
+    matrix: { ratio: ["1:1", "9:16"] }
+    with: { prompt: "a {{row}} on {{vars.word}}", resolution: 1k, aspectRatio: "{{matrix.ratio}}" }
+    save: "images/{{row}}-{{slug matrix.ratio}}"
+  teaser:
+    kind: image
+    foreach: [vase]
+    with: { prompt: "{{row}}", resolution: 1k, referenceImages: ["{{tasks.hero.url}}"] }
+    from: { hero: { ratio: "9:16" } }
+    save: "teasers/{{row}}"
+`;
+
+const file = 'my campaign/spring.yaml';
+const lock = "my campaign/it's mine.lock.jsonl";
+/** How the money, the lock and the manifest are meant; a shell has to be kept from taking it apart. */
+const called = [file, '--sandbox', '--lock', lock, '--var', 'word=elm & "oak" $HOME'];
+const quick = ['--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+
+/** A folder in which what `before` says has happened. */
+async function placeAfter(before: string[][], prepare: (folder: string) => void = () => {}): Promise<string> {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  mkdirSync(join(path, 'my campaign'));
+  writeFileSync(join(path, file), manifest);
+  for (const args of before) await command(args, { cwd: path });
+  prepare(path);
+  return path;
+}
+
+/** The commands in what was said: in backticks, or from `mediabatch` to the end of the line. */
+function commandsIn({ out, err }: Pick<CommandResult, 'out' | 'err'>): string[] {
+  const found: string[] = [];
+  for (const line of `${out}\n${err}`.split('\n')) {
+    const quoted = [...line.matchAll(/`(mediabatch [a-z][^`]*)`/g)].map(([, text]) => text ?? '');
+    const open = /(?<!`)\b(mediabatch [a-z].*)$/.exec(line)?.[1];
+    found.push(...quoted, ...(quoted.length === 0 && open !== undefined ? [open] : []));
+  }
+  return [...new Set(found)];
+}
+
+/** Pastes a command into a shell, in a copy of the folder; a person says yes, and does not care for the pace of life. */
+function paste(text: string, folder: string): Promise<{ code: number | null; said: string }> {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const copy = join(path, 'copy');
+  cpSync(folder, copy, { recursive: true });
+  // The campaign that a person starts with is not bought here.
+  const more = text.includes('new/campaign.yaml') ? ['--dry-run'] : quick;
+  const answer = text.startsWith('mediabatch apply') ? ` ${more.join(' ')}` : '';
+  const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${text}${answer}\n`;
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
+  const child = spawn('bash', ['-c', script], { cwd: copy, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      said += piece;
+    });
+  }
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
+}
+
+/** Runs a command and each that it prints; gives what was printed. */
+async function expectPasteable(args: string[], folder: string): Promise<string[]> {
+  const said = await command(args, { cwd: folder });
+  const printed = commandsIn(said);
+  expect(printed, `${said.out}\n${said.err}`).not.toEqual([]);
+  for (const text of printed) {
+    const { code, said: answer } = await paste(text, folder);
+    expect([0, 3, 4, 5, 6, 65, 73, 75], `${text}\n${answer}`).toContain(code);
+    const isAboutLock = !/^mediabatch (doctor|help|init|sandbox)\b|\.plan\.json/.test(text);
+    if (args.includes('--sandbox') && isAboutLock) {
+      expect(text).toContain(' --sandbox ');
+      expect(text).toContain(`--lock 'my campaign/it'\\''s mine.lock.jsonl'`);
+      expect(text).toContain("'my campaign/spring.yaml'");
+      if (!text.startsWith('mediabatch unlock')) expect(text).toContain(`--var 'word=elm & "oak" $HOME'`);
+    }
+  }
+  return printed;
+}
+
+const boughtAll = ['apply', ...called, ...quick];
+
+describe('every command that is printed can be pasted', () => {
+  test('after failures: one mends them all, and it is about play money', async () => {
+    const folder = await placeAfter([]);
+    const args = ['apply', ...called, ...quick, '--sandbox-fail-rate', '1', '-s', 'hero', '--max-credits', '50'];
+    const printed = await expectPasteable(args, folder);
+    const redo = printed.find((text) => text.includes('--redo')) ?? '';
+    expect(redo).toContain('--redo state:failed');
+    // What limited the run limits the one that is advised.
+    expect(redo).toContain('--select hero --max-credits 50');
+    const { said } = await paste(redo, folder);
+    expect(said).toContain('all 2 steps done');
+  });
+
+  test('a single failure names its step, matrix and all', async () => {
+    const folder = await placeAfter([]);
+    const args = ['apply', ...called, ...quick, '--sandbox-fail-rate', '1', '-s', 'hero@vase,9:16'];
+    const printed = await expectPasteable(args, folder);
+    expect(printed.some((text) => text.includes('--redo hero@vase,9:16'))).toBe(true);
+  });
+
+  test('after the play money has run out', async () => {
+    const folder = await placeAfter([]);
+    const args = ['apply', ...called, ...quick, '--sandbox-credits', '3'];
+    const [again = ''] = (await expectPasteable(args, folder)).filter((text) => text.startsWith('mediabatch apply'));
+    expect((await paste(again, folder)).said).toContain('all 3 steps done');
+  });
+
+  test('when the sandbox of a lock is gone', async () => {
+    const folder = await placeAfter([boughtAll], (path) => {
+      rmSync(join(path, 'my campaign', '.mediabatch', 'sandbox'), { recursive: true });
+      rmSync(join(path, 'my campaign', 'spring.sandbox', 'images', 'vase-1-1.png'));
+    });
+    const said = await command(['apply', ...called, ...quick], { cwd: folder });
+    expect(said).toMatchObject({ code: 65, err: expect.stringContaining('a sandbox that is gone') });
+    const [forget = ''] = await expectPasteable(['apply', ...called, ...quick], folder);
+    expect(forget).toContain('forget');
+    await command(['status', ...called], { cwd: folder });
+  });
+
+  test('when somebody else holds the lock', async () => {
+    const folder = await placeAfter([['plan', ...called]], (path) => {
+      const state = join(path, 'my campaign', '.mediabatch');
+      mkdirSync(state, { recursive: true });
+      const note = { mediabatch: 'guard', version: 1, id: '0123456789abcdef', host: 'elsewhere', pid: 7 };
+      writeFileSync(
+        join(state, "it's mine.lock.jsonl.guard"),
+        `${JSON.stringify({ ...note, since: '2030-01-01T00:00:00.000Z', boot: 'other', machine: 'other' })}\n`,
+      );
+    });
+    const args = ['apply', ...called, ...quick, '--lock-timeout', '0'];
+    const [unlock = ''] = await expectPasteable(args, folder);
+    expect(unlock).toContain('--id 0123456789abcdef');
+    const waiting = await command([...args.slice(0, -1), '0.4'], { cwd: folder });
+    expect(waiting.err).toMatch(/^waiting for process 7 on elsewhere, which has run since 2030/m);
+    expect(await command(['status', ...called], { cwd: folder })).toMatchObject({
+      out: expect.stringContaining('process 7 on elsewhere has held the lock since 2030'),
+    });
+  });
+
+  test.each([
+    ['needs that are not selected', ['plan', ...called, '-s', 'teaser']],
+    ['needs that are not selected, before a run', ['apply', ...called, ...quick, '-s', 'teaser@vase']],
+    ['a step that is not there', ['explain', file, 'nothing', ...called.slice(1)]],
+    ['a decision about nothing', ['pin', file, 'xyz', ...called.slice(1)]],
+    ['what is never bought', ['forget', file, 'hero', ...called.slice(1)]],
+    ['a plan that was saved', ['plan', ...called, '--out', 'now or never.plan.json']],
+    ['records without a name', ['destroy', ...called]],
+  ])('of %s', async (_name, args) => {
+    await expectPasteable(args, await placeAfter([]));
+  });
+
+  test('of a saved plan that is stale, or that is told more', async () => {
+    const folder = await placeAfter([['plan', ...called, '-s', '+teaser', '--redo', 'hero', '--out', 'a.plan.json']]);
+    await expectPasteable(['apply', 'a.plan.json', '--max-credits', '4'], folder);
+    writeFileSync(join(folder, file), manifest.replace('a {{row}}', 'the {{row}}'));
+    const [plan = ''] = await expectPasteable(['apply', 'a.plan.json'], folder);
+    expect(plan).toContain('--select +teaser --redo hero --out a.plan.json');
+    expect(plan).toContain('--sandbox --lock');
+  });
+
+  test('of decisions that are refused', async () => {
+    const folder = await placeAfter([boughtAll, ['pin', file, 'hero@vase,1:1', ...called.slice(1)]]);
+    await expectPasteable(['plan', ...called, '--redo', 'hero'], folder);
+    await expectPasteable(['forget', file, 'hero@vase,1:1', ...called.slice(1)], folder);
+    await expectPasteable(['move', file, 'hero@vase,1:1', 'hero@vase,9:16', ...called.slice(1)], folder);
+    await expectPasteable(['explain', file, 'hero@vase,1:1', ...called.slice(1)], folder);
+    const json = await command(['forget', file, 'hero', '--json', ...called.slice(1)], { cwd: folder });
+    expect(json.code).toBe(0);
+    const refused = JSON.parse(json.out).steps.filter(({ result }: { result: string }) => result === 'refused');
+    expect(refused[0].hint).toContain("mediabatch unpin 'my campaign/spring.yaml' --sandbox");
+  });
+
+  test('of a folder, a service that is not there, and a topic that does not exist', async () => {
+    const folder = await placeAfter([boughtAll]);
+    await expectPasteable(['init', 'new'], folder);
+    await expectPasteable(['help', 'nothing-like-it'], folder);
+    await expectPasteable(['plan', 'nowhere.yaml'], folder);
+    writeFileSync(
+      join(folder, 'ugly.yaml'),
+      manifest.replaceAll("'", '"').replace('{ credits: 500 }', '{credits: 500}'),
+    );
+    expect(commandsIn(await command(['fmt', '--check', 'ugly.yaml'], { cwd: folder }))).toEqual([
+      'mediabatch fmt ugly.yaml',
+    ]);
+  });
+});
+
+test('commands are written in one place: nothing else in the sources spells them out', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  // Help and completion describe the program itself; what is in schemas is read in editors.
+  const free = /^(sandbox|kinds)\/|^cli\/program\/|^cli\/commands\/completion\.ts$|generated\.ts$/;
+  const names =
+    'plan|apply|status|explain|render|accept|pin|unpin|forget|move|import|adopt|resolve|unlock|gc|destroy|doctor|jobs|uploads';
+  const spelled = files
+    .filter((name) => !free.test(name.replaceAll('\\', '/')) && existsSync(join(root, 'src', name)))
+    .flatMap((name) => {
+      const lines = readFileSync(join(root, 'src', name), 'utf8').split('\n');
+      return lines
+        .filter((line) => !/^\s*(\*|\/\/|\/\*)/.test(line) && new RegExp(`mediabatch (${names})\\b`).test(line))
+        .map((line) => `${name}: ${line.trim()}`);
+    });
+  expect(spelled).toEqual([expect.stringContaining('check-folder.ts')]);
+});
