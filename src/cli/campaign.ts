@@ -141,6 +141,8 @@ export interface LoadedLock {
   /** What was read, to tell whether it still is there; absent when there is no file. */
   read?: Digest;
   tornTailAt?: number;
+  /** A part of it is not as it was written: the file must be whole again before anything is appended. */
+  isMended: boolean;
   needsRewrite: boolean;
   /** Something was told of it. */
   isNotable: boolean;
@@ -173,16 +175,25 @@ export async function requireLock(
   }
   if (bytes === undefined) {
     const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
-    return { lock, needsRewrite: false, isNotable: false, isMoved: false, isOlder: false, isOfAnother: false };
+    return {
+      lock,
+      needsRewrite: false,
+      isNotable: false,
+      isMended: false,
+      isMoved: false,
+      isOlder: false,
+      isOfAnother: false,
+    };
   }
-  if (bytes.length > 0 && !bytes.includes('"mediabatch"')) {
+  const reading = readLock(shown, bytes);
+  const hasError = reading.diagnostics.some(({ severity }) => severity === 'error');
+  if (hasError && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
     throw new CommandError(
       exitCodes.wrongInput,
       `${shown} is not a lock of mediabatch: it has no header line`,
       'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
     );
   }
-  const reading = readLock(shown, bytes);
   const diagnostics = withoutTwoServices(reading.diagnostics, serviceMoved);
   showDiagnostics(diagnostics, new Map(), terminal);
   if (diagnostics.some(({ severity }) => severity === 'error')) {
@@ -196,6 +207,7 @@ export async function requireLock(
     read: digestOf(bytes),
     needsRewrite,
     isNotable: diagnostics.length > 0,
+    isMended: reading.isMended === true,
     isMoved: belonging === 'elsewhere',
     isOlder: reading.isOlder,
     isOfAnother: belonging !== 'ours',

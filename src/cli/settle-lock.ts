@@ -11,8 +11,9 @@ import type { RunFact } from '../run/event.ts';
 import type { LoadedLock } from './campaign.ts';
 
 /**
- * Opens the lock for a run. Its header names the service before the first line of a purchase does: whatever ends the run
- * then, what it bought stands under the service that it was bought from, in a file that older versions refuse.
+ * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
+ * names the service before the first line of a purchase does: whatever ends the run then, what it bought stands under the
+ * service that it was bought from.
  */
 export async function openRunLock(
   path: string,
@@ -23,7 +24,8 @@ export async function openRunLock(
     read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
-  if (!(loaded.isOfAnother || loaded.isOlder) || !claims) return file;
+  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder);
+  if (!loaded.isMended && !isClaimed) return file;
   try {
     await file.replace(writeLines(lock));
     return file;

@@ -1,6 +1,7 @@
 import type { Diagnostic, Place } from '../diagnostic.ts';
 import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
+import { tellsOfLostJob } from './torn-line.ts';
 
 /** A lock file as it was read; `file` is the path as the person gave it. */
 export interface Source {
@@ -8,11 +9,41 @@ export interface Source {
   bytes: Uint8Array;
 }
 
-export function damagedLine(source: Source, damage: { line: FileLine; problem: string }): Diagnostic {
+/** Each line that cannot be read; or the one reason why hardly any can, where it shows. */
+export function damagedLines(source: Source, damages: readonly { line: FileLine; problem: string }[]): Diagnostic[] {
+  const [first] = damages;
+  if (first === undefined) return [];
+  const whole = describeWhole(source.bytes);
+  if (whole === undefined) return damages.map((damage) => damagedLine(source, damage));
+  const { problem, hint } = whole;
+  const message = `${source.file}:${first.line.number}: ${problem}`;
+  const place = placeOf(source, first.line);
+  return [{ code: 'MB2001', severity: 'error', message, hint: wayBack(source.file, hint), place }];
+}
+
+/** What a program did to all of the file. */
+function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | undefined {
+  const [first, second] = bytes;
+  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (hasMark || (first === 0) !== (second === 0)) {
+    return { problem: 'the file was saved as UTF-16', hint: 'or save it as UTF-8 again' };
+  }
+  const start = new TextDecoder().decode(bytes.subarray(0, 1000)).trimStart();
+  if (/^\{\s*[\r\n]/.test(start) || /^\[\s*\{/.test(start)) {
+    const problem = 'an editor has formatted the file, and its records do not stand on a line each any more';
+    return { problem, hint: 'or write each record on one line again, as `jq -c` does' };
+  }
+  return undefined;
+}
+
+function damagedLine(source: Source, damage: { line: FileLine; problem: string }): Diagnostic {
+  const { line } = damage;
+  const isCut = line.text !== undefined && tellsOfLostJob(line.text);
+  const problem = isCut ? 'is cut off, and what is left of it tells of a job without its id' : damage.problem;
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${damage.line.number}: the line ${damage.problem}`,
+    message: `${source.file}:${line.number}: the line ${problem}`,
     hint: wayBack(source.file, 'or repair this line by hand'),
     place: placeOf(source, damage.line),
   };
@@ -58,6 +89,17 @@ export function tornTail(source: Source, torn: { start: number; number: number }
     message: `the end of ${source.file} was torn: line ${torn.number} was written only in part, and its last ${bytes} bytes are cut off`,
     hint: 'A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost',
     place: placeOf(source, { text: '', ...torn }),
+  };
+}
+
+/** Not ours to have left: a line of ours is whole before it tells of a job that no other line tells of. */
+export function mendedLine(source: Source, line: FileLine): Diagnostic {
+  return {
+    code: 'MB2004',
+    severity: 'warning',
+    message: `the end of ${source.file} is gone: of line ${line.number} only a part is left, and the job that it tells of is kept`,
+    hint: `No run leaves that behind: a merge, a copy or an editor cut the file. What was decided about this step, and earlier jobs of it, may be missing: "git diff ${source.file}" shows what was there`,
+    place: placeOf(source, { ...line, text: '' }),
   };
 }
 

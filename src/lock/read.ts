@@ -5,7 +5,8 @@ import { findDoublePayments } from './double-payment.ts';
 import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
 import {
   conflictMarkers,
-  damagedLine,
+  damagedLines,
+  mendedLine,
   missingHeader,
   newerVersion,
   type Source,
@@ -29,6 +30,8 @@ export interface LockReading {
   services: string[];
   /** Byte offset: the file must be cut there before anything is appended. */
   tornTailAt?: number;
+  /** The end of the file is gone, and what is left of its last line is in `lock`: the file must be replaced before anything is appended. */
+  isMended?: true;
   /** The file is not byte for byte what `writeLock` makes of `lock`. */
   needsRewrite: boolean;
 }
@@ -64,7 +67,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     damages: [],
     markers: [],
   };
-  const { lines, torn } = splitLines(bytes);
+  const { lines, ...end } = splitLines(bytes);
   for (const line of lines) {
     try {
       readLine(findings, line);
@@ -84,10 +87,13 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     };
   }
   const lock = foldFindings(findings);
-  const diagnostics = damages.map((damage) => damagedLine(source, damage));
+  const diagnostics = damagedLines(source, damages);
+  // Of a damaged file nothing is taken away.
+  const { torn, mended } = damages.length > 0 ? {} : end;
   if (headers === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) diagnostics.push(tornTail(source, torn));
+  if (mended !== undefined) diagnostics.push(mendedLine(source, mended));
   if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));
   diagnostics.push(...findDoublePayments(file, lock));
   return {
@@ -96,6 +102,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     isOlder: findings.isOlder,
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
+    ...(mended !== undefined && { isMended: true as const }),
     needsRewrite: !isNormalForm(bytes, lock),
   };
 }

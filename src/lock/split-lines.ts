@@ -1,4 +1,6 @@
-/** One line of a file, without its LF. */
+import { isBegunLine, mendLine } from './torn-line.ts';
+
+/** One line of a file, without its line end. */
 export interface FileLine {
   /** Undefined when its bytes are not UTF-8. */
   text: string | undefined;
@@ -11,40 +13,73 @@ export interface FileLine {
 export interface SplitLines {
   /** Read as they are asked for: the texts of all lines together are as large as the file. */
   lines: Iterable<FileLine>;
-  /** What follows the last whole line: it was written only in part, and is not among `lines`. */
+  /** What follows the last whole line: an append of ours that was cut off. It is not among `lines`. */
   torn?: { start: number; number: number };
+  /** The last line, of which something else cut off the end: what is left of it is among `lines`, as a line of its own. */
+  mended?: FileLine;
 }
 
 /**
- * The lines of a file that grows by whole lines. A last line without LF that is not complete JSON was torn by a crash;
- * zero bytes at the end are what some file systems leave behind one. A part of an object is never JSON itself, so a
- * complete last line is kept, whatever it says.
+ * The lines of a file that grows by whole lines. A line ends with LF, CR LF or, where an editor was at work, CR: inside of a
+ * line of ours stands neither. Of the last line, without an end, only that may be taken away which an append of ours can
+ * have left: a part of a line from its start, and zero bytes, which some file systems leave behind one. A part of an object
+ * is never JSON itself, so a complete last line is kept, whatever it says; and what is neither is damage, for the reader to
+ * refuse.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
-  const start = bytes.lastIndexOf(0x0a) + 1;
+  const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
   let end = bytes.length;
   while (end > start && bytes[end - 1] === 0) end--;
-  const text = decodeUtf8(bytes.subarray(start, end));
+  const last = bytes.subarray(start, end);
+  const text = decodeUtf8(last);
   const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text));
-  const whole = isWhole ? end : start;
-  const lines = linesOf(bytes.subarray(0, whole));
-  if (whole === bytes.length) return { lines };
-  return { lines, torn: { start: whole, number: countLines(bytes.subarray(0, start)) + 1 } };
+  const before = bytes.subarray(0, start);
+  if (isWhole || isBegunLine(last, before)) {
+    const whole = isWhole ? end : start;
+    const lines = linesOf(bytes.subarray(0, whole));
+    return whole === bytes.length ? { lines } : { lines, torn: { start: whole, number: countLines(before) + 1 } };
+  }
+  const left = mendLine(last);
+  if (left === undefined) return { lines: linesOf(bytes) };
+  const mended = { text: left, start, number: countLines(before) + 1 };
+  return { lines: withLast(linesOf(before), mended), mended };
 }
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 function* linesOf(bytes: Uint8Array): Generator<FileLine> {
   let start = 0;
+  for (const { line, number, next } of endsOf(bytes)) {
+    yield { text: decodeUtf8(bytes.subarray(start, line)), start, number };
+    start = next;
+  }
+}
+
+function* withLast(lines: Iterable<FileLine>, last: FileLine): Generator<FileLine> {
+  yield* lines;
+  yield last;
+}
+
+/** Where each line ends, and where the next one starts. What follows the last line end is a line, too, if it is anything. */
+function* endsOf(bytes: Uint8Array): Generator<{ line: number; number: number; next: number }> {
+  let start = 0;
+  let nextReturn = bytes.indexOf(carriageReturn);
   for (let number = 1; start < bytes.length; number++) {
-    const lineFeed = bytes.indexOf(0x0a, start);
-    const end = lineFeed === -1 ? bytes.length : lineFeed;
-    yield { text: decodeUtf8(bytes.subarray(start, end)), start, number };
-    start = end + 1;
+    const feed = bytes.indexOf(lineFeed, start);
+    if (nextReturn !== -1 && nextReturn < start) nextReturn = bytes.indexOf(carriageReturn, start);
+    const isReturn = nextReturn !== -1 && (feed === -1 || nextReturn < feed);
+    const line = isReturn ? nextReturn : feed === -1 ? bytes.length : feed;
+    const isPair = isReturn && bytes[line + 1] === lineFeed;
+    const next = line + (isPair ? 2 : 1);
+    yield { line, number, next };
+    start = next;
   }
 }
 
 function countLines(bytes: Uint8Array): number {
   let count = 0;
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count++;
+  for (const _end of endsOf(bytes)) count++;
   return count;
 }
 

@@ -311,6 +311,25 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    invariant: 'I12',
+    off: 'a line ends with CR, too, where an editor wrote it so',
+    file: 'src/lock/split-lines.ts',
+    find: 'Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1',
+    replace: 'bytes.lastIndexOf(lineFeed) + (carriageReturn > 0 ? 1 : 0)',
+    seenBy: { file: 'test/lock/edited-files.test.ts', title: 'is read as it was: CR' },
+  },
+  {
+    invariant: 'I12',
+    off: 'only what an append of ours can have left is cut',
+    file: 'src/lock/split-lines.ts',
+    find: 'if (isWhole || isBegunLine(last, before)) {',
+    replace: 'if (isWhole || last.length > 0 || isBegunLine(last, before)) {',
+    seenBy: {
+      file: 'test/lock/problems.test.ts',
+      title: 'two lines in one is nothing that a run leaves: damage, and nothing is cut',
+    },
+  },
+  {
     invariant: 'I13',
     off: 'a guard is placed only where there is none',
     file: 'src/disk/guard.ts',

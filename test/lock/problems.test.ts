@@ -287,9 +287,6 @@ describe('the end of a file', () => {
     ['zero bytes behind a whole line', `${header}${line}\0\0\0`, end],
     ['zero bytes behind a line without its LF', `${header}${line.trimEnd()}\0`, end - 1],
     ['half a line and zero bytes', `${header}${line}{"a\0\0`, end],
-    ['a word behind a conflict marker of six', `${header}${line}<<<<<< a`, end],
-    ['a marker that does not begin the line', `${header}${line} <<<<<<< a`, end],
-    ['a marker of eight', `${header}${line}<<<<<<<<`, end],
     ['a byte order mark in half a line', `${header}${line}{"a":"\ufeff`, end],
     ['a marker', `${header}${line}=======`, undefined],
     ['spaces', `${header}${line}   `, undefined],
@@ -300,5 +297,28 @@ describe('the end of a file', () => {
     expect(reading.tornTailAt).toBe(tornAt);
     expect(reading.lock.steps.size).toBe(text.startsWith('\0') ? 0 : 1);
     expect(reading.needsRewrite).toBe(true);
+  });
+
+  it.each([
+    ['a word behind a conflict marker of six', '<<<<<< a'],
+    ['a marker that does not begin the line', ' <<<<<<< a'],
+    ['a marker of eight', '<<<<<<<<'],
+    ['a comment', `# ${line.trimEnd()}`],
+    ['a word', 'x'],
+    ['half a list', '[{"a":1}'],
+    ['half a line with spaces between its parts', '{ "address": "he'],
+    ['half a line behind spaces', '  {"address":"he'],
+    ['half a line and a whole one', `{"address":"he${line.trimEnd()}`],
+    ['two lines in one', `${line.trimEnd()}${line.trimEnd()}`],
+    ['a line without its start', line.trimEnd().slice(1)],
+    ['a comma behind a line', `${line.trimEnd()},`],
+    ['a bracket too much', `${line.trimEnd()}}`],
+    ['zero bytes behind a word', 'x\0\0'],
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22])],
+  ])('%s is nothing that a run leaves: damage, and nothing is cut', (_name, last) => {
+    const reading = read(Buffer.concat([Buffer.from(header + line), Buffer.from(last)]));
+    expect(reading.diagnostics.map(({ code, severity }) => `${code} ${severity}`)).toContain('MB2001 error');
+    expect(reading.diagnostics[0]?.place?.start.line).toBe(3);
+    expect(reading.tornTailAt).toBeUndefined();
   });
 });

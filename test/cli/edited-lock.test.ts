@@ -1,0 +1,114 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { command, root } from '../rig/command.ts';
+import { makeTrial, type Trial } from '../rig/trial.ts';
+
+const preload = pathToFileURL(join(root, 'test/rig/kill-at-write.mjs')).href;
+
+/** A video is bought anew each time it is asked for: what the lock forgets, is paid again. */
+const manifest = `version: 1
+name: edited
+tasks:
+  pic: { kind: image, foreach: [a, b], with: { prompt: "a {{row}}", resolution: 1k } }
+  teaser: { kind: video, with: { prompt: slow, image: "https://example.com/a.png" } }
+`;
+
+async function bought(): Promise<{ trial: Trial; lock: string; write(edited: string | Uint8Array): void }> {
+  const trial = await makeTrial(manifest);
+  const first = await trial.apply();
+  expect(first.code, first.err).toBe(0);
+  expect(trial.sandbox.ledger()).toHaveLength(3);
+  const path = trial.path('campaign.lock.jsonl');
+  const lock = readFileSync(path, 'utf8');
+  expect(lock.trimEnd().split('\n').at(-1)).toContain('"teaser"');
+  return { trial, lock, write: (edited) => writeFileSync(path, edited) };
+}
+
+describe('a lock that something else wrote', () => {
+  test('goes on where all of it is there: line ends, order, blanks, a last line without an end, or of which a part is left', async () => {
+    const { trial, lock, write } = await bought();
+    const lines = lock.trimEnd().split('\n');
+    const last = lines.at(-1) ?? '';
+    const edits = [
+      lock.replaceAll('\n', '\r\n'),
+      lock.replaceAll('\n', '\r'),
+      lock.trimEnd().replaceAll('\n', '\r'),
+      `\ufeff${lock}`,
+      `${[...lines].reverse().join('\n')}`,
+      `${lock.trimEnd()}  `,
+      `${lock}\0\0\0`,
+      lock.slice(0, -2),
+      lock.slice(0, lock.length - last.length / 3),
+    ];
+    for (const edited of edits) {
+      write(edited);
+      const again = await trial.apply();
+      expect(again.code, `${JSON.stringify(edited.slice(-80))}: ${again.err}`).toBe(0);
+      expect(trial.sandbox.ledger()).toHaveLength(3);
+      const after = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+      for (const { id } of trial.sandbox.ledger()) expect(after).toContain(id);
+      expect(after.endsWith('\n')).toBe(true);
+      expect(after).not.toContain('\r');
+    }
+  }, 60_000);
+
+  test('is refused where it is no list of lines any more: nothing is sent, nothing is changed', async () => {
+    const { trial, lock, write } = await bought();
+    const lines = lock.trimEnd().split('\n');
+    const id = trial.sandbox.ledger().at(-1)?.id ?? '';
+    const edits = [
+      Buffer.from(lock, 'utf16le'),
+      Buffer.from(lines.map((line) => JSON.stringify(JSON.parse(line), null, 2)).join('\n')),
+      Buffer.from(lines.join('')),
+      Buffer.from(`[${lines.join(',\n')}]`),
+      Buffer.from(lock.slice(0, lock.indexOf(id) + 3)),
+    ];
+    const said: string[] = [];
+    for (const edited of edits) {
+      write(edited);
+      const again = await trial.apply();
+      said.push(again.err);
+      expect(again.code, again.err).toBe(65);
+      expect(again.err).toMatch(/MB2001 campaign\.lock\.jsonl:\d+: /);
+      expect(again.err).toContain('git restore');
+      expect(readFileSync(trial.path('campaign.lock.jsonl')).equals(edited)).toBe(true);
+    }
+    expect(said.at(-1)).toContain('the line is cut off, and what is left of it tells of a job without its id');
+    expect(trial.sandbox.ledger()).toHaveLength(3);
+  }, 60_000);
+
+  test('stays whole from then on: a run that is killed at once loses nothing of what was left', async () => {
+    const { trial, lock, write } = await bought();
+    const video = lock.trimEnd().split('\n').at(-1) ?? '';
+    trial.write('campaign.yaml', manifest.replace('[a, b]', '[a, b, c]'));
+    for (let at = 1; at <= 9; at++) {
+      write(lock.slice(0, lock.length - video.length / 3));
+      rmSync(trial.path('.mediabatch'), { recursive: true, force: true });
+      const env = { ...trial.sandbox.env, KILL_AT: String(at), KILL_WHEN: 'after' };
+      const words = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
+      await command(words, { cwd: trial.folder, env, preload });
+      const again = await trial.apply();
+      expect([0, 65], again.err).toContain(again.code);
+      expect(trial.sandbox.ledger().filter(({ kind }) => kind === 'video')).toHaveLength(1);
+    }
+    expect(trial.sandbox.ledger()).toHaveLength(4);
+  }, 90_000);
+
+  test('was begun and never got its first line, or was emptied: it starts anew', async () => {
+    for (const text of ['', '\n', '\r\n', '{"mediab', '\0\0\0\0']) {
+      const trial = await makeTrial(manifest.replace(/ {2}teaser.*\n/, ''));
+      trial.write('campaign.lock.jsonl', text);
+      const first = await trial.apply();
+      expect(first.code, first.err).toBe(0);
+      expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toMatch(/^\{"mediabatch":"lock"/);
+      expect((await trial.apply()).err).toContain('Nothing to do');
+    }
+    const trial = await makeTrial(manifest);
+    trial.write('campaign.lock.jsonl', 'hello\n');
+    const { code, err } = await trial.apply();
+    expect(code).toBe(65);
+    expect(err).toContain('is not a lock of mediabatch');
+  }, 60_000);
+});
