@@ -109,8 +109,8 @@ function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): s
       : [...groupLines(some, { ...options, select: 'state:unresolved' }), `    ${mend(first)}`];
   };
   const decide = ({ address }: StepView) => {
-    const command = paste(call('resolve', address, '--not-spent'));
-    return `to decide${open.length === 1 ? '' : ', one after the other'}: \`${command}\` (or --spend-again, or --job and its id)`;
+    const them = open.length === 1 ? '' : ', one after the other';
+    return `to decide${them}, with --job and its id, --not-spent or --spend-again: ${paste(call('resolve', address))}`;
   };
   return [
     `${style.yellow('unresolved')}, it is not known whether these were charged`,

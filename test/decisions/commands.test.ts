@@ -92,7 +92,9 @@ describe('pin and unpin', () => {
       'pinned   1 step kept whatever changes: hero@lamp',
     );
     const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
-    expect(explained).toContain('until `mediabatch unpin`; to buy it again: 5 credits');
+    expect(explained).toContain(
+      'until it is unpinned with `mediabatch unpin campaign.yaml hero@lamp`; to buy it again: 5 credits',
+    );
     expect(explained).toContain('+ prompt: a red lamp');
     const text = (await place.run('plan', 'campaign.yaml')).out;
     expect(text).toContain('1 held back by a pin');
