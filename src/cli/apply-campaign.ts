@@ -62,7 +62,8 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
 
     const needsService = plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    if (access !== undefined) await requireService(access, { clock: systemClock, terminal });
+    const asks = made.rows.some((row) => isWork(row) && row.action !== 'move');
+    if (access !== undefined && asks) await requireService(access, { clock: systemClock, terminal });
     const embedded = needsService && sandbox ? await rehearse(made, { options, paths, lock: loaded.lock }) : undefined;
     try {
       const exit = await runPlan(plan, {

@@ -192,7 +192,7 @@ describe('summaryText', () => {
 
       unresolved, it is not known whether these were charged
         hero@fr  no answer
-          to decide: \`mediabatch resolve campaign.yaml hero@fr --not-spent\` (or --spend-again, or --job and its id)
+          to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
 
       blocked
         theme@d  needs hero@it, which is lost
@@ -301,7 +301,7 @@ describe('summaryText', () => {
         7 steps  no answer
           hero@u0, hero@u1, hero@u2, hero@u3, hero@u4, … and 2 more
           all of them: mediabatch status campaign.yaml --list --select state:unresolved
-          to decide, one after the other: \`mediabatch resolve campaign.yaml hero@u0 --not-spent\` (or --spend-again, or --job and its id)
+          to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
 
       blocked
         8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused
