@@ -149,3 +149,17 @@ describe('a decision stays', () => {
     await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
   });
 });
+
+test.each(orders)('two creates of one step are decided each by itself; $first first, into $into', async (order) => {
+  const { studio, copy, subject, booked } = await makeBranches('influencer');
+  const { service } = studio;
+  const lose = async () => void (await copy.applyUnanswered(subject));
+  await bringTogether(copy, { ours: lose, theirs: lose }, order);
+  expect(await copy.credits()).toMatchObject({ spent: 0, held: 16 });
+  for (const [index, id] of service.idsOf(subject).entries()) {
+    const { code, err } = await copy.resolve('hero', '--job', id, '--credits', '8');
+    expect(code, err).toBe(0);
+    expect(await copy.credits()).toMatchObject({ spent: 8 * (index + 1), held: 8 * (1 - index) });
+  }
+  await expectSettled(copy, service, booked(2));
+});
