@@ -152,12 +152,13 @@ describe('a service that has moved', () => {
     expect(silent.code).toBe(64);
     expect(silent.err).toContain('2 steps on record, made against another address');
     expect(silent.err).toContain('agree with --yes');
-    const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved');
+    const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved', '--out', 'p.plan.json');
+    expect(planned.err).toContain('mediabatch apply p.plan.json --service-moved\n');
     expect(planned.code, planned.err).toBe(0);
     expect(planned.out).toContain('pic@c');
     expect(campaign.lock()).toBe(lock);
 
-    const agreed = await campaign.apply(after, '--service-moved');
+    const agreed = await campaign.run(after, 'apply', 'p.plan.json', '--service-moved', '--yes');
     expect(agreed.code, agreed.err).toBe(0);
     expect(after.ledger().map(({ body }) => body.prompt)).toEqual(['a a', 'a b', 'a c']);
     expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
