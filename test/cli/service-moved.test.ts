@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/cli/campaign-paths.ts';
+import { lockVersion } from '../../src/lock/record.ts';
+import { writeHeader } from '../../src/lock/write.ts';
 import { bin, command, root, type SandboxProcess, sandboxProcess, temporaryFolder } from '../rig/command.ts';
 
 const preload = pathToFileURL(join(root, 'test/rig/kill-at-write.mjs')).href;
@@ -65,7 +67,7 @@ async function moveService(service: SandboxProcess): Promise<SandboxProcess> {
 
 const digestOf = (service: SandboxProcess) =>
   knownService(false, { baseUrl: service.env.MEDIABATCH_BASE_URL ?? '' }) ?? '';
-const headerOf = (service: string) => `{"mediabatch":"lock","version":1,"service":"${service}"}\n`;
+const headerOf = (service: string) => writeHeader({ version: lockVersion, service });
 /** The services that the header lines of a lock name. */
 const servicesIn = (lock: string) =>
   lock.split('\n').flatMap((line) => (line.includes('"mediabatch"') ? [JSON.parse(line).service] : []));
