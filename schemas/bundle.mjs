@@ -18,7 +18,6 @@ const bundled = [
   'listr2',
   'p-queue',
   'picocolors',
-  'undici',
   'yaml',
 ];
 

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { isWork } from '../plan/actions.ts';
 import { planJson } from '../report/plan-json.ts';
@@ -8,7 +9,7 @@ import { agreeTo } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { requireLock } from './campaign.ts';
 import { chosenBy, refuseStale } from './check-saved-plan.ts';
-import { requireCheckedGraph } from './checked-graph.ts';
+import { planByDocument, requireCheckedGraph } from './checked-graph.ts';
 import { selectionOf } from './commands/plan.ts';
 import { sandboxKey } from './commands/sandbox.ts';
 import { requireAccess } from './environment.ts';
@@ -61,7 +62,8 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
 
     const needsService = plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    if (access !== undefined) await requireService(access, { clock: systemClock, terminal });
+    const asks = made.rows.some((row) => isWork(row) && row.action !== 'move');
+    if (access !== undefined && asks) await requireService(access, { clock: systemClock, terminal });
     const embedded = needsService && sandbox ? await rehearse(made, { options, paths, lock: loaded.lock }) : undefined;
     try {
       const exit = await runPlan(plan, {
@@ -84,7 +86,7 @@ export async function applyCampaign(file: string, options: ApplyOptions, context
         creditWaitMs: options.waitForBalance ?? 0,
         onUnknown: options.onUnknown,
         onError: options.onError,
-        createPaths: facts.createPaths,
+        createRoutes: facts.createRoutes,
         seen,
       });
       await seen.keep(finding);
@@ -105,27 +107,31 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
   const { campaign, given, terminal, saved } = context;
   const { paths, environment, service, replays, seen } = campaign;
   const checked = { options, paths, terminal, service, environment, isRun: true };
-  const { graph, facts, asked, inputs } = await requireCheckedGraph(file, checked);
-  const ours = [paths.manifest, paths.lock, ...inputs.map((path) => join(paths.folder, path))];
+  const first = await requireCheckedGraph(file, checked);
+  const ours = [paths.manifest, paths.lock, ...first.inputs.map((path) => join(paths.folder, path))];
   const events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   try {
     const { serviceMoved, yes } = options;
     const loaded = await requireLock(paths, service, terminal, { serviceMoved });
     if (serviceMoved === true) await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
-    const { plan: made, states } = await planCampaign(graph, loaded.lock, paths, {
-      terminal,
-      isRun: true,
-      redo: options.redo ?? [],
-      ...selectionOf(options),
-      ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
-      replays,
-      accountOf: campaign.accountOf,
-      onUnknown: options.onUnknown,
-      ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-      seen,
-    });
+    const planOf = (graph: Graph, { again }: { again: boolean }) =>
+      planCampaign(graph, loaded.lock, paths, {
+        // What it has to tell has been told.
+        terminal: again ? { ...terminal, err: () => {} } : terminal,
+        isRun: true,
+        redo: options.redo ?? [],
+        ...selectionOf(options),
+        ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
+        replays,
+        accountOf: campaign.accountOf,
+        onUnknown: options.onUnknown,
+        ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+        ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+        seen,
+      });
+    const { graph, facts, asked, planned } = await planByDocument(first, planOf);
+    const { plan: made, states } = planned;
     if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     const unselected = findUnselected(made, { options, graph, command: 'apply' });

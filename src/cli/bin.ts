@@ -6,10 +6,14 @@ const unsettled = 13;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
-  const { main, allSaid } = await loadMain();
+  const { main, allSaid, endAtStrayErrors, explain } = await loadMain();
+  endAtStrayErrors((error) => {
+    const exitCode = explain(error);
+    void allSaid().finally(() => process.exit(exitCode));
+  });
   const exitCode = await main(argv);
   await allSaid();
-  // Everything is said and kept. What V8 is still compiling in other threads, undici's parser above all, nobody needs.
+  // Everything is said and kept. What V8 is still compiling in other threads nobody needs.
   process.exit(exitCode);
 }
 

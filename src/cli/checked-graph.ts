@@ -1,10 +1,12 @@
 import type { Graph } from '../graph/graph.ts';
-import { loadManifest, showDiagnostics } from './campaign.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type LoadedManifest, loadManifest, showDiagnostics } from './campaign.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import { type Environment, requireAccess } from './environment.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { Asked } from './manifest-inputs.ts';
 import {
+  createsByDocument,
   fetchFacts,
   needsDocument,
   noServiceFacts,
@@ -22,7 +24,7 @@ export interface CheckedGraphContext {
   /** Digest of the service's address, where it is known. */
   service: string | undefined;
   environment: Environment;
-  /** A run asks the service for its document anew; a plan goes by the one that is kept. */
+  /** Where something is to be bought by the service's document, a run asks for it anew; a plan goes by the kept one. */
   isRun?: boolean;
 }
 
@@ -33,6 +35,8 @@ export interface CheckedGraph {
   inputs: readonly string[];
   /** What it was made from, beside the variables. Absent when the service's document has a part in it, or something was told. */
   asked?: readonly Asked[];
+  /** Of a run that went by a kept document, or by none: the same by the document as it is now. */
+  renew?(): Promise<CheckedGraph>;
 }
 
 /**
@@ -42,28 +46,77 @@ export interface CheckedGraph {
 export async function requireCheckedGraph(file: string, context: CheckedGraphContext): Promise<CheckedGraph> {
   const { options, terminal } = context;
   const vars = collectVars(options.var);
-  let loaded = await loadManifest(file, vars);
-  let facts = noServiceFacts;
-  const usesDocument = loaded.graph !== undefined && needsDocument(loaded.graph);
-  if (usesDocument) {
-    facts = await findFacts(context);
-    if (facts.checker !== undefined) loaded = await loadManifest(file, vars, { checker: facts.checker });
+  const plain = await loadManifest(file, vars);
+  const usesDocument = plain.graph !== undefined && needsDocument(plain.graph);
+  if (!usesDocument) {
+    const graph = requireGraphOf(plain, { terminal });
+    const inputs = inputsOf(plain);
+    return { graph, facts: noServiceFacts, inputs, ...(plain.diagnostics.length === 0 && { asked: plain.asked }) };
   }
-  const { graph, diagnostics, sources, asked } = loaded;
-  showDiagnostics(diagnostics, sources, terminal);
-  if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    throw new CommandError(exitCodes.wrongInput, '');
-  }
-  const inputs = asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : []));
-  return { graph, facts, inputs, ...(!usesDocument && diagnostics.length === 0 && { asked }) };
+  const check = (facts: ServiceFacts) =>
+    facts.checker === undefined ? plain : loadManifest(file, vars, { checker: facts.checker });
+  const { facts, fetch } = await findFacts(context);
+  const loaded = await check(facts);
+  const inputs = inputsOf(loaded);
+  if (fetch === undefined) return { graph: requireGraphOf(loaded, { terminal }), facts, inputs };
+  const renew = async (told?: LoadedManifest) => {
+    const newer = await fetch();
+    const isSame = told !== undefined && JSON.stringify(newer.document) === JSON.stringify(facts.document);
+    if (isSame) return { graph: requireGraphOf(told, { terminal, told }), facts: newer, inputs };
+    return { graph: requireGraphOf(await check(newer), { terminal, told }), facts: newer, inputs };
+  };
+  // A document of another day may be wrong about a mistake.
+  if (hasErrors(loaded) && !hasErrors(plain)) return renew();
+  return { graph: requireGraphOf(loaded, { terminal }), facts, inputs, renew: () => renew(loaded) };
 }
 
-async function findFacts(context: CheckedGraphContext): Promise<ServiceFacts> {
+/**
+ * Plans, and where something is to be bought by the service's document, asks for it first. A run that only fetches, or finds
+ * nothing to do, makes no request for it.
+ */
+export async function planByDocument<Planned extends { plan: Plan }>(
+  first: CheckedGraph,
+  planOf: (graph: Graph, options: { again: boolean }) => Promise<Planned>,
+): Promise<CheckedGraph & { planned: Planned }> {
+  const planned = await planOf(first.graph, { again: false });
+  if (first.renew === undefined || !createsByDocument(planned.plan)) return { ...first, planned };
+  const renewed = await first.renew();
+  if (renewed.graph === first.graph) return { ...renewed, planned };
+  return { ...renewed, planned: await planOf(renewed.graph, { again: true }) };
+}
+
+/** `told`: mistakes and warnings that have been shown. */
+function requireGraphOf(
+  loaded: LoadedManifest,
+  { terminal, told }: { terminal: Terminal; told?: LoadedManifest | undefined },
+): Graph {
+  const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
+  const news = loaded.diagnostics.filter((diagnostic) => !known.has(JSON.stringify(diagnostic)));
+  showDiagnostics(news, loaded.sources, terminal);
+  if (loaded.graph === undefined || hasErrors(loaded)) throw new CommandError(exitCodes.wrongInput, '');
+  return loaded.graph;
+}
+
+/** Files that are read, not made. */
+function inputsOf({ asked }: LoadedManifest): string[] {
+  return asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : []));
+}
+
+function hasErrors({ diagnostics }: LoadedManifest): boolean {
+  return diagnostics.some(({ severity }) => severity === 'error');
+}
+
+/** `fetch`: the facts as the service tells them now, where they may be others. */
+async function findFacts(
+  context: CheckedGraphContext,
+): Promise<{ facts: ServiceFacts; fetch?: () => Promise<ServiceFacts> }> {
   const { options, paths, terminal, service, environment, isRun } = context;
-  if (options.sandbox === true) return readSandboxFacts();
+  if (options.sandbox === true) return { facts: await readSandboxFacts() };
+  const fetch = () => fetchFacts(paths, service, { access: requireAccess(environment), terminal });
+  if (options.refresh === true) return { facts: await fetch() };
+  const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;
-  if (options.refresh === true) return fetchFacts(paths, service, { access: requireAccess(environment), terminal });
-  // Without both the run ends before anything is asked; the mistakes of the manifest are told first.
-  if (isRun !== true || baseUrl === undefined || token === undefined) return readKeptFacts(paths, service);
-  return fetchFacts(paths, service, { access: requireAccess(environment), terminal });
+  // Without both a run ends before anything is asked; the mistakes of the manifest are told first.
+  const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
+  return { facts, ...(canAsk && { fetch }) };
 }

@@ -1,7 +1,8 @@
 import type { Json } from '../json.ts';
 import { kinds } from '../kinds/index.ts';
 import { readServiceDocument } from '../kinds/service-document.ts';
-import { isAssetUrl, isJobId } from '../lock/check-line.ts';
+import { isAssetUrl } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import type { UploadRow } from '../report/uploads-text.ts';
 import { readRecord } from '../service/fields.ts';
 import { createHttp } from '../service/http.ts';

@@ -1,10 +1,13 @@
+import { relative } from 'node:path';
 import { CommanderError } from 'commander';
 import { adviceText } from '../report/advice-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { BrokenRunError } from './last-resort.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
+export { endAtStrayErrors } from './last-resort.ts';
 export { allSaid } from './terminal.ts';
 
 /** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
@@ -24,8 +27,10 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
   }
 }
 
-function explain(error: unknown, terminal: Terminal): number {
+/** Says what ended a command, and gives its exit code. */
+export function explain(thrown: unknown, terminal: Terminal = processTerminal()): number {
   const { style } = terminal;
+  const error = thrown instanceof BrokenRunError ? thrown.cause : thrown;
   if (error instanceof CommanderError) {
     return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage;
   }
@@ -44,9 +49,15 @@ function explain(error: unknown, terminal: Terminal): number {
     terminal.err('  → make room or fix the permissions, then run again; everything recorded so far is kept\n');
     return exitCodes.cannotWrite;
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(`${style.red('internal error')} this is a bug in mediabatch; please report it with these lines:\n`);
-  for (const line of text.split('\n')) terminal.err(`  ${safeText(line, 1000)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  terminal.err(`${style.red('internal error')} this is a bug in mediabatch: ${safeText(message, 500)}\n`);
+  if (thrown instanceof BrokenRunError) {
+    const lock = safeText(relative(process.cwd(), thrown.lock) || thrown.lock);
+    terminal.err(`  ${style.cyan('→')} everything paid so far is on record in ${lock}; run again to go on\n`);
+  }
+  terminal.err('  please report it with these lines:\n');
+  const text = error instanceof Error ? (error.stack ?? message) : message;
+  for (const line of text.split('\n')) terminal.err(`  ${style.dim(safeText(line, 1000))}\n`);
   return exitCodes.internalError;
 }
 

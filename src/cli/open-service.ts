@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import type { Clock, Ports, UploadOrder } from '../run/ports.ts';
 import type { UploadAnswer } from '../service/answer.ts';
+import type { CreateRoutes } from '../service/create.ts';
 import { createLibrary, type Library, ServiceError } from '../service/library.ts';
 import type { Durations } from '../service/polling/durations.ts';
 import { createService } from '../service/service.ts';
@@ -16,15 +17,14 @@ export interface ServiceSettings {
   patienceMs: number;
   /** Files to upload are relative to it. */
   folder: string;
-  /** Where creates go to, by kind, where the service's own document says so. */
-  createPaths: { readonly [kind: string]: string };
+  createRoutes: CreateRoutes;
 }
 
 export type RunService = Ports['service'] & { close(): Promise<void> };
 
 /** The service as a run needs it: creates, status and downloads, and the media library for uploads. */
 export function openRunService(access: Access, settings: ServiceSettings): RunService {
-  const { clock, requestTimeoutMs, createTimeoutMs, patienceMs, pollInterval, createPaths } = settings;
+  const { clock, requestTimeoutMs, createTimeoutMs, patienceMs, pollInterval, createRoutes } = settings;
   const client = createService({
     ...access,
     clock,
@@ -33,7 +33,7 @@ export function openRunService(access: Access, settings: ServiceSettings): RunSe
     requestTimeoutMs,
     createTimeoutMs,
     patienceMs,
-    createPaths,
+    createRoutes,
   });
   let library: Library | undefined;
   return {

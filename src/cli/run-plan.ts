@@ -15,12 +15,14 @@ import { hasOpenSends } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunFact, StepOutcome } from '../run/event.ts';
 import type { Clock, Ports } from '../run/ports.ts';
+import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import type { LoadedLock } from './campaign.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import type { Access } from './environment.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
+import { atMost, BrokenRunError, listenForStrayErrors } from './last-resort.ts';
 import { noService } from './no-service.ts';
 import type { RunService } from './open-service.ts';
 import { makeRecorder } from './recorder.ts';
@@ -55,8 +57,7 @@ export interface RunPlanOptions {
   /** What becomes of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
-  /** Where creates go to, by kind, where the service's own document says so. */
-  createPaths: { readonly [kind: string]: string };
+  createRoutes: CreateRoutes;
   /** What is saved is noted there. */
   seen: SeenFiles;
 }
@@ -70,6 +71,7 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
   const interruption = listenForInterruption((name) => {
     emit({ event: 'spending-stopped', because: 'signal', detail: name });
   });
+  const stray = listenForStrayErrors();
   const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
   const claims = options.access !== undefined || loaded.isMoved;
   const file = await openRunLock(paths.lock, { loaded, lock, claims });
@@ -130,7 +132,17 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       throw error;
     });
     guarded.catch(() => {});
-    const ends = await Promise.race([guarded, interruption.secondSignal.then(() => undefined)]);
+    const broken = stray.first.then(async () => {
+      const { error } = stray.seen ?? {};
+      gate.stop('error', error instanceof Error ? error.message : String(error));
+      interruption.abort();
+      await atMost(options.createTimeoutMs, guarded);
+    });
+    const ends = await Promise.race([guarded, broken, interruption.secondSignal.then(() => undefined)]);
+    if (stray.seen !== undefined) {
+      await settle().catch(() => {});
+      throw stray.seen.error;
+    }
     if (ends === undefined) return exitCodes.interrupted;
 
     await settle();
@@ -155,12 +167,15 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       elapsedMs: clock.now() - startedAt,
     });
     return exit;
+  } catch (error) {
+    throw new BrokenRunError(error, paths.lock);
   } finally {
     await recorder.end();
     await file.close();
     await service?.close();
     if (service !== undefined) await keepDurations(paths.state, durations.keep());
     interruption.stop();
+    stray.stop();
   }
 }
 

@@ -2,11 +2,14 @@ import { keepDocument, readKeptDocument } from '../disk/kept-document.ts';
 import type { Graph } from '../graph/graph.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/request-checker.ts';
 import type { Json } from '../json.ts';
-import { kinds } from '../kinds/index.ts';
+import { kinds, requireKind } from '../kinds/index.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import { loadSchemaCompiler } from '../manifest/json-schema.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
 import { safeText } from '../report/safe-text.ts';
 import { systemClock } from '../run/clock.ts';
+import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { CampaignPaths } from './campaign-paths.ts';
 import type { Access } from './environment.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,27 +19,35 @@ export interface ServiceFacts {
   document?: ServiceDocument;
   /** Judges requests that are documented nowhere else. */
   checker?: RequestChecker;
-  /** Where creates go to, by kind. */
-  createPaths: { [kind: string]: string };
+  createRoutes: CreateRoutes;
 }
 
-export const noServiceFacts: ServiceFacts = { createPaths: {} };
+export const noServiceFacts: ServiceFacts = { createRoutes: {} };
 
 /** Whether a campaign has requests that only the service's own document can judge. */
 export function needsDocument(graph: Graph): boolean {
-  return graph.tasks.some(({ kind }) => kinds[kind]?.create.documented === false);
+  return graph.tasks.some(({ kind }) => isUndocumented(kind));
+}
+
+/** Whether a plan has creates that only the service's own document can judge. What is bought already is not judged again. */
+export function createsByDocument({ rows }: Plan): boolean {
+  return rows.some(({ kind, action }) => isSpending(action) && isUndocumented(kind));
+}
+
+function isUndocumented(kind: string): boolean {
+  return kinds[kind]?.create.documented === false;
 }
 
 /** The document as it was kept from an earlier run: needs no network. */
 export async function readKeptFacts(paths: CampaignPaths, service: string | undefined): Promise<ServiceFacts> {
   const kept = service === undefined ? undefined : await readKeptDocument(paths.state, service);
-  return kept === undefined ? noServiceFacts : factsOf(kept.document);
+  return kept === undefined ? noServiceFacts : factsOf(kept.document, { isFresh: false });
 }
 
 /** The embedded sandbox's document, made in this process: no network either. */
 export async function readSandboxFacts(): Promise<ServiceFacts> {
   const { sandboxDocument } = await import('./commands/sandbox.ts');
-  return factsOf(await sandboxDocument());
+  return factsOf(await sandboxDocument(), { isFresh: true });
 }
 
 /**
@@ -54,7 +65,7 @@ export async function fetchFacts(
   try {
     const document = await library.document();
     if (service !== undefined) await keepDocument(paths.state, service, { document, now: systemClock.now() });
-    const facts = await factsOf(document);
+    const facts = await factsOf(document, { isFresh: true });
     for (const difference of facts.document?.differences ?? []) {
       terminal.err(`${terminal.style.yellow('notice')} ${safeText(difference, 500)}\n`);
     }
@@ -67,10 +78,30 @@ export async function fetchFacts(
   }
 }
 
-async function factsOf(json: Json): Promise<ServiceFacts> {
+async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
   const compile = await loadSchemaCompiler(() => performance.now());
-  const createPaths: { [kind: string]: string } = {};
-  for (const [kind, create] of Object.entries(document.creates)) createPaths[kind] = create.path;
-  return { document, checker: makeRequestChecker(document, compile), createPaths };
+  return {
+    document,
+    checker: makeRequestChecker(document, compile),
+    createRoutes: isFresh ? freshRoutes(document) : keptRoutes(document),
+  };
+}
+
+/** What the service says now: where its creates are, and which it has not. */
+function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
+  const routes: { [kind: string]: CreateRoute } = {};
+  for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
+  for (const [kind, why] of Object.entries(missing)) {
+    const { create } = requireKind(kind);
+    // What is documented elsewhere may be there all the same.
+    routes[kind] = create.documented ? { path: create.paths[0], isDocumented: false } : { missing: why };
+  }
+  return routes;
+}
+
+/** What lies on disk may be old, or somebody else's: it chooses between the paths that are known, and nothing more. */
+function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
+  const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
+  return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));
 }

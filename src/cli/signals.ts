@@ -8,6 +8,8 @@ export interface Interruption {
   signal: AbortSignal;
   /** Resolves at the second signal: out at once. What is on the wire stays on record as an intent. A third one kills. */
   secondSignal: Promise<void>;
+  /** As the first signal does, without one: the run cannot go on. */
+  abort(): void;
   /** Why, in words, once aborted. */
   reason(): string | undefined;
   /** No longer keeps the process. Signals are still met, so that what is being closed is closed. */
@@ -37,6 +39,7 @@ export function listenForInterruption(onFirst: (reason: string) => void): Interr
   return {
     signal: controller.signal,
     secondSignal: second.promise,
+    abort: () => controller.abort(),
     reason: () => reason,
     stop: stopWatching,
   };

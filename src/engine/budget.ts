@@ -7,20 +7,40 @@ export type Reservation =
   | { is: 'later' }
   | { is: 'over-budget' };
 
+/** Something that was reserved. `doubtful`: it may have been charged, and this run will not find out. */
+interface Held {
+  price: Price;
+  credits: number | null;
+  /** `lost`: its answer was. `silent`: the service made it, and does not say for how much. */
+  doubtful?: 'lost' | 'silent';
+}
+
 /**
  * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving – except by what
- * a step of unknown price is charged above all that was left, which is why such a step always goes alone.
+ * a step of unknown price is charged above all that was left, which is why such a step always goes alone. When its answer
+ * is lost, the next one of unknown price goes alone as well, and prices the lost one by its charge; until then nothing goes
+ * whose price is known, and a second one lost at the same price ends it.
  */
 export class Budget {
   spentNow = 0;
   spentEver: number;
   readonly #caps: { total?: number; run?: number };
-  /** `doubtful`: it may have been charged, and this run will not find out. */
-  readonly #held = new Map<string, { price: Price; credits: number | null; doubtful?: true }>();
+  readonly #held = new Map<string, Held>();
+  readonly #lostBefore: readonly string[];
+  /** Steps of unknown price that were told to wait. */
+  readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  constructor(options: { spentEver: number; heldBefore: number; total?: number; run?: number }) {
+  /** `lostBefore`: the price classes of creates of earlier runs whose answers were lost, and whose prices nobody knows. */
+  constructor(options: {
+    spentEver: number;
+    heldBefore: number;
+    lostBefore?: readonly string[];
+    total?: number;
+    run?: number;
+  }) {
+    this.#lostBefore = options.lostBefore ?? [];
     this.spentEver = options.spentEver;
     this.#caps = {
       ...(options.total !== undefined && { total: options.total - options.heldBefore }),
@@ -28,22 +48,34 @@ export class Budget {
     };
   }
 
-  /** What may still be reserved. */
+  /** What may still be reserved by a step whose price is known. */
   get left(): number {
+    return this.#isCapped && this.#unpriced().length > 0 ? 0 : this.#leftAsKnown;
+  }
+
+  get #leftAsKnown(): number {
     const { total, run } = this.#caps;
-    if (this.#isCapped && this.#mayHaveCostAnything()) return 0;
-    const ever = total === undefined ? Number.POSITIVE_INFINITY : total - this.spentEver;
+    const ever = total === undefined ? Number.POSITIVE_INFINITY : total - this.spentEver - this.#heldBefore;
     const now = run === undefined ? Number.POSITIVE_INFINITY : run - this.spentNow;
-    return Math.min(ever, now) - this.held;
+    return Math.min(ever, now) - this.#heldNow;
   }
 
   /** Credits of all reservations whose amount is known by now. */
   get held(): number {
+    return this.#heldNow + this.#heldBefore;
+  }
+
+  get #heldNow(): number {
     let sum = 0;
     for (const { credits, price, doubtful } of this.#held.values()) {
-      sum += credits ?? (doubtful ? (this.#prices.get(price.class) ?? 0) : 0);
+      sum += credits ?? (doubtful === undefined ? 0 : (this.#prices.get(price.class) ?? 0));
     }
     return sum;
+  }
+
+  /** For what earlier runs lost at prices that are known by now. */
+  get #heldBefore(): number {
+    return this.#lostBefore.reduce((sum, name) => sum + (this.#prices.get(name) ?? 0), 0);
   }
 
   reserve(address: string, price: Price): Reservation {
@@ -51,11 +83,12 @@ export class Budget {
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     const credits = this.#knownPrice(price);
     if (credits === null) return this.#reserveCanary(address, price);
+    this.#waitNoLonger(address);
     if (credits === 0) {
       this.#held.set(address, { price, credits });
       return { is: 'reserved', credits };
     }
-    if (credits > this.left) return this.#hasCanary() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
+    if (credits > this.left) return this.#isPriceAwaited() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
     if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
     this.#held.set(address, { price, credits });
     return { is: 'reserved', credits };
@@ -68,7 +101,7 @@ export class Budget {
   settle(address: string, charged: number | null): void {
     const own = this.#held.get(address);
     if (own !== undefined && own.credits === null && charged === null) {
-      this.doubt(address);
+      this.#doubt(address, 'silent');
       return;
     }
     this.#held.delete(address);
@@ -93,8 +126,12 @@ export class Budget {
 
   /** Nobody will know in this run whether it was charged: it stays held, and nobody waits for it. */
   doubt(address: string): void {
+    this.#doubt(address, 'lost');
+  }
+
+  #doubt(address: string, doubtful: 'lost' | 'silent'): void {
     const own = this.#held.get(address);
-    if (own !== undefined) this.#held.set(address, { ...own, doubtful: true });
+    if (own !== undefined) this.#held.set(address, { ...own, doubtful });
     this.#wake();
   }
 
@@ -114,12 +151,23 @@ export class Budget {
    */
   #reserveCanary(address: string, price: Price): Reservation {
     for (const { price: held, credits, doubtful } of this.#held.values()) {
-      if (doubtful) continue;
-      if (this.#isCapped || (credits === null && held.class === price.class)) return { is: 'later' };
+      if (doubtful !== undefined) continue;
+      if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);
     }
-    if (this.left < 1) return { is: 'over-budget' };
+    this.#waitNoLonger(address);
+    if (this.#isCapped && !this.#mayFindPrice()) return { is: 'over-budget' };
     this.#held.set(address, { price, credits: null });
     return { is: 'reserved', credits: null };
+  }
+
+  #waitForPrice(address: string): Reservation {
+    this.#waitingCanaries.add(address);
+    return { is: 'later' };
+  }
+
+  /** Whoever waits for what the last of them finds out looks again. */
+  #waitNoLonger(address: string): void {
+    if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#wake();
   }
 
   #knownPrice(price: Price): number | null {
@@ -128,12 +176,20 @@ export class Budget {
     return Math.max(learned, price.credits ?? 0);
   }
 
-  /** A purchase of a price that nobody knows, and nobody will say in this run whether it was charged. */
-  #mayHaveCostAnything(): boolean {
-    for (const { credits, price, doubtful } of this.#held.values()) {
-      if (doubtful && credits === null && !this.#prices.has(price.class)) return true;
-    }
-    return false;
+  /** The price classes, each as often as it is so, of what may have been charged at a price that nobody knows. */
+  #unpriced(): string[] {
+    const held = [...this.#held.values()].filter(({ credits, doubtful }) => doubtful !== undefined && credits === null);
+    const before = this.#caps.total === undefined ? [] : this.#lostBefore;
+    return [...held.map(({ price }) => price.class), ...before].filter((name) => !this.#prices.has(name));
+  }
+
+  /** Whether one more step of unknown price may go. What was lost has cost something, if it was charged at all. */
+  #mayFindPrice(): boolean {
+    const unpriced = this.#unpriced();
+    const isSilent = [...this.#held.values()].some(
+      ({ doubtful, price, credits }) => doubtful === 'silent' && credits === null && !this.#prices.has(price.class),
+    );
+    return !isSilent && new Set(unpriced).size === unpriced.length && this.#leftAsKnown - unpriced.length >= 1;
   }
 
   get #isCapped(): boolean {
@@ -141,8 +197,12 @@ export class Budget {
   }
 
   #hasCanary(): boolean {
-    for (const { credits, doubtful } of this.#held.values()) if (credits === null && !doubtful) return true;
-    return false;
+    return [...this.#held.values()].some(({ credits, doubtful }) => credits === null && doubtful === undefined);
+  }
+
+  /** A step of unknown price is on its way, or is the next one to go. */
+  #isPriceAwaited(): boolean {
+    return this.#hasCanary() || this.#waitingCanaries.size > 0;
   }
 
   #wake(): void {

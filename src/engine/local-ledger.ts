@@ -65,6 +65,7 @@ export class LocalLedger implements Ledger {
     this.budget = new Budget({
       spentEver: totals.alreadyPaid,
       heldBefore: totals.held,
+      ...(totals.lostPrices !== undefined && { lostBefore: totals.lostPrices }),
       ...(totals.budget !== undefined && { total: totals.budget }),
       ...(totals.maxCredits !== undefined && { run: totals.maxCredits }),
     });

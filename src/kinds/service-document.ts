@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { findRoute } from './create-route.ts';
 import { findDifferences } from './document-differences.ts';
 import { type DocumentMap, follow, mapOf, ownValue, writeOutSchema } from './document-schema.ts';
 import type { Kind } from './kind.ts';
@@ -7,8 +8,13 @@ import type { Kind } from './kind.ts';
 export interface ServiceDocument {
   /** `info.version`; empty where it says none. */
   version: string;
-  /** By kind: where creates go to, and the schema of their body with every `$ref` written out. */
-  creates: { [kind: string]: { path: string; schema?: Json } };
+  /**
+   * By kind: where creates go to, and the schema of their body with every `$ref` written out. `byOperation`: at a path that
+   * this version does not know, found by what it takes.
+   */
+  creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
+  /** By kind: why no create could be found, in words. */
+  missing: { [kind: string]: string };
   /** `POST /uploads` and so on, relative to the base URL. */
   operations: string[];
   /** Sentences that name what differs from what this version knows. */
@@ -31,12 +37,18 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   const paths = relativePaths(root);
   const creates = Object.create(null) as ServiceDocument['creates'];
   const credits = Object.create(null) as ServiceDocument['credits'];
+  const missing = Object.create(null) as ServiceDocument['missing'];
+  const bodyOf = (path: string) => bodySchema(root, mapOf(ownValue(paths.get(path), 'post')));
+  const posts = [...paths].flatMap(([path, item]) => (ownValue(item, 'post') === undefined ? [] : [path]));
   for (const kind of Object.values(kinds)) {
-    const path = kind.create.paths.find((candidate) => ownValue(paths.get(candidate), 'post') !== undefined);
-    if (path === undefined) continue;
-    const body = bodySchema(root, mapOf(ownValue(paths.get(path), 'post')));
+    const route = findRoute(kind, { posts, takes: (path) => fieldsOf(root, bodyOf(path)) });
+    if ('missing' in route) {
+      missing[kind.name] = route.missing;
+      continue;
+    }
+    const body = bodyOf(route.path);
     const schema = body === undefined ? undefined : writeOutSchema(root, body);
-    creates[kind.name] = { path, ...(schema !== undefined && { schema }) };
+    creates[kind.name] = { ...route, ...(schema !== undefined && { schema }) };
     credits[kind.name] = readCredits(mapOf(follow(root, body)));
   }
   const operations = [...paths].flatMap(([path, item]) =>
@@ -46,6 +58,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   return {
     version: typeof version === 'string' ? version.slice(0, 40) : '',
     creates,
+    missing,
     operations,
     differences: findDifferences(kinds, creates),
     credits,
@@ -85,6 +98,22 @@ function bodySchema(root: DocumentMap, operation: DocumentMap): Json | undefined
   const content = mapOf(ownValue(body, 'content'));
   const type = Object.keys(content).find((name) => /^application\/json\s*(;|$)/i.test(name));
   return type === undefined ? undefined : ownValue(mapOf(ownValue(content, type)), 'schema');
+}
+
+/** The fields that a body may have, in all of its forms. */
+function fieldsOf(root: DocumentMap, body: Json | undefined): ReadonlySet<string> {
+  const written = body === undefined ? undefined : writeOutSchema(root, body);
+  const fields = new Set<string>();
+  const visit = (schema: Json | undefined, depth: number) => {
+    if (depth > 4) return;
+    const map = mapOf(schema);
+    for (const name of Object.keys(mapOf(ownValue(map, 'properties')))) fields.add(name);
+    for (const forms of ['allOf', 'anyOf', 'oneOf'].map((key) => ownValue(map, key))) {
+      if (Array.isArray(forms)) for (const form of forms) visit(form, depth + 1);
+    }
+  };
+  visit(written, 0);
+  return fields;
 }
 
 function readCredits(schema: DocumentMap): { [model: string]: number } {

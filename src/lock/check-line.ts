@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { isJobId } from './job-id.ts';
 import type { Decisions, LockLine, Output, Purchase, PurchaseState } from './record.ts';
 
 /** What is wrong with a line, in words that follow "the line ". */
@@ -120,15 +121,9 @@ function checkState(fields: Fields, hasJob: boolean): PurchaseState {
   return state as PurchaseState;
 }
 
-/** An id becomes a part of a URL: nothing but printable ASCII, and no name that means a folder. */
-export function isJobId(id: unknown): id is string {
-  return typeof id === 'string' && /^[!-~]{1,256}$/.test(id) && id !== '.' && id !== '..';
-}
-
 function checkId(fields: Fields, field: 'jobId' | 'recordId' | 'fence'): string {
   const id = text(fields, field, { max: 256 });
-  if (!isJobId(id))
-    throw new LineProblem(`has a "${field}" that is not 1 to 256 printable ASCII characters: ${shown(id)}`);
+  if (!isJobId(id)) throw new LineProblem(`has a "${field}" that cannot be an id of the service: ${shown(id)}`);
   return id;
 }
 

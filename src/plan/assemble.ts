@@ -9,6 +9,7 @@ import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { findUnfunded } from './fund.ts';
 import { type Held, heldCredits } from './held.ts';
+import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
@@ -76,14 +77,18 @@ export function assemblePlan(given: PlanFacts): Plan {
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
   const asks = openSendRows(lock, { matches, rows, facts, priceOf, campaign: graph.name });
-  const cap = budgetCap(facts, heldCredits(lock, priceOf, sendsAsked([...rows, ...asks])));
+  const asked = sendsAsked([...rows, ...asks]);
+  const heldFirst = heldCredits(lock, priceOf, asked);
+  const lostPrices = findLostPrices(facts, { held: heldFirst, priceOf, asked, rows });
+  for (const row of waitForPrices(rows, lostPrices)) block(row, 'budget', whileLost);
+  const cap = budgetCap(facts, { held: heldFirst, lostPrices });
   blockUnfunded(rows, asks, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
   blockDependents(rows, matches, everyRow);
   rows.push(...asks);
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
   tellOrphanedPosts(rows);
-  const totals = sumUp(rows, facts, held);
+  const totals = sumUp(rows, facts, { held, lostPrices });
   return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
 
@@ -254,7 +259,11 @@ function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: stri
   delete row.post;
 }
 
-function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
+function sumUp(
+  rows: PlanRow[],
+  facts: PlanFacts,
+  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
+): PlanTotals {
   const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const { budget } = facts.graph;
   return {
@@ -264,16 +273,25 @@ function sumUp(rows: PlanRow[], facts: PlanFacts, held: Held): PlanTotals {
     held: held.credits,
     discarded: sum((row) => row.discards ?? 0),
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
-    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, held) }),
+    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, { held, lostPrices }) }),
+    ...(lostPrices.length > 0 && { lostPrices }),
     ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
     ...countPosts(rows),
   };
 }
 
-/** What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows. */
-function budgetCap({ graph, lock }: PlanFacts, held: Held): number {
+/**
+ * What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows, and nothing
+ * here finds it out.
+ */
+function budgetCap(
+  { graph, lock }: PlanFacts,
+  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
+): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
-  return held.unknownPrices > 0 ? 0 : Math.max(0, graph.budget - spentCredits(lock) - held.credits);
+  if (held.unknownPrices > lostPrices.length) return 0;
+  // What was lost has cost something, if it was charged at all.
+  return Math.max(0, graph.budget - spentCredits(lock) - held.credits - lostPrices.length);
 }
 
 /** Sends that this plan asks about, and so reserves the price of anew. */

@@ -37,7 +37,7 @@ export function forgetRecord(
     return refuse(
       address,
       'has a create whose answer was lost: nobody knows yet whether it was paid',
-      advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', address, '--not-spent')} (or --spend-again, or --job and its id)`,
+      advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', address)}`,
     );
   }
   const running = counted.find(({ state }) => state === 'running');

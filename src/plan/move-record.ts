@@ -54,7 +54,7 @@ function whyNot(
     return refuse(
       address,
       `cannot take over ${old.address}: the answer to its create was lost`,
-      advise`decide about it first: ${call('resolve', old.address, '--not-spent')} (or --spend-again, or --job and its id)`,
+      advise`decide about it first: ${call('resolve', old.address)}`,
     );
   }
   if (!counted.some(({ jobId }) => jobId !== undefined)) {

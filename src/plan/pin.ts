@@ -66,7 +66,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Purchase 
     return refuse(
       address,
       'has a create whose answer was lost',
-      advise`run apply, which asks for it again; what stays unknown: ${call('resolve', address, '--not-spent')} (or --spend-again, or --job and its id)`,
+      advise`run apply, which asks for it again; what stays unknown: ${call('resolve', address)}`,
     );
   }
   const own = match.purchase;

@@ -166,6 +166,11 @@ export interface PlanTotals {
   /** The manifest's budget over all runs, and what is left of it before this run. */
   budget?: number;
   budgetLeft?: number;
+  /**
+   * Price classes of creates whose answers were lost, and whose prices a step of this plan finds out, alone; absent when
+   * there are none.
+   */
+  lostPrices?: readonly string[];
   /** `--max-credits`: the cap of this run alone. */
   maxCredits?: number;
   /** The service's balance, where it is known: a plan is made without asking anybody. */

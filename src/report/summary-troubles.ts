@@ -110,9 +110,9 @@ function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): s
       : [...groupLines(some, { ...options, select: 'state:unresolved' }), `    ${mend(first)}`];
   };
   const decide = ({ address, kind }: StepView) => {
-    const command = paste(call('resolve', address, '--not-spent'));
-    const others = isPost(kind) ? 'or --job and its id' : 'or --spend-again, or --job and its id';
-    return `to decide${open.length === 1 ? '' : ', one after the other'}: \`${command}\` (${others})`;
+    const them = open.length === 1 ? '' : ', one after the other';
+    const ways = isPost(kind) ? '--job and its id, or --not-spent' : '--job and its id, --not-spent or --spend-again';
+    return `to decide${them}, with ${ways}: ${paste(call('resolve', address))}`;
   };
   return [
     `${style.yellow('unresolved')}, it is not known whether these were charged`,

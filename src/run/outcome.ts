@@ -55,6 +55,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
       }
       return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
     case 'refused':
+    case 'no-route':
       return afterRefusal(answer, situation);
     case 'in-progress':
     case 'ambiguous':
@@ -76,14 +77,16 @@ export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 
  * has shown that nothing came of that one, bytes that are refused (400) are settled with it.
  */
 function afterRefusal(
-  answer: Extract<CreateAnswer, { is: 'refused' }>,
+  answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
   { maybeSent, searches }: Pick<CreateSituation, 'maybeSent' | 'searches'>,
 ): Next {
-  const isOpen = maybeSent && !(searches && answer.why === 'invalid');
+  const why = answer.is === 'no-route' ? 'route' : answer.why;
+  const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route'));
   const does = isOpen ? 'give-up' : 'refuse';
   const error = isOpen ? `${answer.message}; an earlier answer was lost, so it may have been charged` : answer.message;
-  switch (answer.why) {
+  switch (why) {
     case 'invalid':
+    case 'route':
       return { do: does, error };
     case 'credits':
       return { do: does, error, stop: 'balance' };
@@ -91,7 +94,7 @@ function afterRefusal(
     case 'user':
       return { do: does, error, stop: 'auth' };
     default:
-      return answer.why satisfies never;
+      return why satisfies never;
   }
 }
 

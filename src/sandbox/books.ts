@@ -68,9 +68,9 @@ export class Books {
     return this.entries.filter((entry) => entry.user === user).length;
   }
 
-  /** A job or a post that was ever accepted, and was not deleted. */
+  /** A job or a post that was ever accepted, deleted or not. */
   knows(id: string): boolean {
-    return (this.jobs.has(id) && !this.deleted.has(id)) || this.posts.some((entry) => entry.id === id);
+    return this.jobs.has(id) || this.posts.some((entry) => entry.id === id);
   }
 
   balance(user: string): number {

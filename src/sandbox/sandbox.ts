@@ -57,7 +57,7 @@ export interface Sandbox {
   balance(): number;
   /** What that user has from now on. */
   setBalance(credits: number): void;
-  /** Whether this is a job, a post or an uploaded file that is here. */
+  /** Whether this is a job, a post or an uploaded file that it has made, deleted or not. */
   knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
   /** From now on nothing goes wrong any more. */

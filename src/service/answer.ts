@@ -17,11 +17,13 @@ export interface JobResult {
   parts?: number;
 }
 
-/** What a create call came to. Only `accepted` and `refused` are certain. */
+/** What a create call came to. Only `accepted`, `refused` and `no-route` are certain. */
 export type CreateAnswer =
   | { is: 'accepted'; job: CreatedJob; model?: string }
   /** The service's own error answer: nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string }
+  /** The service has no such operation: nothing was charged, and no other kind has to do with it. */
+  | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }
   /** 409: an earlier attempt with this key is still being handled. */
   | { is: 'in-progress'; message: string }

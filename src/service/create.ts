@@ -1,11 +1,19 @@
 import type { Json } from '../json.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isJobId } from '../lock/check-line.ts';
+import { shown } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import type { CreateAnswer } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
+
+/**
+ * Where creates of a kind go to. `isDocumented`: whether the service's own document, as it is now, has the operation; absent
+ * where nobody knows. `missing`: it has none that could be the one, in words.
+ */
+export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
+export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 /**
  * One create: one POST on a connection of its own, never repeated here.
@@ -13,30 +21,39 @@ import type { Redact } from './secrets.ts';
  */
 export async function createJob(
   http: Http,
-  call: { kind: string; body: string; key: string; path?: string },
-  options: { deadlineMs: number; redact: Redact },
+  call: { kind: string; body: string; key: string },
+  options: { deadlineMs: number; redact: Redact; route: CreateRoute | undefined },
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
+  const { route = { path: kind.create.paths[0] } } = options;
+  if ('missing' in route) return { is: 'no-route', message: `not sent: ${route.missing}` };
   const answer = await http.call({
     method: 'POST',
-    path: call.path ?? kind.create.paths[0],
+    path: route.path,
     body: call.body,
     // Only documented for these; elsewhere it would promise something that nobody keeps.
     ...(kind.recovery === 'replay' && { headers: { 'idempotency-key': call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: true,
   });
-  return classifyCreate(answer, options.redact, kind);
+  return classifyCreate(answer, options.redact, { kind, route });
 }
 
 /** What a create's answer proves. Anything that is neither a job id nor the service's own error may have been charged. */
-export function classifyCreate(answer: HttpAnswer, redact: Redact, kind?: Kind): CreateAnswer {
+export function classifyCreate(
+  answer: HttpAnswer,
+  redact: Redact,
+  { kind, route }: { kind?: Kind; route?: Exclude<CreateRoute, { missing: string }> } = {},
+): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json } = answer;
   const message = readMessage(json, status, redact);
   if (status >= 200 && status < 300) return readCreated(json, message, { redact, kind });
   if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']), message };
   if (status === 409) return { is: 'in-progress', message };
+  if (status === 405 || (status === 404 && (!isServiceError(json) || route?.isDocumented === false))) {
+    return { is: 'no-route', message: `the service has no POST ${route?.path ?? 'here'} (${message})` };
+  }
   if (!isServiceError(json)) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
@@ -64,7 +81,9 @@ function readCreated(
   const found = body === undefined ? undefined : findJob(body, kind);
   // An id that holds the credential could be written nowhere.
   if (body === undefined || found === undefined || redact(found.jobId) !== found.jobId) {
-    return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${message})` };
+    const seen = body === undefined ? undefined : unusableId(body, kind);
+    const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
+    return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
   }
   const model = body.model ?? found.model;
   const { jobId, recordId } = found;
@@ -83,20 +102,27 @@ function readCreated(
 /** Where the job stands in the answer is documented for images and music (`generation`); other kinds are looked through. */
 const jobHolders = ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'] as const;
 
+function holdersOf(body: { [key: string]: Json }, kind: Kind | undefined): { [key: string]: Json }[] {
+  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
+  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
+  return candidates.filter((record) => record !== undefined);
+}
+
 function findJob(
   body: { [key: string]: Json },
   kind: Kind | undefined,
 ): { jobId: string; recordId?: string; model: Json | undefined } | undefined {
-  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
-  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
-  for (const record of candidates) {
-    if (record === undefined) continue;
-    const { id, jobId, model } = record;
+  for (const { id, jobId, model } of holdersOf(body, kind)) {
     // A record that names its job is another thing than the job.
     if (isJobId(jobId)) return { jobId, ...(isJobId(id) && id !== jobId && { recordId: id }), model };
     if (isJobId(id)) return { jobId: id, model };
   }
   return undefined;
+}
+
+/** What stands where an id should: a person may find the job by it. */
+function unusableId(body: { [key: string]: Json }, kind: Kind | undefined): Json | undefined {
+  return holdersOf(body, kind).flatMap(({ jobId, id }) => jobId ?? id ?? [])[0];
 }
 
 /** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */

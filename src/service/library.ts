@@ -1,9 +1,9 @@
-import { isLoopbackHost } from '../graph/inward-address.ts';
 import type { Json } from '../json.ts';
 import { requireKind } from '../kinds/index.ts';
-import { isJobId } from '../lock/check-line.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
+import { pathWithId } from './job-path.ts';
+import { createLinks } from './links.ts';
 import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
@@ -57,9 +57,8 @@ export function createLibrary(options: LibraryOptions): Library {
   const { baseUrl, token, clock, requestTimeoutMs: deadlineMs } = options;
   const redact = makeRedact(token);
   const http = createHttp({ baseUrl, token, redact });
-  const base = new URL(baseUrl);
-  const ownOrigin = isLoopbackHost(base.hostname) ? base.origin : undefined;
-  const uploads = { http, clock, redact, deadlineMs, ownOrigin };
+  const links = createLinks({ baseUrl });
+  const uploads = { http, clock, redact, deadlineMs, links };
   const get = async (path: string, fromRoot = false): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
 
@@ -70,15 +69,14 @@ export function createLibrary(options: LibraryOptions): Library {
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     async job(name, jobId) {
       const { status } = requireKind(name);
-      if (status === undefined || !isJobId(jobId)) throw new Error(`internal error: no status of a ${name} job`);
-      const path = status.path.replace('{id}', () => encodeURIComponent(jobId));
-      const answer = await http.call({ method: 'GET', path, deadlineMs });
+      if (status === undefined) throw new Error(`internal error: no status of a ${name} job`);
+      const answer = await http.call({ method: 'GET', path: pathWithId(status.path, jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       return readJobFacts(requireAnswer(answer, redact), jobId);
     },
     async clipping(jobId) {
       const kind = requireKind('clipping');
-      const answer = await http.call({ method: 'GET', path: `/clippings/${encodeURIComponent(jobId)}`, deadlineMs });
+      const answer = await http.call({ method: 'GET', path: pathWithId('/clippings/{id}', jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       const data = readRecord(requireAnswer(answer, redact))?.data;
       return data === undefined ? undefined : readListed(kind, [data])[0];
@@ -87,9 +85,7 @@ export function createLibrary(options: LibraryOptions): Library {
       const { remove } = requireKind(name);
       if (remove === undefined) throw new Error(`internal error: nothing of kind ${name} can be removed`);
       const id = remove.by === 'record' ? (ids.recordId ?? ids.jobId) : ids.jobId;
-      if (!isJobId(id)) throw new Error('internal error: not an id of the service');
-      const path = remove.path.replace('{id}', () => encodeURIComponent(id));
-      const answer = await http.call({ method: 'DELETE', path, deadlineMs });
+      const answer = await http.call({ method: 'DELETE', path: pathWithId(remove.path, id), deadlineMs });
       if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return 'gone';
       if (answer.is === 'answer' && answer.status === 204) return 'removed';
       requireAnswer(answer, redact);
@@ -107,7 +103,10 @@ export function createLibrary(options: LibraryOptions): Library {
       const date = answer.is === 'answer' ? Date.parse(answer.headers.date ?? '') : Number.NaN;
       return { latencyMs, ...(!Number.isNaN(date) && { skewMs: date - Date.now() }) };
     },
-    close: () => http.close(),
+    async close() {
+      links.close();
+      await http.close();
+    },
   };
 }
 

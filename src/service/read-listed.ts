@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isJobId } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import { readRecord } from './fields.ts';
 
 /** One job as a list of the service shows it. Texts are the service's own: show them through `safeText`. */

@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import type { CreateAnswer, DownloadAnswer, JobEnd } from './answer.ts';
-import { createJob } from './create.ts';
+import { type CreateRoutes, createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp } from './http.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
@@ -26,8 +26,8 @@ export interface ServiceOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
-  /** Where creates of a kind go to, where the service's own document says so. */
-  createPaths?: { readonly [kind: string]: string };
+  /** Where creates go to, as far as the service's own document tells. */
+  createRoutes?: CreateRoutes;
 }
 
 /** The HTTP API, as a run needs it. */
@@ -49,7 +49,7 @@ export function createService(options: ServiceOptions): ServiceClient {
   const credential = readCredential(options.token);
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
-  const downloader = createDownloader({ baseUrl: options.baseUrl, redact });
+  const downloader = createDownloader({ ...options, redact });
   const watching: WatchPorts = {
     clock: options.clock,
     poller: new Poller({
@@ -63,15 +63,21 @@ export function createService(options: ServiceOptions): ServiceClient {
     patienceMs: options.patienceMs,
     redact,
   };
+  /** Kinds without an operation that makes them, and what was seen of that. */
+  const missing = new Map<string, string>();
   const get = async (path: string): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
   return {
     replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
     clockAheadMs: () => serviceClock.aheadMs(http),
-    create(call) {
-      const path = options.createPaths?.[call.kind];
-      const sent = path === undefined ? call : { ...call, path };
-      return createJob(http, sent, { deadlineMs: options.createTimeoutMs, redact });
+    async create(call) {
+      // What was not there a moment ago is not asked for a thousand times.
+      const gone = missing.get(call.kind);
+      if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
+      const route = options.createRoutes?.[call.kind];
+      const answer = await createJob(http, call, { deadlineMs: options.createTimeoutMs, redact, route });
+      if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
+      return answer;
     },
     newestJob: (kind) => findNewest(requireKind(kind), get),
     walkJobs: (kind, fences) => walkToFences(requireKind(kind), { fences, get }),

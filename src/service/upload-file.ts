@@ -1,8 +1,10 @@
 import type { Json } from '../json.ts';
-import { isAssetUrl, isJobId } from '../lock/check-line.ts';
+import { isAssetUrl } from '../lock/check-line.ts';
+import { isJobId } from '../lock/job-id.ts';
 import { contentTypeOf } from './content-type.ts';
 import { readRecord } from './fields.ts';
 import type { Http } from './http.ts';
+import type { Links } from './links.ts';
 import { type FileToUpload, readPlannedFile } from './planned-file.ts';
 import { putFile } from './put-file.ts';
 import type { Redact } from './secrets.ts';
@@ -23,8 +25,8 @@ export interface UploadPorts {
   clock: { sleep(ms: number, signal?: AbortSignal): Promise<void>; random(): number };
   redact: Redact;
   deadlineMs: number;
-  /** Origin of a loopback base URL: the only host that may be called without https. */
-  ownOrigin: string | undefined;
+  /** For what goes to storage by itself. */
+  links: Links;
 }
 
 export interface UploadOptions {
@@ -73,7 +75,7 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
     if (typeof uploadUrl !== 'string' || typeof stored.blobName !== 'string' || stored.blobName === '') {
       throw new ServiceError('unusable', 'the service gave no signed URL to upload to');
     }
-    await putFile(file, { uploadUrl, ownOrigin: ports.ownOrigin, redact: ports.redact, signal, onProgress });
+    await putFile(file, { uploadUrl, links: ports.links, redact: ports.redact, signal, onProgress });
     return { blobName: stored.blobName, publicUrl: stored.publicUrl };
   });
   // By itself, so that a lost answer does not send the whole file again.
@@ -134,8 +136,8 @@ function readStored(blobName: string, publicUrl: Json | undefined, ports: Upload
 }
 
 /** https, or the very host of a loopback base URL: it will stand in requests and in the lock. */
-function isUsable(url: Json | undefined, { ownOrigin }: UploadPorts): url is string {
+function isUsable(url: Json | undefined, { links }: UploadPorts): url is string {
   if (!isAssetUrl(url)) return false;
-  const { protocol, origin } = new URL(url);
-  return protocol === 'https:' || origin === ownOrigin;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || hostname === links.ownHost;
 }

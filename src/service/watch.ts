@@ -3,6 +3,7 @@ import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { JobEnd } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
+import { pathWithId } from './job-path.ts';
 import { readResult } from './job-result.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
@@ -81,7 +82,6 @@ async function follow(
   const { kind, observed } = job;
   if (kind.status === undefined) throw new Error(`internal error: nothing is waited for with the kind ${kind.name}`);
   const { status: statusCall } = kind;
-  const pathOf = (pattern: string) => pattern.replace('{id}', encodeURIComponent(job.jobId));
   const patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
   const startedAt = clock.now();
   let unknownSince: number | undefined;
@@ -96,7 +96,7 @@ async function follow(
       const limit = patienceMs < ports.patienceMs ? 'the `timeout` of its task' : '--patience';
       return { is: 'unwatched', because: 'patience', error: `it took longer than ${limit}; run again to collect it` };
     }
-    const path = pathOf(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path);
+    const path = pathWithId(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path, job.jobId);
     const answer = await observed.next({ path, afterMs, untilMs: startedAt + patienceMs + 1 });
     if (answer === undefined || options.signal.aborted) {
       return { is: 'unwatched', because: 'signal', error: 'interrupted' };

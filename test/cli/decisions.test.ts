@@ -76,7 +76,7 @@ describe('unlock', () => {
     writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), JSON.stringify(note));
     const held = await trial.apply(['--lock-timeout', '0']);
     expect(held.code).toBe(75);
-    expect(held.err).toContain('unlock FILE --id f00df00df00df00d');
+    expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');
     expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'beefbeefbeefbeef'])).code).toBe(64);
     expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d'])).code).toBe(0);
     expect((await trial.apply()).code).toBe(0);

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { onTestFinished } from 'vitest';
 import { CommandError } from '../../src/cli/exit.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
+import { adviceText } from '../../src/report/advice-text.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 export interface Said {
@@ -26,7 +27,7 @@ export async function runInProcess(args: string[], env: Record<string, string>, 
   } catch (error) {
     if (error instanceof CommandError) {
       code = error.exitCode;
-      texts.err += `${error.message}\n${error.hint ?? ''}\n`;
+      texts.err += `${error.message}\n${adviceText(error.hint ?? '', terminal.paste)}\n`;
     } else if (error instanceof CommanderError) {
       code = 64;
     } else {

@@ -56,7 +56,7 @@ describe('help', () => {
     ['MB1299', 'near it: MB1301'],
     ['1203', 'near it: MB1203 (a template names something that does not exist)'],
     ['plna', 'did you mean plan?'],
-    ['constructor', 'mediabatch help lists the commands'],
+    ['constructor', '`mediabatch help` lists the commands'],
   ])('%s gives near misses', async (topic, hint) => {
     expect(await run('help', topic)).toMatchObject({ code: 64, err: expect.stringContaining(hint) });
   });

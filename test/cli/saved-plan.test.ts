@@ -130,7 +130,7 @@ describe('apply of a saved plan', () => {
     expect(applied.code).toBe(65);
     expect(applied.err).toContain(`${name} is stale: `);
     expect(applied.err).toContain(why);
-    expect(applied.err).toContain(`mediabatch plan campaign.yaml --out ${name}; nothing was spent`);
+    expect(applied.err).toContain(`mediabatch plan campaign.yaml --out ${name}\`; nothing was spent`);
     expect(booked(trial)).toBe(0);
   });
 

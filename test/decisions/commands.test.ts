@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readLock } from '../../src/lock/read.ts';
 import type { StepRecord } from '../../src/lock/record.ts';
 import { workplaceForEach } from '../cli/workplace.ts';
-import { leaveBought, png } from './bought.ts';
+import { leaveBought, png, sendAt } from './bought.ts';
 
 const place = workplaceForEach();
 
@@ -41,6 +41,23 @@ async function plan(...args: string[]): Promise<{ [address: string]: Row }> {
 
 async function actions(): Promise<{ [address: string]: string }> {
   return Object.fromEntries(Object.entries(await plan()).map(([address, { action }]) => [address, action]));
+}
+
+/** What the plan does about an address, its open sends included. */
+async function rows(address: string): Promise<string[]> {
+  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json');
+  expect(code, err).toBe(0);
+  return (JSON.parse(out) as { rows: Row[] }).rows.filter((row) => row.address === address).map(({ action }) => action);
+}
+
+/** The line of an address, as the lock has it now. */
+function lineOf(address: string): string {
+  const line = place
+    .read('campaign.lock.jsonl')
+    .split('\n')
+    .find((one) => one.startsWith(`{"address":"${address}"`));
+  if (line === undefined) throw new Error(`nothing on record for ${address}`);
+  return `${line}\n`;
 }
 
 function start(more: Parameters<typeof leaveBought>[2] = {}): void {
@@ -92,7 +109,9 @@ describe('pin and unpin', () => {
       'pinned   1 step kept whatever changes: hero@lamp',
     );
     const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
-    expect(explained).toContain('until `mediabatch unpin`; to buy it again: 5 credits');
+    expect(explained).toContain(
+      'until it is unpinned with `mediabatch unpin campaign.yaml hero@lamp`; to buy it again: 5 credits',
+    );
     expect(explained).toContain('+ prompt: a red lamp');
     const text = (await place.run('plan', 'campaign.yaml')).out;
     expect(text).toContain('1 held back by a pin');
@@ -224,6 +243,25 @@ describe('forget', () => {
     expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create' } });
   });
 
+  test('nothing that another branch has bought, or may have, is forgotten with a refusal', async () => {
+    start({ 'hero@vase': { state: 'refused', error: 'no' } });
+    const refused = place.read('campaign.lock.jsonl');
+    await place.run('forget', 'campaign.yaml', 'hero@vase');
+    const ours = place.read('campaign.lock.jsonl');
+    start();
+    const bought = lineOf('hero@vase');
+    start({ 'hero@vase': { state: 'unresolved', error: 'cut off' } });
+    const open = lineOf('hero@vase');
+    for (const [theirs, action] of [
+      [bought, 'keep'],
+      [open, 'unresolved'],
+    ] as const) {
+      place.write('campaign.lock.jsonl', `${ours}${theirs}`);
+      expect(await plan()).toMatchObject({ 'hero@vase': { action } });
+    }
+    expect(refused).not.toBe(ours);
+  });
+
   test('a running job takes --force, an unanswered create is never forgotten', async () => {
     start({ 'hero@lamp': { state: 'running' }, 'hero@vase': { state: 'unresolved' } });
     const running = await place.run('forget', 'campaign.yaml', 'hero@lamp');
@@ -333,6 +371,30 @@ describe('import, without asking the service', () => {
     start({ 'hero@lamp': { state: 'unresolved' } });
     expect((await into('hero@lamp', 'paid-1', '--credits', '4')).code).toBe(0);
     expect(recordOf('hero@lamp')?.purchases).toMatchObject([{ state: 'running', jobId: 'paid-1', generation: 1 }]);
+  });
+
+  test('it stays answered when a branch comes back that has it open', async () => {
+    start({ 'hero@lamp': { state: 'unresolved' } });
+    const open = lineOf('hero@lamp');
+    await into('hero@lamp', 'paid-1', '--credits', '4');
+    expect(place.read('campaign.lock.jsonl')).toContain(`"sends":["${sendAt('hero@lamp')}"]`);
+    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), open);
+    expect(await rows('hero@lamp')).toEqual(['attach']);
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('14 spent · 86 of 100 left');
+  });
+
+  test('which of several creates it answers, a person says', async () => {
+    start({ 'hero@lamp': { state: 'unresolved' } });
+    const other = lineOf('hero@lamp').replace(sendAt('hero@lamp'), 'send-of-another-branch');
+    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), other);
+    const asked = await into('hero@lamp', 'paid-1');
+    expect(asked).toMatchObject({ code: 64 });
+    expect(asked.err).toContain('hero@lamp has several creates whose answer was lost, and the job answers one of them');
+    const advised = /mediabatch resolve campaign\.yaml (hero@lamp --job paid-1 --send \S+)`/.exec(asked.err)?.[1];
+    expect(asked.err).toContain('--send send-of-another-branch');
+    expect((await place.run('resolve', 'campaign.yaml', ...(advised ?? '').split(' '))).code).toBe(0);
+    expect(await rows('hero@lamp')).toEqual(['attach', 'unresolved']);
+    expect(recordOf('hero@lamp')?.purchases).toHaveLength(2);
   });
 
   test('what was forgotten can come back', async () => {

@@ -96,18 +96,24 @@ describe('a sealed file', () => {
     expect((await readSealedFile(elsewhere, 'deep/a.json', limit))?.toString()).toBe('kept ✓');
   });
 
-  test.each<[string, (path: string) => void]>([
+  test.each<[string, (path: string) => void | Promise<void>]>([
     ['that was changed', (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('kept', 'KEPT'))],
     ['with something after it', (path) => writeFileSync(path, 'x', { flag: 'a' })],
     ['without a seal', (path) => writeFileSync(path, 'kept')],
     ['that is empty', (path) => writeFileSync(path, '')],
     ['of another name', (path) => copyFileSync(join(path, '../b.json'), path)],
-    ['sealed by somebody else', () => setHome(makeFolder())],
+    [
+      'sealed by somebody else',
+      async () => {
+        setHome(makeFolder());
+        await makeOwnSecret();
+      },
+    ],
     ['that is too large', (path) => writeFileSync(path, 'x'.repeat(limit), { flag: 'a' })],
   ])('%s counts as absent', async (_, spoil) => {
     await writeSealedFile(state, 'b.json', 'other');
     await writeSealedFile(state, 'a.json', 'kept');
-    spoil(join(state, 'a.json'));
+    await spoil(join(state, 'a.json'));
     expect(await readSealedFile(state, 'a.json', limit)).toBeUndefined();
   });
 
@@ -148,11 +154,14 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
       durations: { image: [1] },
       isSaved: true,
     });
+    // Another person, who keeps things as well.
     setHome(makeFolder());
+    await makeOwnSecret();
     expect(await everything(state)).toEqual(nothing);
   });
 
   test('counts for nothing without seals', async () => {
+    await makeOwnSecret();
     mkdirSync(join(state, 'bodies'), { recursive: true });
     mkdirSync(join(state, 'service'));
     writeFileSync(join(state, 'bodies/mb1-a.json'), '{"prompt":"theirs"}');

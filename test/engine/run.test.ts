@@ -570,14 +570,43 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(1);
   });
 
-  test('lost answers of an unknown price hold everything that is left', async () => {
-    const campaign = new TestCampaign(images(4, 'budget: { credits: 4 }'));
+  test('two lost answers of an unknown price hold everything that is left', async () => {
+    const campaign = new TestCampaign(images(6, 'budget: { credits: 14 }'));
     campaign.service.canReplay = false;
     campaign.service.trouble = (create) => (create < 4 ? { ...reset, booked: true } : undefined);
     await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(1);
+    expect(campaign.service.ledger).toHaveLength(2);
     await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(1);
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test.each([1, 8])('a lost canary stops nobody: the next one prices it (%i at a time)', async (concurrency) => {
+    const campaign = new TestCampaign(images(6, 'budget: { credits: 14 }'));
+    campaign.service.canReplay = false;
+    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
+    const { outcomes } = await campaign.run({ concurrency });
+    // Of 14 credits 3 are held for the lost one; 3 more at 3 each fit.
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(3);
+    expect(campaign.service.ledger).toHaveLength(4);
+    expect(campaign.service.mostOnWire).toBeLessThanOrEqual(concurrency);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(4);
+  });
+
+  test('one that was lost before this run is priced by the next one, too', async () => {
+    const campaign = new TestCampaign(images(1, 'budget: { credits: 14 }'));
+    campaign.service.canReplay = false;
+    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
+    await campaign.run();
+    campaign.graph = graphOf(images(6, 'budget: { credits: 14 }'));
+    const plan = campaign.plan();
+    expect(plan.totals).toMatchObject({
+      unknownPrices: 5,
+      budgetLeft: 13,
+      lostPrices: [expect.stringContaining('image')],
+    });
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(4);
   });
 
   test('a lost create that no longer fits the budget is still held against it', async () => {

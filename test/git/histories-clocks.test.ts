@@ -59,19 +59,18 @@ describe.each(['image', 'video'])('an answer lost on a machine whose clock is wr
 
 describe('a clock that jumps within a run', () => {
   test.each([
-    { because: 'the machine slept for a day', passed: 25, skew: 0 },
-    { because: 'it slept for a day, and its clock had been ahead', passed: 25, skew: 30 },
-    { because: 'its clock was set forward', passed: 0, skew: 26 },
-    { because: 'its clock was set back', passed: 0, skew: -26 },
-  ])('$because between a lost answer and the next try: paid once', async ({ passed, skew }) => {
+    { because: 'the machine slept for a day', passed: 25, set: 0 },
+    { because: 'it slept for a day, and its clock is ahead since', passed: 25, set: 30 },
+    { because: 'it was suspended for a day, and its clock stood still', passed: 25, set: -25 },
+    { because: 'its clock was set forward', passed: 0, set: 26 },
+    { because: 'its clock was set back', passed: 0, set: -26 },
+  ])('$because, between a lost answer and the next try: paid once', async ({ passed, set }) => {
     const { studio, copy, subject, booked } = await makeCampaign('image');
     const { time, service } = studio;
-    if (passed > 0) time.skewMs = skew * hour;
     service.onBooked = () => {
-      service.onBooked = () => {};
-      service.fate = () => 'book';
+      Object.assign(service, { onBooked: () => {}, fate: () => 'book' });
       time.pass(passed * hour);
-      if (passed === 0) time.skewMs = skew * hour;
+      time.skewMs = set * hour;
     };
     service.fate = () => 'lose';
     const { code, err } = await copy.apply();
@@ -84,6 +83,17 @@ describe('a clock that jumps within a run', () => {
     }
     await expectSettled(copy, service, booked(1));
   });
+});
+
+test('a document that a cache has kept for a day does not tell the time', async () => {
+  const { studio, copy, subject } = await makeCampaign('image', { film: { kind: 'video', says: 'a lamp' } });
+  const { time, service } = studio;
+  expect(await copy.applyUntilPowerCut(subject, '-s', 'hero')).toBe(true);
+  time.pass(30 * hour);
+  service.cachedForMs = 28 * hour;
+  const { code, err } = await copy.apply();
+  expect(service.idsOf(subject), err).toHaveLength(1);
+  expect(code, err).toBe(6);
 });
 
 describe('a service at a loopback address that may be anywhere, whose list shows a job late', () => {

@@ -18,9 +18,11 @@ const troubles: { [name: string]: (copy: Copy, studio: Studio) => Promise<unknow
   400: (copy, studio) => withFate(copy, studio, 400),
   402: (copy, studio) => withFate(copy, studio, 402),
   429: (copy, studio) => withFate(copy, studio, 429),
+  409: (copy, studio) => withFate(copy, studio, 409),
   502: (copy, studio) => withFate(copy, studio, 502),
   dropped: (copy, studio) => withFate(copy, studio, 'drop'),
   lost: (copy, studio) => withFate(copy, studio, 'lose'),
+  'a captive portal': (copy, studio) => withFate(copy, studio, 'page'),
   hanging: (copy, studio) => withFate(copy, studio, 'hang'),
   'not reachable': async (copy, { service }) => {
     await service.close();
@@ -69,7 +71,16 @@ async function makeCopies(count: number, replaysRefusals: boolean): Promise<{ st
 }
 
 const refusing = ['400', '402', 'empty account'];
-const losing = ['502', 'dropped', 'lost', 'hanging', 'not reachable after it was booked', 'power cut'];
+const losing = [
+  '409',
+  '502',
+  'a captive portal',
+  'dropped',
+  'lost',
+  'hanging',
+  'not reachable after it was booked',
+  'power cut',
+];
 
 /**
  * Everybody goes on until there is nothing left to do, and has the one job of each step. Where an answer was lost and a

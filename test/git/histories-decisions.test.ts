@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bringTogether, makeBranches, type Order, orders, priceOf } from './branches.ts';
+import { bringTogether, makeBranches, makeCampaign, type Order, orders, priceOf } from './branches.ts';
 import { expectOpen, expectSettled, openRows } from './checks.ts';
 
 const hour = 3_600_000;
@@ -147,5 +147,67 @@ describe('a decision stays', () => {
     copy.merge(into === 'main' ? 'old' : 'main');
     copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
     await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
+  });
+});
+
+test.each(orders)('two creates of one step are decided each by itself; $first first, into $into', async (order) => {
+  const { studio, copy, subject, booked } = await makeBranches('influencer');
+  const { service } = studio;
+  const lose = async () => void (await copy.applyUnanswered(subject));
+  await bringTogether(copy, { ours: lose, theirs: lose }, order);
+  expect(await copy.credits()).toMatchObject({ spent: 0, held: 16 });
+  for (const [index, id] of service.idsOf(subject).entries()) {
+    const { code, err } = await copy.resolve('hero', '--job', id, '--credits', '8');
+    expect(code, err).toBe(0);
+    expect(await copy.credits()).toMatchObject({ spent: 8 * (index + 1), held: 8 * (1 - index) });
+  }
+  await expectSettled(copy, service, booked(2));
+});
+
+/** Bought as a lamp, edited, and then the answer to the vase's create is lost. */
+async function loseTheEdit(kind: string) {
+  const campaign = await makeCampaign(kind);
+  const { copy, known, booked } = campaign;
+  await copy.apply();
+  copy.tasks({ ...known, hero: { kind, says: 'a vase' } });
+  expect(await copy.applyUnanswered(`${kind} a vase`)).toBe(true);
+  return { ...campaign, both: { ...booked(1), [`${kind} a vase`]: 1 } };
+}
+
+describe.each(['image', 'video', 'influencer'])('an open create, and a step that has what it wants: %s', (kind) => {
+  test.each(['taken back', 'pin', 'accept'])('because its edit was answered by: %s', async (how) => {
+    const { studio, copy, known, both } = await loseTheEdit(kind);
+    const { service } = studio;
+    if (how === 'taken back') copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
+    else {
+      const { code, err } = await copy.run(how, copy.manifest, 'hero');
+      // What it was edited to may be in doubt; then it is said, and nothing is decided.
+      if (code !== 0) expect(err).not.toBe('');
+    }
+    await expectOpen(copy, service, priceOf(kind));
+    if (kind === 'influencer') {
+      const [lost = ''] = service.idsOf(`${kind} a vase`);
+      const { code, err } = await copy.resolve('hero', '--job', lost, '--credits', '8');
+      expect(code, err).toBe(0);
+    }
+    await expectSettled(copy, service, both);
+  });
+
+  test('because its job was imported by a person', async () => {
+    const { studio, copy, subject, booked } = await makeCampaign(kind);
+    const { service } = studio;
+    expect(await copy.applyUnanswered(subject)).toBe(true);
+    const job = service.idsOf(subject)[0] ?? '';
+    const ran = await copy.run('import', copy.manifest, 'hero', job, '--offline', '--credits', String(priceOf(kind)));
+    if (ran.code !== 0) expect(ran.err).not.toBe('');
+    await copy.apply();
+    expect(service.idsOf(subject)).toHaveLength(1);
+    // The one job answers the one create, whichever way it was told.
+    const { held } = await copy.credits();
+    if (held > 0) {
+      const { code, err } = await copy.resolve('hero', '--job', job, '--credits', String(priceOf(kind)));
+      expect(code, err).toBe(0);
+    }
+    await expectSettled(copy, service, booked(1));
   });
 });

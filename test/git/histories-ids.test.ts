@@ -158,3 +158,34 @@ describe('a lost job whose list does not say what it cost', () => {
     expect(booked(studio), err).toBeLessThanOrEqual(25);
   });
 });
+
+test('a job answers one create: its id is not taken for a second one that was lost', async () => {
+  const studio = await makeStudio();
+  const { service } = studio;
+  const copy = studio.copy();
+  const tasks = (...names: string[]): Tasks =>
+    Object.fromEntries(names.map((says) => [says, { kind: 'influencer', says }]));
+  copy.tasks(tasks('lamp'));
+  expect(await copy.applyUnanswered('influencer lamp')).toBe(true);
+  copy.tasks(tasks('lamp', 'rug'));
+  expect(await copy.applyUnanswered('influencer rug')).toBe(true);
+  const [job = ''] = service.idsOf('influencer lamp');
+  const first = await copy.resolve('lamp', '--job', job, '--credits', '8');
+  expect(first.code, first.err).toBe(0);
+  const second = await copy.resolve('rug', '--job', job, '--credits', '8');
+  expect(second.code, second.err).not.toBe(0);
+  expect(await copy.credits()).toMatchObject({ spent: 8, held: 8 });
+});
+
+test('a lost create whose price nobody knows: a budget is not passed', async () => {
+  const studio = await makeStudio();
+  const copy = studio.copy();
+  copy.saysPrices = false;
+  copy.budget = 10;
+  copy.tasks({ lamp: { kind: 'influencer', says: 'lamp' } });
+  expect(await copy.applyUntilPowerCut('influencer lamp')).toBe(true);
+  copy.tasks({ rug: { kind: 'influencer', says: 'rug' }, song: { kind: 'music', says: 'a tune' } });
+  await copy.apply();
+  const { err } = await copy.apply();
+  expect(booked(studio), err).toBeLessThanOrEqual(10);
+});

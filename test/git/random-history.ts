@@ -57,6 +57,7 @@ export class RandomHistory {
     if (this.#random() < 0.4) copy.budget = this.#pick([12, 20, 30]) + 10;
     studio.service.replaysRefusals = this.#random() < 0.5;
     studio.service.refusesBeforeReplay = this.#random() < 0.3;
+    studio.service.jobMs = this.#pick([0, 0, 20_000]);
     this.#oracle = new HistoryOracle(copy, {
       service: studio.service,
       time: studio.time,
@@ -189,7 +190,20 @@ export class RandomHistory {
   }
 
   async #runWithTrouble(): Promise<void> {
-    const fates: (Fate | 'Ctrl-C' | 'closed')[] = [400, 402, 429, 502, 'drop', 'lose', 'hang', 'Ctrl-C', 'closed'];
+    const fates: (Fate | 'Ctrl-C' | 'closed')[] = [
+      400,
+      402,
+      409,
+      429,
+      502,
+      'drop',
+      'lose',
+      'hang',
+      'page',
+      'nameless',
+      'Ctrl-C',
+      'closed',
+    ];
     const trouble = this.#pick(fates);
     this.told.push(`(${trouble})`);
     const service = this.#service;

@@ -56,6 +56,8 @@ export class Copy {
   key: string = keys.acme;
   budget: number | undefined;
   name = 'spring';
+  /** The manifest says what everything costs. */
+  saysPrices = true;
   readonly #studio: Studio;
 
   constructor(studio: Studio, folder: string) {
@@ -78,7 +80,7 @@ export class Copy {
       version: 1,
       name: this.name,
       ...(this.budget !== undefined && { budget: { credits: this.budget } }),
-      prices,
+      ...(this.saysPrices && { prices }),
       tasks: Object.fromEntries(
         Object.entries(tasks).map(([id, { kind, says, more }]) => [id, { kind, with: requestOf(kind, says), ...more }]),
       ),
@@ -124,8 +126,12 @@ export class Copy {
     return this.run('apply', this.manifest, '--yes', '--poll-interval', '10', ...args);
   }
 
-  resolve(address: string, ...args: string[]): Promise<Ran> {
-    return this.run('resolve', this.manifest, address, ...args);
+  /** Where it is asked which create is meant, the first that is named. */
+  async resolve(address: string, ...args: string[]): Promise<Ran> {
+    const ran = await this.run('resolve', this.manifest, address, ...args);
+    const [, send] = /--send (\S+)/.exec(ran.err) ?? [];
+    if (ran.code === 0 || send === undefined) return ran;
+    return this.run('resolve', this.manifest, address, ...args, '--send', send);
   }
 
   get manifest(): string {

@@ -25,6 +25,8 @@ const lockFile = 'test/disk/lock-file.test.ts';
 const outputs = 'test/disk/outputs.test.ts';
 const join = 'test/lock/join.test.ts';
 const guard = 'test/disk/guard.test.ts';
+const committed = 'test/security/committed-state.test.ts';
+const named = 'test/security/named-files.test.ts';
 const oneRun = 'test/conduct/one-run.test.ts';
 const posts = 'test/cli/posts.test.ts';
 
@@ -105,7 +107,7 @@ export const invariants: readonly Invariant[] = [
   {
     id: 'I8',
     says: 'the state of a step only moves forward',
-    shown: [{ file: join, title: 'never moves a state back, and never forgets an intent that has no answer' }],
+    shown: [{ file: join, title: 'never moves a state back' }],
   },
   {
     id: 'I9',
@@ -276,6 +278,23 @@ export const invariants: readonly Invariant[] = [
       { file: sends, title: 'that both sent a kind without replay keep both charges' },
       { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
       { file: sends, title: 'two creates at once with one id: one of them stays open' },
+    ],
+  },
+  {
+    id: 'I23',
+    says: 'what somebody else can commit may change what a plan says, and never what a run does beside it',
+    shown: [
+      { file: committed, title: 'is never sent, neither as it is nor behind a link' },
+      { file: committed, title: 'changes nothing of what a run does or says' },
+      { file: committed, title: 'gc deletes none of them; what was saved from here it does' },
+      { file: committed, title: 'apply moves none of them: it copies' },
+      { file: committed, title: 'apply replaces none of them: it keeps what was there under another name' },
+      { file: named, title: 'is a new file, or one of events, and a run that is turned away leaves it alone' },
+      { file: named, title: 'as a pipe that nobody writes to is waited for by no command' },
+      { file: named, title: 'as a link out of the tree is neither read nor written' },
+      { file: 'test/manifest/json-schema.test.ts', title: 'gives up on what grows without end' },
+      { file: 'test/cli/saved-plan.test.ts', title: 'that buys what it does not show' },
+      { file: 'test/report/safe-text.test.ts', title: 'holds no order to a build system, as a key or as a value' },
     ],
   },
   {

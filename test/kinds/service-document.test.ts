@@ -45,6 +45,76 @@ describe('where creates go to', () => {
     );
   });
 
+  const takes = (...fields: string[]) => ({
+    post: body({ type: 'object', properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])) }),
+  });
+  const all = ['prompt', 'model', 'ratio', 'duration', 'image'];
+
+  it.each<[string, Map, object]>([
+    [
+      'the only one that takes what it is made from',
+      { '/videos/generations/new': takes('prompt') },
+      { path: '/videos/generations/new' },
+    ],
+    [
+      'beside others that take other things',
+      { '/videos/a': takes('prompt'), '/videos/b': takes('videoId'), '/videos/c': { post: {} } },
+      { path: '/videos/a' },
+    ],
+    [
+      'of several the one that takes all',
+      { '/videos/a': takes('prompt', 'videoId'), '/videos/b': takes(...all) },
+      { path: '/videos/b' },
+    ],
+    [
+      'none where two take all',
+      { '/videos/a': takes(...all), '/videos/b': takes(...all) },
+      { why: 'which of POST /videos/a, POST /videos/b does it cannot be told' },
+    ],
+    [
+      'none where two take what it is made from',
+      { '/videos/a': takes('prompt'), '/videos/b': takes('prompt') },
+      { why: 'which of POST /videos/a, POST /videos/b' },
+    ],
+    [
+      'none below an id',
+      { '/videos/{id}/again': takes(...all) },
+      { why: 'no other POST below /videos takes `prompt`' },
+    ],
+    [
+      'none of another collection',
+      { '/videosphere/new': takes(...all), '/images/new': takes(...all) },
+      { why: 'no other POST below /videos takes' },
+    ],
+    ['none that is only asked', { '/videos/new': { get: takes(...all).post } }, { why: 'no other POST' }],
+    [
+      'in one of its forms',
+      {
+        '/videos/new': {
+          post: body({ oneOf: [{ properties: { url: {} } }, { allOf: [{ properties: { prompt: {} } }] }] }),
+        },
+      },
+      { path: '/videos/new' },
+    ],
+  ])('another path by its operation: %s', (_name, paths, expected) => {
+    const { creates, missing } = read(documentOf(paths));
+    if ('path' in expected)
+      expect([creates.video, missing.video]).toEqual([
+        expect.objectContaining({ ...expected, byOperation: true }),
+        undefined,
+      ]);
+    else
+      expect([creates.video, missing.video]).toEqual([
+        undefined,
+        expect.stringContaining((expected as { why: string }).why),
+      ]);
+  });
+
+  it('a known path goes before any other', () => {
+    const { creates } = read(documentOf({ '/videos/new': takes(...all), '/videos': { post: {} } }));
+    expect(creates.video).toEqual({ path: '/videos' });
+  });
+
   it('what stands beside the API is no operation of it', () => {
     expect(read(documentOf({ '/uploads': { servers: [{ url: '/' }], post: {} } })).operations).toEqual([]);
   });

@@ -98,7 +98,7 @@ describe('what is not forgotten', () => {
     is: 'refused',
     address: 'a',
     text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
-    hint: advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', 'a', '--not-spent')} (or --spend-again, or --job and its id)`,
+    hint: advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', 'a')}`,
   };
   const running: Ruling = {
     is: 'refused',

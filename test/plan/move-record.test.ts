@@ -121,7 +121,7 @@ describe('what is not moved', () => {
       old([saved(step), create(was)]),
       {},
       'cannot take over old: the answer to its create was lost',
-      advise`decide about it first: ${call('resolve', 'old', '--not-spent')} (or --spend-again, or --job and its id)`,
+      advise`decide about it first: ${call('resolve', 'old')}`,
     ],
     [
       'what was never bought',

@@ -159,7 +159,7 @@ describe('the purchase that can be decided about', () => {
       lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
       {
         text: 'has a create whose answer was lost',
-        hint: advise`run apply, which asks for it again; what stays unknown: ${call('resolve', 'a', '--not-spent')} (or --spend-again, or --job and its id)`,
+        hint: advise`run apply, which asks for it again; what stays unknown: ${call('resolve', 'a')}`,
       },
     ],
     [

@@ -106,7 +106,7 @@ describe.concurrent('a lost answer, through the command', () => {
     expect(code, err).toBe(6);
     const [job] = trial.service.ledger();
     expect(err).toContain(`it may be ${job?.id}`);
-    expect(err).toContain('mediabatch resolve campaign.yaml asked --job ID | --not-spent | --spend-again');
+    expect(err).toContain('--not-spent or --spend-again: mediabatch resolve campaign.yaml asked\n');
     expect(trial.service.ledger()).toHaveLength(1);
   });
 });

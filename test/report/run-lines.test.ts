@@ -61,12 +61,14 @@ describe('createLines', () => {
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
+      hero@fr  asking  the answer to an earlier create of it was lost
+      hero@fr  asked  an earlier create of it was made: job j-8, which is on record now
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; it is bought again
       logo  uploaded  asset-1 (2.0 kB)
       hero@l'été  failed  the link has expired
       theme@a  created  job j-5, 12 credits (31 of 60 left)
-      paused  waiting for credits until 02:00; next try in 4 s (HTTP 402: no credits)
+      paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
       goes on  there are credits again, after 31 s
       stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
       theme@a  still running
@@ -190,7 +192,7 @@ describe('summaryText', () => {
 
       unresolved, it is not known whether these were charged
         hero@fr  no answer
-          to decide: mediabatch resolve campaign.yaml hero@fr --not-spent (or --spend-again, or --job and its id)
+          to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
 
       blocked
         theme@d  needs hero@it, which is lost
@@ -202,6 +204,7 @@ describe('summaryText', () => {
       to go on: mediabatch apply campaign.yaml
 
       noticed
+        hero@fr: an earlier create of it was made: job j-8, which is on record now
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 
@@ -298,7 +301,7 @@ describe('summaryText', () => {
         7 steps  no answer
           hero@u0, hero@u1, hero@u2, hero@u3, hero@u4, … and 2 more
           all of them: mediabatch status campaign.yaml --list --select state:unresolved
-          to decide, one after the other: mediabatch resolve campaign.yaml hero@u0 --not-spent (or --spend-again, or --job and its id)
+          to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
 
       blocked
         8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused

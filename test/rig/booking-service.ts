@@ -31,9 +31,10 @@ export interface IncomingCreate {
 
 /**
  * What becomes of a create: `book` answers with its job. `lose`: booked, and the connection breaks. `drop`: the connection
- * breaks and nothing is booked. `hang`: booked, and never answered. A number: refused, or failed, with that status.
+ * breaks and nothing is booked. `hang`: booked, and never answered. `page`, `nameless`: booked, and answered with the page of
+ * a captive portal, or without an id. A number: refused, or failed, with that status.
  */
-export type Fate = 'book' | 'lose' | 'drop' | 'hang' | 400 | 401 | 402 | 429 | 502;
+export type Fate = 'book' | 'lose' | 'drop' | 'hang' | 'page' | 'nameless' | 400 | 401 | 402 | 409 | 429 | 502;
 
 const dayMs = 24 * 3_600_000;
 
@@ -60,6 +61,10 @@ export class BookingService {
   hold: (create: IncomingCreate) => Promise<void> | undefined = () => undefined;
   /** An empty account is said before a key is looked at. */
   refusesBeforeReplay = false;
+  /** A job takes so long. */
+  jobMs = 0;
+  /** The date on answers that a cache in between has kept so long: those that are no answers about an account. */
+  cachedForMs = 0;
   /** Told as soon as a create is booked, before any answer. */
   onBooked: (job: BookedJob) => void = () => {};
   balance = Number.POSITIVE_INFINITY;
@@ -118,7 +123,8 @@ export class BookingService {
       response.on('close', () => {
         if (isWaiting) this.#waiting -= 1;
       });
-      send(response, await reply, new Date(this.#time.now()));
+      const keptMs = (request.url ?? '').includes('openapi') ? this.cachedForMs : 0;
+      send(response, await reply, new Date(this.#time.now() - keptMs));
     });
   }
 
@@ -139,7 +145,9 @@ export class BookingService {
       (one) => one.account === caller.account && kinds.includes(one.kind) && one.id === found,
     );
     if (job === undefined) return refusal(404);
-    return { status: 200, json: { success: true, data: { id, status: 'COMPLETED', ...this.#output(job) } } };
+    const isDone = this.#time.now() >= job.at + this.jobMs;
+    const state = isDone ? { status: 'COMPLETED', ...this.#output(job) } : { status: 'PROCESSING' };
+    return { status: 200, json: { success: true, data: { id: job.id, ...state } } };
   }
 
   #create(
@@ -154,6 +162,8 @@ export class BookingService {
     const made = this.#carryOut(fate, { kind, account, key, body, text });
     if (fate === 'lose' || this.isDown) return 'break';
     if (fate === 'hang') return 'hang';
+    if (fate === 'page') return { status: 200, bytes: Buffer.from('<html>Sign in to the network</html>') };
+    if (fate === 'nameless') return { status: 200, json: { success: true } };
     const reply = typeof made === 'number' ? refusal(made) : this.#accepted(made);
     return this.hold(create)?.then(() => reply) ?? reply;
   }
@@ -170,7 +180,8 @@ export class BookingService {
     const known = stored !== undefined && this.#time.now() - stored.at < dayMs ? stored : undefined;
     if (known !== undefined && known.body !== text) this.violations.push(`${key} came back with other bytes`);
     const own = typeof fate === 'number' ? fate : known?.job === undefined && price > this.balance ? 402 : undefined;
-    const isFirst = own !== undefined && (own === 401 || own === 429 || own === 502 || this.refusesBeforeReplay);
+    const isFirst =
+      own !== undefined && (own === 401 || own === 409 || own === 429 || own === 502 || this.refusesBeforeReplay);
     if (isFirst) return own;
     if (known !== undefined) return known.job ?? known.refused ?? 500;
     if (own === undefined) return this.#book({ ...given, price });
@@ -231,7 +242,7 @@ export class BookingService {
       ...job.body,
       ...(kind === 'voiceover' && { voiceId: job.body.voice_id }),
       id: job.id,
-      status: 'COMPLETED',
+      status: this.#time.now() >= job.at + this.jobMs ? 'COMPLETED' : 'PROCESSING',
       creditsUsed: this.listedCredits(job),
       ...this.#output(job),
     }));

@@ -32,6 +32,7 @@ const answers: Record<string, Answer> = {
   auth: { is: 'refused', status: 401, why: 'auth', message },
   credits: { is: 'refused', status: 402, why: 'credits', message },
   user: { is: 'refused', status: 404, why: 'user', message },
+  'no-route': { is: 'no-route', message },
 };
 
 /** What to do, and whether spending stops. Written out: this is the promise, not the program's own opinion of it. */
@@ -79,6 +80,17 @@ const table: Record<string, Record<string, string>> = {
     tiredFresh: 'give-up',
   },
   invalid: {
+    fresh: 'refuse',
+    replayed: 'give-up',
+    jwt: 'refuse',
+    listed: 'refuse',
+    resent: 'refuse',
+    old: 'give-up',
+    tired: 'give-up',
+    tiredFresh: 'refuse',
+  },
+  // No other kind has to do with it: nothing is stopped.
+  'no-route': {
     fresh: 'refuse',
     replayed: 'give-up',
     jwt: 'refuse',

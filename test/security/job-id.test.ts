@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Http, HttpCall } from '../../src/service/http.ts';
+import { pathWithId } from '../../src/service/job-path.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
 import { watchJob } from '../../src/service/watch.ts';
 import { VirtualClock } from '../rig/virtual-clock.ts';
 
-test.each(['a/b', '../../posts', 'a?x=1', 'a#b', '..%2f..%2fposts', '%2e%2e'])(
+test.each(['a/b', '/a//b', 'a?x=1', 'a#b', 'a%2fposts', '100%', "$&$'", '...'])(
   'the job id %s stays one part of an address',
   async (jobId) => {
     const clock = new VirtualClock();
@@ -36,5 +37,12 @@ test.each(['a/b', '../../posts', 'a?x=1', 'a#b', '..%2f..%2fposts', '%2e%2e'])(
       expect(pathname.split('/')).toHaveLength(6);
       expect(search + hash).toBe('');
     }
+  },
+);
+
+test.each(['..', '../../posts', '%2e%2e', '%252e%252e', 'a%2f..%2fb'])(
+  'the job id %s gets into no address',
+  (jobId) => {
+    expect(() => pathWithId('/image/status/{id}', jobId)).toThrow('not an id');
   },
 );

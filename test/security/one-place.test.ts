@@ -43,17 +43,28 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
-  test('an address is judged by one function, wherever a link of somebody else is followed', () => {
-    expect(filesWith(/export async function guardUrl/)).toEqual(['service/address-guard.ts']);
-    expect(filesWith(/from 'undici'/)).toEqual([
+  test('an address is judged by one room, wherever a link of somebody else is followed', () => {
+    // To the service itself, and to whatever it names.
+    expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/exchange.ts', 'service/links.ts']);
+    expect(filesWith(/\bexchange\(/)).toEqual(['service/exchange.ts', 'service/http.ts']);
+    expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
+    expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
+    // `ask` takes only what `judgeLink` allowed.
+    expect(filesWith(/judgeLink\(/)).toEqual([
+      'service/address-guard.ts',
       'service/download.ts',
-      'service/exchange.ts',
-      'service/http.ts',
-      'service/incoming.ts',
       'service/put-file.ts',
     ]);
-    expect(filesWith(/openIncoming\(/)).toEqual(['service/download.ts', 'service/incoming.ts']);
-    expect(filesWith(/guardUrl\(/)).toEqual(['service/address-guard.ts', 'service/download.ts', 'service/put-file.ts']);
+  });
+
+  test('an id of the service gets into an address by one function', () => {
+    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/job-path.ts']);
+    expect(filesWith(/encodeURIComponent\(/)).toEqual([
+      'graph/uploads.ts',
+      'service/job-path.ts',
+      'service/secrets.ts',
+    ]);
+    expect(filesWith(/export function isJobId/)).toEqual(['lock/job-id.ts']);
   });
 
   test('what a terminal obeys is made visible by one room', () => {

@@ -7,6 +7,7 @@ export interface Threat {
 
 const answers = 'test/cli/answers.test.ts';
 const http = 'test/service/http.test.ts';
+const download = 'test/service/download.test.ts';
 const classify = 'test/service/classify.test.ts';
 const outputs = 'test/disk/outputs.test.ts';
 const attacks = 'test/disk/attacks.test.ts';
@@ -29,7 +30,7 @@ export const threats: readonly Threat[] = [
   {
     threat: 'the key is sent to the hosts of outputs and uploads',
     shown: [
-      [http, 'from the local service itself, without the key'],
+      [download, 'to the local service itself, without the key'],
       [answers, 'a key never leaves over plain http to a name that only looks like this machine'],
     ],
   },
@@ -80,14 +81,15 @@ export const threats: readonly Threat[] = [
   {
     threat: 'a link leads into a private network',
     shown: [
-      [http, 'refuses %s'],
+      [download, 'never to %s'],
+      [download, 'a name is refused when one of its addresses is not public'],
       [classify, 'addresses that lead inwards, in every spelling of IPv6 too'],
       [answers, 'a link into a private network is refused, the id kept, the others go on'],
     ],
   },
   {
     threat: 'a redirect leads into a private network',
-    shown: [[http, 'a redirect into a private network is refused at that hop']],
+    shown: [[download, 'into a private network are refused at that hop']],
   },
   { threat: 'an answer without end', shown: [[http, 'an answer without end is cut off']] },
   { threat: 'an answer that drips for ever', shown: [[http, 'an answer that drips for ever: the deadline holds']] },
@@ -136,10 +138,37 @@ export const threats: readonly Threat[] = [
   {
     threat: 'a folder of state that came with a branch',
     shown: [
+      ['test/disk/sealed-file.test.ts', 'counts for nothing, and what was kept here for all'],
+      ['test/security/committed-state.test.ts', 'is never sent, neither as it is nor behind a link'],
       [attacks, 'a link as .gitignore is not written through'],
       [attacks, 'a linked folder is refused'],
       ['test/disk/guard.test.ts', 'is refused when its folder is a symbolic link'],
     ],
+  },
+  {
+    threat: 'a lock that names files of somebody else',
+    shown: [
+      ['test/security/committed-state.test.ts', 'gc deletes none of them'],
+      ['test/security/committed-state.test.ts', 'apply moves none of them'],
+    ],
+  },
+  {
+    threat: 'a file that is named is a link, a pipe or a device',
+    shown: [
+      ['test/security/named-files.test.ts', 'as a pipe that nobody writes to is waited for by no command'],
+      ['test/security/named-files.test.ts', 'as a link out of the tree is neither read nor written'],
+    ],
+  },
+  {
+    threat: 'schemas and patterns that take for ever',
+    shown: [
+      ['test/manifest/json-schema.test.ts', 'takes no longer than the text is long'],
+      ['test/manifest/json-schema.test.ts', 'gives up on what grows without end'],
+    ],
+  },
+  {
+    threat: 'a saved plan that does something else than it shows',
+    shown: [['test/cli/saved-plan.test.ts', 'refuses one']],
   },
   {
     threat: 'reserved and colliding names',

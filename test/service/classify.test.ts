@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isInward } from '../../src/graph/inward-address.ts';
-import { isJobId } from '../../src/lock/check-line.ts';
+import { isJobId } from '../../src/lock/job-id.ts';
 import { classifyCreate } from '../../src/service/create.ts';
 import { parseRetryAfter } from '../../src/service/fields.ts';
 import type { HttpAnswer } from '../../src/service/http.ts';
@@ -27,6 +27,10 @@ describe('what the answer to a create proves', () => {
     ['401 of a proxy', answer(401, { message: 'login' }), 'ambiguous'],
     ['402', answer(402, error), 'refused credits'],
     ['404 means: no such user', answer(404, error), 'refused user'],
+    ['404 of a proxy, or of a server without that route', answer(404, undefined), 'no-route'],
+    ['404 in words that are not the service’s', answer(404, { statusCode: 404, message: 'Cannot POST' }), 'no-route'],
+    ['405', answer(405, undefined), 'no-route'],
+    ['405 in the words of the service', answer(405, error), 'no-route'],
     ['413', answer(413, error), 'refused invalid'],
     ['422', answer(422, error), 'refused invalid'],
     ['409', answer(409, error), 'in-progress'],
@@ -42,6 +46,15 @@ describe('what the answer to a create proves', () => {
     const detail = seen.is === 'refused' ? ` ${seen.why}` : seen.is === 'throttled' ? ` ${seen.afterMs}` : '';
     expect(`${seen.is}${detail}`).toBe(expected);
   });
+});
+
+test.each([
+  [true, 'refused'],
+  [undefined, 'refused'],
+  [false, 'no-route'],
+])('404 in the words of the service, where its document has the operation: %s', (isDocumented, is) => {
+  const route = { path: '/videos/create', ...(isDocumented !== undefined && { isDocumented }) };
+  expect(classifyCreate(answer(404, error), (text) => text, { route }).is).toBe(is);
 });
 
 describe('small facts', () => {
@@ -70,8 +83,54 @@ describe('small facts', () => {
   });
 
   test('job ids', () => {
-    expect(['a', 'gen_01H', 'a/b', 'x'.repeat(256)].filter((id) => !isJobId(id))).toEqual([]);
-    expect(['', '.', '..', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string].filter(isJobId)).toEqual([]);
+    const good = [
+      'a',
+      'gen_01H',
+      'a/b',
+      '/a//b/',
+      'a?b=c',
+      'a#b',
+      '100%',
+      'a%2Fb',
+      '%zz',
+      '...',
+      'a..b',
+      '.a',
+      'a.',
+      '~;v=1',
+      '{id}',
+    ];
+    expect([...good, "$&$'", 'x'.repeat(256), '%25'.repeat(85)].filter((id) => !isJobId(id))).toEqual([]);
+    const bad = ['', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string];
+    const folders = ['.', '..', '../x', 'a/..', 'a/./b', '/..', 'a\\..\\b', '..;/x', 'a/..;v=1'];
+    const hidden = [
+      '%2e',
+      '%2E%2e',
+      '.%2e',
+      '%252e',
+      '%25252e%2e',
+      'a%2f..%2fb',
+      'a%2f%2e%2e',
+      '..%5cx',
+      '..%00',
+      '.%0a.',
+      '..%20',
+    ];
+    expect([...bad, ...folders, ...hidden].filter(isJobId)).toEqual([]);
+  });
+
+  test('an id that cannot be used is told: a person may find the job by it', () => {
+    for (const [id, told] of [
+      ['a b', '"a b"'],
+      [7, '7'],
+      ['%2e%2e', '"%2e%2e"'],
+    ] as const) {
+      const seen = classifyCreate(answer(200, { generation: { id } }), (text) => text);
+      expect(seen).toEqual({
+        is: 'ambiguous',
+        message: `the service accepted the request without a usable job id (it says ${told})`,
+      });
+    }
   });
 
   test('Retry-After in seconds and as a date', () => {

@@ -54,7 +54,11 @@ describe('what a finished job gives', () => {
 
 describe('where the job stands in the answer to a create', () => {
   const answer = (kind: string, json: Json) =>
-    classifyCreate({ is: 'answer', status: 200, headers: {}, json }, (text) => text, kinds[kind]);
+    classifyCreate(
+      { is: 'answer', status: 200, headers: {}, json },
+      (text) => text,
+      kinds[kind] === undefined ? {} : { kind: kinds[kind] },
+    );
   const job = (jobId: string, more = {}) => ({ is: 'accepted', job: { jobId, credits: 3, balance: 9, ...more } });
   const money = { success: true, creditsDeducted: 3, creditsRemaining: 9 };
 

@@ -103,7 +103,7 @@ describe('small files', () => {
     ['no id', { success: true, data: { url: asset.url } }],
     ['an id that is a path', { success: true, data: { ...asset, id: '..' } }],
     ['a link without https', { success: true, data: { ...asset, url: 'http://cdn.example/a.png' } }],
-    ['a link to another port of this machine', { success: true, data: { ...asset, url: 'http://127.0.0.1:9/a.png' } }],
+    ['a link to another name of this machine', { success: true, data: { ...asset, url: 'http://localhost:9/a.png' } }],
     ['a link with a login', { success: true, data: { ...asset, url: 'https://a:b@cdn.example/a.png' } }],
     ['a link without end', { success: true, data: { ...asset, url: `https://cdn.example/${'a'.repeat(2048)}` } }],
     ['a link with a line break', { success: true, data: { ...asset, url: 'https://cdn.example/a\nb' } }],
@@ -114,11 +114,14 @@ describe('small files', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('a link to the local service itself can be used', async () => {
+  it.each([
+    ['service itself', (origin: string) => `${origin}/a.png`],
+    ['storage beside it', () => 'http://127.0.0.1:9/a.png'],
+  ])('a link to the local %s can be used', async (_name, linkTo) => {
     const served = await serveScript(() => ({
-      json: { success: true, data: { ...asset, url: `${served.origin}/a.png` } },
+      json: { success: true, data: { ...asset, url: linkTo(served.origin) } },
     }));
-    expect((await served.library.upload(makeFile(3), signal)).url).toBe(`${served.origin}/a.png`);
+    expect((await served.library.upload(makeFile(3), signal)).url).toBe(linkTo(served.origin));
   });
 });
 
@@ -199,9 +202,9 @@ describe('large files', () => {
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
     const urls = [
-      `http://127.0.0.1:${port}/x`,
-      `https://127.0.0.1:${port}/x`,
+      `http://127.0.0.2:${port}/x`,
       `http://localhost:${port}/x`,
+      `http://me:secret@127.0.0.1:${port}/x`,
       'https://10.0.0.1/x',
       'https://169.254.169.254/x',
       'https://[::1]/x',
@@ -218,6 +221,29 @@ describe('large files', () => {
       expect(message).not.toContain('pw');
     }
     expect(reached).toBe(0);
+  });
+
+  it('storage on another port of the local service', async () => {
+    const stored = await serveScript(() => ({ status: 201 }));
+    const { library } = await serveStorage(undefined, { uploadUrl: `${stored.origin}/blob?signed` });
+    const file = makeFile(large);
+    expect((await library.upload(file, signal)).id).toBe('asset-1');
+    expect(stored.calls.map(({ name, sha256, headers }) => [name, sha256, headers.authorization])).toEqual([
+      ['PUT //blob', file.sha256, undefined],
+    ]);
+  });
+
+  it('a long answer of a storage that closes at once harms nobody', async () => {
+    const { library } = await serveStorage(({ name }) =>
+      name === 'PUT //storage/blob'
+        ? (response) => {
+            response.shouldKeepAlive = false;
+            response.useChunkedEncodingByDefault = false;
+            response.writeHead(200).end(Buffer.alloc(1 << 20, '<'));
+          }
+        : undefined,
+    );
+    expect((await library.upload(makeFile(large), signal)).id).toBe('asset-1');
   });
 
   it('a redirect of the storage is not followed', async () => {

@@ -1,6 +1,6 @@
 import type { Step } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
-import { isJobId } from '../../lock/check-line.ts';
+import { isJobId } from '../../lock/job-id.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { matchSteps } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';

@@ -1,9 +1,10 @@
 import { openLockFile } from '../../disk/lock-file.ts';
-import { isJobId } from '../../lock/check-line.ts';
+import { isJobId } from '../../lock/job-id.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, sendOf } from '../../lock/sends.ts';
 import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
 import { isPost } from '../../plan/post-record.ts';
 import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
@@ -34,7 +35,7 @@ export async function resolve(
   context: { options: ResolveOptions; terminal: Terminal },
 ): Promise<number> {
   const { options, terminal } = context;
-  const finding = readFinding(options);
+  const finding = readFinding(address, options);
   const paths = campaignPaths(file, options);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
   let kind: string;
@@ -68,9 +69,11 @@ export async function resolve(
   return exitCodes.done;
 }
 
-function readFinding(options: ResolveOptions): Finding {
+function readFinding(address: string, options: ResolveOptions): Finding {
   const { job, credits, notSpent, spendAgain } = options;
-  if ([job !== undefined, notSpent === true, spendAgain === true].filter(Boolean).length !== 1) {
+  const found = [job !== undefined, notSpent === true, spendAgain === true].filter(Boolean).length;
+  if (found === 0) throw nothingFound(address);
+  if (found !== 1) {
     throw new CommandError(
       exitCodes.wrongUsage,
       'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
@@ -89,6 +92,15 @@ function readFinding(options: ResolveOptions): Finding {
     );
   }
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
+}
+
+/** Whoever pastes the command of a hint is told what there is to decide. */
+function nothingFound(address: string): CommandError {
+  return new CommandError(
+    exitCodes.needsDecision,
+    `what became of the create of ${address} is not known yet: look at the service's dashboard`,
+    advise`if it shows the job, add --job and its id; if it does not: ${call('resolve', address, '--not-spent')}; to buy it whatever happened: ${call('resolve', address, '--spend-again')}`,
+  );
 }
 
 /** The send that a decision is about. It is named wherever there is a choice: a decision about one says nothing of another. */

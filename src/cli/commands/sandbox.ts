@@ -25,7 +25,7 @@ export interface RunningSandbox {
   url: string;
   balance(): number;
   setBalance(credits: number): void;
-  /** Whether this is a job, a post or a file that it has. */
+  /** Whether this is a job, a post or a file that it has made. */
   knows(id: string): boolean;
   close(): Promise<void>;
 }

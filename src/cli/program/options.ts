@@ -19,7 +19,7 @@ export function addPlanOptions(command: Command): Command {
 /** Which steps a command is about. */
 export function addSelectOptions(command: Command): Command {
   return command
-    .option('-s, --select <selection>', 'only these steps: hero@A*, +teaser, kind:video, tag:launch …', collectText)
+    .option('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', collectText)
     .option('-x, --exclude <selection>', 'but not these', collectText);
 }
 

@@ -1,0 +1,49 @@
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { closedSends, mayBeCharged, sendOf } from '../lock/sends.ts';
+import { isSpending } from './actions.ts';
+import type { Held } from './held.ts';
+import type { PlanRow } from './plan.ts';
+import type { PriceOf } from './prices.ts';
+
+/**
+ * The price classes of creates whose answers were lost at prices that nobody knows, where a row of this plan finds out each
+ * of them: it goes alone, and its charge prices the lost one too. Empty where there is none, or where something is held that
+ * no other charge would price: a job whose service says nothing, a second one lost at the same price, one that nothing is
+ * like.
+ *
+ * @param asked sends that this plan asks about
+ */
+export function findLostPrices(
+  { lock, graph }: { lock: Lock; graph: Pick<Graph, 'budget'> },
+  facts: { held: Held; priceOf: PriceOf; asked: ReadonlySet<string>; rows: readonly PlanRow[] },
+): readonly string[] {
+  const { held, priceOf, asked, rows } = facts;
+  if (held.unknownPrices === 0 || graph.budget === undefined) return [];
+  const lost = new Map<string, string>();
+  const closed = closedSends(lock);
+  for (const { kind, purchases } of lock.steps.values()) {
+    for (const purchase of purchases) {
+      const { request = purchases[0]?.request } = purchase;
+      if (!mayBeCharged(purchase) || request === undefined) continue;
+      const id = sendOf(purchase);
+      if (asked.has(id) || closed.has(id)) continue;
+      const price = priceOf(purchase.kind ?? kind, request);
+      if (price.credits === null) lost.set(id, price.class);
+    }
+  }
+  const classes = new Set(lost.values());
+  const finding = rows.filter(({ action, credits }) => isSpending(action) && credits === null);
+  const found = new Set(finding.map(({ order }) => order?.price.class));
+  const isEach = classes.size === held.unknownPrices && [...classes].every((name) => found.has(name));
+  return isEach ? [...classes].sort() : [];
+}
+
+/** Why a step of known price does not go while a lost create may have cost anything. */
+export const whileLost = 'waits until the price of a create is known whose answer was lost; run again then';
+
+/** The rows that do not go before lost prices are found out: those that cost something themselves. */
+export function waitForPrices(rows: readonly PlanRow[], lostPrices: readonly string[]): PlanRow[] {
+  if (lostPrices.length === 0) return [];
+  return rows.filter(({ action, credits }) => isSpending(action) && credits !== null && credits > 0);
+}

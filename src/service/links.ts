@@ -1,0 +1,112 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
+import { type JudgedLink, makeCheckedLookup, ownHostOf } from './address-guard.ts';
+import { connectionOptions } from './connections.ts';
+
+export interface LinkCall {
+  method: 'GET' | 'PUT';
+  headers: OutgoingHttpHeaders;
+  body?: AsyncIterable<Uint8Array>;
+  signal: AbortSignal;
+  /** Without a byte taken or an answer begun for so long, the host counts as gone. Waiting for a free connection is not counted. */
+  silenceMs: number;
+}
+
+/** Asks hosts that the service names: where outputs are, where files are put. No credential leaves by it. */
+export interface Links {
+  readonly ownHost: string | undefined;
+  /** The answer, with its body still to come: to be read or destroyed, for it holds a connection. Rejects when there is none. */
+  ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
+  close(): void;
+}
+
+/** `lookup`: finds the addresses of a name. */
+export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
+  const shared = {
+    ...connectionOptions,
+    keepAlive: true,
+    maxSockets: 16,
+    highWaterMark: Number(process.env.HWM ?? 65536),
+  };
+  const agents = {
+    public: new HttpsAgent({ ...shared, lookup: makeCheckedLookup(options.lookup) }),
+    own: new HttpAgent(shared),
+    ownEncrypted: new HttpsAgent(shared),
+  };
+  return {
+    ownHost: ownHostOf(options.baseUrl),
+    ask({ url, isOwn }, call) {
+      const isEncrypted = url.protocol === 'https:';
+      const agent = !isOwn ? agents.public : isEncrypted ? agents.ownEncrypted : agents.own;
+      const { method, headers } = call;
+      const request = isEncrypted ? httpsRequest : httpRequest;
+      return answerTo(() => request({ ...urlToHttpOptions(url), agent, method, headers }), call);
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCall): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const request = open();
+    let timer: NodeJS.Timeout | undefined;
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const fail = (error: unknown) => {
+      settle();
+      reject(error);
+      request.destroy();
+    };
+    const giveUp = () => fail(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    request.once('socket', () => {
+      timer = setTimeout(() => fail(new Error(`no answer within ${Math.round(silenceMs / 1000)} s`)), silenceMs);
+    });
+    request.once('response', (response) => {
+      settle();
+      // Until somebody reads it.
+      response.on('error', () => {});
+      // A body without a length must not look whole because its connection was reset.
+      request.on('error', (error) => response.destroy(error));
+      resolve(response);
+    });
+    request.on('error', fail);
+    request.once('close', () => fail(new Error('the connection was closed without an answer')));
+    if (body === undefined) request.end();
+    else send(body, request, () => timer?.refresh()).catch(fail);
+  });
+}
+
+/** As quickly as it is taken, and no longer than somebody takes it. */
+async function send(body: AsyncIterable<Uint8Array>, request: ClientRequest, onTaken: () => void): Promise<void> {
+  for await (const piece of body) {
+    onTaken();
+    if (!request.destroyed && !request.write(piece)) await drained(request);
+    if (request.destroyed) return;
+  }
+  request.end();
+}
+
+function drained(request: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      request.off('drain', goOn);
+      request.off('close', goOn);
+      resolve();
+    };
+    request.once('drain', goOn);
+    request.once('close', goOn);
+  });
+}

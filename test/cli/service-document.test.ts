@@ -1,0 +1,226 @@
+import { cpSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { command } from '../rig/command.ts';
+import { folderWith, key } from './scripted.ts';
+
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
+  'base64',
+);
+const video = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\x08mdat', 'latin1');
+
+interface Given {
+  /** Where videos are made. */
+  create?: string;
+  /** The service's own document; absent: it has none. */
+  document?: unknown;
+  /** The answer to an operation that there is not. */
+  missing?: [status: number, body: string];
+}
+
+/** A service that makes pictures, and videos somewhere. */
+async function serviceAt({ create = '/videos/create', document, missing = [404, 'Cannot POST'] }: Given) {
+  const seen: string[] = [];
+  const made: string[] = [];
+  const given = { create, document, missing };
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace('/api/v1', '');
+    const [bare = ''] = path.split('?');
+    seen.push(`${request.method} ${path}`);
+    const json = (body: unknown) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    request.resume().on('end', () => {
+      const isVideo = request.method === 'POST' && bare === given.create;
+      if (isVideo || (request.method === 'POST' && bare === '/image-generations/create')) {
+        made.push(`${isVideo ? 'v' : 'i'}${made.length + 1}`);
+        return json({ success: true, generation: { id: made.at(-1) }, creditsDeducted: 2, creditsRemaining: 90 });
+      }
+      if (bare === '/openapi.json' && given.document !== undefined) return json(given.document);
+      if (bare.startsWith('/files/')) return response.end(bare.includes('/v') ? video : picture);
+      const id = /\/status\/(\w+)$/.exec(bare)?.[1];
+      if (id !== undefined)
+        return json({ success: true, data: { id, status: 'COMPLETED', outputUrl: `${url}/files/${id}` } });
+      if (bare === '/videos/all') return json({ success: true, generations: [], pagination: { hasNextPage: false } });
+      const [status, body] = given.missing;
+      response.writeHead(status).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  return { seen, made, given, url, env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: key } };
+}
+
+const campaign = `version: 1
+name: films
+service: { concurrency: 1 }
+prices: { image: 2, video: 2 }
+tasks:
+  film: { kind: video, foreach: [a, b, c], with: { prompt: "{{row}}" }, save: "out/{{row}}" }
+  hero: { kind: image, with: { prompt: hero }, save: out/hero }
+`;
+const only = (...tasks: string[]) =>
+  campaign
+    .split('\n')
+    .filter((line) => !/^ {2}(film|hero):/.test(line) || tasks.includes(line.trim().split(':')[0] ?? ''))
+    .join('\n');
+
+const post = (...fields: string[]) => ({
+  post: {
+    requestBody: {
+      content: {
+        'application/json': {
+          schema: { type: 'object', properties: Object.fromEntries(fields.map((name) => [name, { type: 'string' }])) },
+        },
+      },
+    },
+  },
+});
+const documentOf = (paths: object) => ({ openapi: '3.1.0', info: { version: '1.2.0' }, paths });
+
+const apply = (folder: string, env: Record<string, string>) =>
+  command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], { cwd: folder, env });
+const asksForDocument = (seen: string[]) => seen.filter((call) => call.includes('openapi.json'));
+
+describe('the document is asked for where something is made by it', () => {
+  test.each([
+    ['has one', documentOf({ '/videos/create': post('prompt') })],
+    ['has none', undefined],
+  ])(
+    'a service that %s: once when it is bought, not when there is only something to fetch, never when nothing is to do',
+    async (_name, document) => {
+      const { seen, env } = await serviceAt({ document });
+      const folder = folderWith({ 'campaign.yaml': campaign });
+      expect((await apply(folder, env)).code).toBe(0);
+      expect(asksForDocument(seen).length).toBe(document === undefined ? 2 : 1);
+      seen.length = 0;
+      const again = await apply(folder, env);
+      expect([again.code, seen], again.err).toEqual([0, []]);
+      rmSync(join(folder, 'out/b.mp4'));
+      const fetched = await apply(folder, env);
+      expect(fetched.code, fetched.err).toBe(0);
+      expect(seen).toEqual(
+        ['GET /video/status/v2', 'GET /files/v2'].map((call) => expect.stringMatching(call.replace(/v2/, 'v\\d'))),
+      );
+    },
+  );
+
+  test('a mistake that only a kept document of another day finds is none', async () => {
+    const { env, given } = await serviceAt({ document: documentOf({ '/videos/create': post('prompt') }) });
+    const folder = folderWith({ 'campaign.yaml': only('film') });
+    given.document = documentOf({
+      '/videos/create': {
+        post: { requestBody: { content: { 'application/json': { schema: { required: ['seed'] } } } } },
+      },
+    });
+    const refused = await apply(folder, env);
+    expect([refused.code, refused.err]).toEqual([65, expect.stringContaining('seed')]);
+    given.document = documentOf({ '/videos/create': post('prompt') });
+    const done = await apply(folder, env);
+    expect(done.code, done.err).toBe(0);
+  });
+});
+
+describe('a service that makes jobs elsewhere', () => {
+  test('they are made where its document says, by what the operation takes', async () => {
+    const create = '/videos/generations/new';
+    const document = documentOf({
+      [create]: post('prompt', 'duration'),
+      '/videos/{id}/publish': post('prompt'),
+      '/videos/tags': post('tag'),
+    });
+    const { seen, made, env } = await serviceAt({ create, document });
+    const { code, err } = await apply(folderWith({ 'campaign.yaml': campaign }), env);
+    expect(code, err).toBe(0);
+    expect(made).toHaveLength(4);
+    expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual(Array(3).fill(`POST ${create}`));
+  });
+
+  test('where its document has nothing that could be it, nothing is sent, and the others are made', async () => {
+    const document = documentOf({ '/videos/tags': post('tag') });
+    const { seen, made, env } = await serviceAt({ create: '/somewhere', document });
+    const { code, err } = await apply(folderWith({ 'campaign.yaml': campaign }), env);
+    expect(code, err).toBe(3);
+    expect(made).toEqual(['i1']);
+    expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual([]);
+    expect(err).toContain(
+      "not sent: the service's OpenAPI document has no POST /videos/create or POST /videos, and no other POST below /videos takes `prompt`",
+    );
+  });
+
+  test.each<[string, number, string]>([
+    ['says so in a page', 404, '<html>Cannot POST</html>'],
+    [
+      'says so in JSON that is not its own error',
+      404,
+      '{"statusCode":404,"message":"Cannot POST","error":"Not Found"}',
+    ],
+    ['takes other methods there', 405, '{"success":false,"error":"method not allowed"}'],
+  ])('a route that is not there (it %s) ends no run and stops no other kind', async (_name, status, body) => {
+    const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, body] });
+    const folder = folderWith({ 'campaign.yaml': campaign });
+    const { code, err } = await apply(folder, env);
+    expect(code, err).toBe(3);
+    expect(made).toEqual(['i1']);
+    expect(err).toContain(`the service has no POST /videos/create (HTTP ${status}`);
+    // Not once for each step.
+    expect(seen.filter((call) => call === 'POST /videos/create')).toHaveLength(1);
+    // Nothing is open: where the route is there, they are made.
+    given.create = '/videos/create';
+    const again = await apply(folder, env);
+    expect(again.code, again.err).toBe(0);
+    expect(made).toHaveLength(4);
+  });
+
+  test('the error of the service itself still is: no such user', async () => {
+    const error = JSON.stringify({
+      success: false,
+      error: 'user not found',
+      code: 'NOT_FOUND',
+      message: 'user not found',
+    });
+    const { env } = await serviceAt({ create: '/somewhere', missing: [404, error] });
+    const { code, err } = await apply(folderWith({ 'campaign.yaml': only('film') }), env);
+    expect(code, err).toBe(77);
+  });
+
+  test('the error of the service itself, where its document has no such operation, is about the operation', async () => {
+    const error = JSON.stringify({ success: false, error: 'not found', code: 'NOT_FOUND', message: 'not found' });
+    const document = documentOf({ '/videos/create': post('prompt') });
+    const { made, env } = await serviceAt({ document, missing: [404, error] });
+    // Music is documented elsewhere, so it is tried.
+    const folder = folderWith({
+      'campaign.yaml': campaign
+        .replace('kind: image', 'kind: music')
+        .replace('prompt: hero', 'prompt: hero, model: song-7.5')
+        .replace('image: 2', 'music: 4'),
+    });
+    const { code, err } = await apply(folder, env);
+    expect(code, err).toBe(3);
+    expect(made).toEqual(['v1', 'v2', 'v3']);
+    expect(err).toContain('the service has no POST /music-generations/create (HTTP 404: not found');
+  });
+
+  test('a document that lies on disk sends nothing to a path that this version does not know', async () => {
+    const create = '/videos/generations/new';
+    const served = await serviceAt({ create, document: documentOf({ [create]: post('prompt') }) });
+    const folder = folderWith({ 'campaign.yaml': only('film') });
+    const first = await apply(folder, served.env);
+    expect(first.code, first.err).toBe(0);
+    const stateOf = (at: string) => join(at, '.mediabatch/service');
+    served.given.document = undefined;
+    served.seen.length = 0;
+    // As it may come with a pull request.
+    const other = folderWith({ 'campaign.yaml': only('film').replace('films', 'more-films') });
+    cpSync(stateOf(folder), stateOf(other), { recursive: true });
+    const second = await apply(other, served.env);
+    expect(second.code, second.err).toBe(3);
+    expect(served.seen.filter((call) => call === `POST ${create}`)).toEqual([]);
+  });
+});
