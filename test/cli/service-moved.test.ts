@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/cli/campaign-paths.ts';
+import { lockVersion } from '../../src/lock/record.ts';
+import { writeHeader } from '../../src/lock/write.ts';
 import { bin, command, root, type SandboxProcess, sandboxProcess, temporaryFolder } from '../rig/command.ts';
 
 const preload = pathToFileURL(join(root, 'test/rig/kill-at-write.mjs')).href;
@@ -65,7 +67,7 @@ async function moveService(service: SandboxProcess): Promise<SandboxProcess> {
 
 const digestOf = (service: SandboxProcess) =>
   knownService(false, { baseUrl: service.env.MEDIABATCH_BASE_URL ?? '' }) ?? '';
-const headerOf = (service: string) => `{"mediabatch":"lock","version":1,"service":"${service}"}\n`;
+const headerOf = (service: string) => writeHeader({ version: lockVersion, service });
 /** The services that the header lines of a lock name. */
 const servicesIn = (lock: string) =>
   lock.split('\n').flatMap((line) => (line.includes('"mediabatch"') ? [JSON.parse(line).service] : []));
@@ -152,12 +154,13 @@ describe('a service that has moved', () => {
     expect(silent.code).toBe(64);
     expect(silent.err).toContain('2 steps on record, made against another address');
     expect(silent.err).toContain('agree with --yes');
-    const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved');
+    const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved', '--out', 'p.plan.json');
+    expect(planned.err).toContain('mediabatch apply p.plan.json --service-moved\n');
     expect(planned.code, planned.err).toBe(0);
     expect(planned.out).toContain('pic@c');
     expect(campaign.lock()).toBe(lock);
 
-    const agreed = await campaign.apply(after, '--service-moved');
+    const agreed = await campaign.run(after, 'apply', 'p.plan.json', '--service-moved', '--yes');
     expect(agreed.code, agreed.err).toBe(0);
     expect(after.ledger().map(({ body }) => body.prompt)).toEqual(['a a', 'a b', 'a c']);
     expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);

@@ -316,7 +316,22 @@ export const controls: readonly Control[] = [
     file: 'src/lock/split-lines.ts',
     find: 'Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1',
     replace: 'bytes.lastIndexOf(lineFeed) + (carriageReturn > 0 ? 1 : 0)',
-    seenBy: { file: 'test/lock/edited-files.test.ts', title: 'is read as it was: CR' },
+    seenBy: {
+      file: 'test/lock/edited-files.test.ts',
+      title: 'is cut where a run was cut off afterwards, and nowhere else',
+    },
+  },
+  {
+    invariant: 'I22',
+    off: 'the header names the service before anything is bought from it',
+    file: 'src/cli/settle-lock.ts',
+    find: 'const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder);',
+    replace: 'const isClaimed = claims && loaded.isOlder;',
+    seenBy: {
+      file: 'test/cli/service-moved.test.ts',
+      title: 'and has nothing on record becomes the lock of this one, before anything is bought',
+    },
+    built: true,
   },
   {
     invariant: 'I12',

@@ -150,6 +150,10 @@ export const invariants: readonly Invariant[] = [
       { file: 'test/lock/torn.test.ts', title: 'is found at every byte, and what is appended after the cut is kept' },
       { file: lockFile, title: 'ends a last line that has no LF, and cuts a torn one' },
       {
+        file: 'test/lock/edited-files.test.ts',
+        title: 'keeps every job whose id is left, at whatever byte, or is refused',
+      },
+      {
         file: resume,
         title: 'with a damaged line in the middle, or a lock of the future: exit 65, nothing sent, nothing changed',
       },
@@ -241,6 +245,7 @@ export const invariants: readonly Invariant[] = [
         title: 'I19 commands that only look write nothing and ask the service nothing',
       },
       { file: answers, title: 'plan, status and validate write nothing and need nobody' },
+      { file: 'test/cli/read-only.test.ts', title: 'work on a file system that is mounted for reading (root)' },
     ],
   },
   {

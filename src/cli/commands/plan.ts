@@ -47,7 +47,9 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
       format satisfies never;
   }
   if (options.out !== undefined) {
-    const apply = { ...call('apply'), file: options.out, bare: true } as const;
+    // Planning records nothing: whoever applies says it again.
+    const moved = options.serviceMoved === true ? ['--service-moved'] : [];
+    const apply = { ...call('apply', ...moved), file: options.out, bare: true } as const;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; apply it: ${terminal.paste(apply)}\n`);
   }
   const unselected = findUnselected(made, { options, graph, command: 'plan' });
