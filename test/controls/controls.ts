@@ -427,8 +427,8 @@ export const controls: readonly Control[] = [
     invariant: 'I18',
     off: 'plan and apply decide with the same facts',
     file: 'src/cli/apply-campaign.ts',
-    find: '      redo: options.redo ?? [],\n      ...selectionOf(options),\n',
-    replace: "      redo: ['*'],\n      ...selectionOf(options),\n",
+    find: '        redo: options.redo ?? [],\n        ...selectionOf(options),\n',
+    replace: "        redo: ['*'],\n        ...selectionOf(options),\n",
     seenBy: {
       file: 'test/cli/plan-apply.test.ts',
       title: 'for six generated campaigns, each after an earlier one was applied',
@@ -693,6 +693,30 @@ export const controls: readonly Control[] = [
     seenBy: {
       file: 'test/report/safe-text.test.ts',
       title: 'holds no order to a build system, as a key or as a value',
+    },
+  },
+  {
+    invariant: 'I26',
+    off: 'an error that nobody awaits does not end the process',
+    file: 'src/cli/last-resort.ts',
+    find: "  process.on('uncaughtException', onError);\n",
+    replace: '',
+    seenBy: {
+      file: 'test/conduct/broken-run.test.ts',
+      title:
+        'a library that throws at an event of its own ends a run as runs end: what is paid is on record, and said to be',
+    },
+    built: true,
+  },
+  {
+    invariant: 'I26',
+    off: 'a body that broke once never looks whole',
+    file: 'src/service/read-body.ts',
+    find: "  stream.on('error', (error) => finish({ error }));\n",
+    replace: "  stream.on('error', () => finish({}));\n",
+    seenBy: {
+      file: 'test/service/download.test.ts',
+      title: 'cut before its length ends while its reader is behind (HTTP/1.1)',
     },
   },
 ];

@@ -183,7 +183,7 @@ export const invariants: readonly Invariant[] = [
         title: 'spent and held never exceed the cap, for any interleaving of any steps',
       },
       { file: engine, title: 'spent and held stay within the budget at every moment' },
-      { file: engine, title: 'lost answers of an unknown price hold everything that is left' },
+      { file: engine, title: 'two lost answers of an unknown price hold everything that is left' },
     ],
   },
   {
@@ -314,6 +314,20 @@ export const invariants: readonly Invariant[] = [
       {
         file: 'test/conduct/publish.test.ts',
         title: 'posts have a question of their own: how many, to which accounts, when',
+    ],
+  },
+  {
+    id: 'I26',
+    says: 'no input of a service or a disk ends a run with a stack: the words are ours, and the ids are on record',
+    shown: [
+      {
+        file: 'test/conduct/broken-run.test.ts',
+        title: 'a library that %s ends a run as runs end: what is paid is on record, and said to be',
+      },
+      { file: 'test/service/download.test.ts', title: '%s ends while its reader is behind' },
+      {
+        file: 'test/conduct/odd-downloads.test.ts',
+        title: 'files with %s, all at once, from a storage beside the service, of which one is cut at first',
       },
     ],
   },

@@ -33,6 +33,7 @@ const deeds = [
   'forget',
   'settle',
   'rename',
+  'remove',
   'branch',
   'merge',
   'merge',
@@ -167,6 +168,9 @@ export class Repository {
       case 'rename':
         this.#rename(at, pick);
         break;
+      case 'remove':
+        at.addresses.delete([...at.addresses][pick % Math.max(1, at.addresses.size)] ?? '');
+        break;
       case 'branch':
         if (this.branches.length < 3) {
           this.branches.push({ ...at, knows: at.knows.copy(), addresses: new Set(at.addresses), past: [...at.past] });
@@ -192,7 +196,7 @@ export class Repository {
 
   /** Clones that know nothing of each other use the same generation, attempt and key. */
   #send(at: Branch, pick: number, way: number): void {
-    const address = [...at.addresses][pick % at.addresses.size] ?? 'a';
+    const address = [...at.addresses][pick % Math.max(1, at.addresses.size)] ?? this.#add(at);
     const [kind, state] = way % 2 === 0 ? (['image', 'intent'] as const) : (['video', 'unresolved'] as const);
     const [generation, attempt] = [1 + (way >> 2), 1 + ((way >> 1) % 2)];
     const [step = address] = address.split('-');
@@ -202,6 +206,12 @@ export class Repository {
     const request = { prompt: step };
     const send = this.#name('send');
     this.#tell(at, { address, kind, fingerprint, generation, attempt, key, state, send, since, request });
+  }
+
+  #add(at: Branch): string {
+    const address = this.#name('dddd-');
+    at.addresses.add(address);
+    return address;
   }
 
   #close(at: Branch, pick: number, fact: (open: OpenSend) => Partial<Purchase> & Pick<Purchase, 'state'>): void {

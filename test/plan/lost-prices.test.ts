@@ -22,7 +22,12 @@ test('the next of the same price goes, and all that costs something else waits f
     ['a', 'blocked', whileLost],
   ]);
   // What was lost has cost something.
-  expect(plan.totals).toMatchObject({ unknownPrices: 2, held: 0, budgetLeft: 9, lostPrices: ['image/alpha-2/resolution=2k'] });
+  expect(plan.totals).toMatchObject({
+    unknownPrices: 2,
+    held: 0,
+    budgetLeft: 9,
+    lostPrices: ['image/alpha-2/resolution=2k'],
+  });
 });
 
 test.each<[string, Lock, string[]?]>([

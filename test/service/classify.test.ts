@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isInward } from '../../src/graph/inward-address.ts';
 import { isJobId } from '../../src/lock/job-id.ts';
 import { classifyCreate } from '../../src/service/create.ts';
-import { parseRetryAfter } from '../../src/service/fields.ts';
+import { parseRetryAfter, readMessage } from '../../src/service/fields.ts';
 import type { HttpAnswer } from '../../src/service/http.ts';
 import { makeRedact, readCredential } from '../../src/service/secrets.ts';
 
@@ -131,6 +131,17 @@ describe('small facts', () => {
         message: `the service accepted the request without a usable job id (it says ${told})`,
       });
     }
+  });
+
+  test('a sentence of the service is told up to a length, and whole without the key', () => {
+    const redact = (text: string) => text.replaceAll('secret', '[key]');
+    const long = `${'x'.repeat(495)}secret${'x'.repeat(5000)}`;
+    const code = `${'y'.repeat(58)}secret`;
+    expect(readMessage({ message: long, code }, 400, redact)).toBe(
+      `HTTP 400: ${'x'.repeat(495)}[key] [${'y'.repeat(58)}[k]`,
+    );
+    const model = { success: true, generation: { id: 'j1' }, model: `${'z'.repeat(98)}secret` };
+    expect(classifyCreate(answer(200, model), redact)).toMatchObject({ is: 'accepted', model: `${'z'.repeat(98)}[k` });
   });
 
   test('Retry-After in seconds and as a date', () => {

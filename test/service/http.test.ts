@@ -79,6 +79,14 @@ describe('what is known of a request that got no answer', () => {
     expect(await create(open(`http://127.0.0.1:${port}`), 200)).toMatchObject({ is: 'broken', sent: true });
   });
 
+  test.each([
+    ['as long as they may be', 8 << 20, 'answer'],
+    ['longer by a byte', (8 << 20) + 1, 'broken'],
+  ])('answers %s', async (_name, bytes, is) => {
+    const { url } = await serve((_request, response) => response.end(Buffer.alloc(bytes, ' ')));
+    expect((await create(open(url))).is).toBe(is);
+  });
+
   test('an answer without end is cut off', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200);

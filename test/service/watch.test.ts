@@ -65,6 +65,14 @@ describe('watching a job', () => {
     expect([...paths]).toEqual(['/image/status/j1']);
   });
 
+  test('what the service says of it is told up to a length, whole without the key', async () => {
+    const long = 'x'.repeat(495) + 'secret'.repeat(900);
+    const { end, statuses, notices } = await watch([job(long), job('FAILED', { error: long })]);
+    expect(end).toEqual({ is: 'failed', error: `${'x'.repeat(495)}[key]` });
+    expect(statuses[0]).toBe('x'.repeat(60));
+    expect(notices).toEqual([expect.stringContaining(`“${'x'.repeat(60)}”`)]);
+  });
+
   test('a job that runs for long is looked at every few seconds, never in a busy loop', async () => {
     const { polls } = await watch([job('PROCESSING')], { patienceMs: 600_000 });
     const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));

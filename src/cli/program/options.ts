@@ -89,6 +89,8 @@ export function seconds(text: string): number {
 export function secondsAboveZero(text: string): number {
   const value = seconds(text);
   if (value <= 0) throw new InvalidArgumentError('give seconds above 0');
+  // A timer of weeks would run out at once.
+  if (value > 86_400) throw new InvalidArgumentError('give at most 86400 seconds, a day');
   return value;
 }
 

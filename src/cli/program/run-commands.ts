@@ -48,7 +48,11 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       )
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
-      .option('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', secondsAboveZero)
+      .option(
+        '--request-timeout <seconds>',
+        'limit of one request, and of the wait for a download to begin (default: 30, creates 120)',
+        secondsAboveZero,
+      )
       .option('--patience <duration>', 'stop watching a job after so long (90s, 30m, 2h); it stays attached', duration)
       .option('--wait-for-balance <duration>', 'wait so long for credits when the account is empty (30m, 2h)', duration)
       .addOption(
