@@ -50,12 +50,21 @@ export function checkRowSchema(
       const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
       return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
     }
-    for (const problem of found) problems.push(describe(problem, row, place));
+    for (const problem of found)
+      problems.push(describe(problem, row, { place, guesses: problems.length < mostGuesses }));
   }
   return problems;
 }
 
-function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {
+/** To find the nearest of thousands of allowed values takes its time, and nobody reads so many. */
+const mostGuesses = 100;
+const mostCompared = 2000;
+
+function describe(
+  problem: SchemaProblem,
+  row: Row,
+  { place, guesses }: { place: Diagnostic['place']; guesses: boolean },
+): Diagnostic {
   const [column, ...deeper] = problem.path;
   const name = column === undefined ? row.label : `\`${[column, ...deeper].join('.')}\` of ${row.label}`;
   const seen = valueAt(row.value, problem.path);
@@ -66,7 +75,7 @@ function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']):
     code: 'MB1304',
     severity: 'error',
     message: `${name}${shown === '' ? ' ' : `${shown} it `}${inWords(problem)}`,
-    hint: `${hintFor(problem, seen)}${about}`,
+    hint: `${hintFor(problem, guesses ? seen : undefined)}${about}`,
     place: row.place(),
     related,
   };
@@ -89,7 +98,7 @@ function inWords({ rule, params, message }: SchemaProblem): string {
 
 function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): string {
   if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'mend the row, or the schema.';
-  const allowed = params.allowedValues.map(String);
+  const allowed = params.allowedValues.slice(0, mostCompared).map(String);
   const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
   return `${guess}Allowed: ${allowed.slice(0, 20).join(', ')}.`;
