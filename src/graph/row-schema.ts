@@ -50,21 +50,18 @@ export function checkRowSchema(
       const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
       return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
     }
-    for (const problem of found)
-      problems.push(describe(problem, row, { place, guesses: problems.length < mostGuesses }));
+    for (const problem of found) problems.push(describe(problem, row, place));
+    // A hundred are told.
+    if (problems.length >= mostProblems) break;
   }
   return problems;
 }
 
-/** To find the nearest of thousands of allowed values takes its time, and nobody reads so many. */
-const mostGuesses = 100;
+const mostProblems = 500;
+/** To find the nearest of thousands of allowed values takes its time. */
 const mostCompared = 2000;
 
-function describe(
-  problem: SchemaProblem,
-  row: Row,
-  { place, guesses }: { place: Diagnostic['place']; guesses: boolean },
-): Diagnostic {
+function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {
   const [column, ...deeper] = problem.path;
   const name = column === undefined ? row.label : `\`${[column, ...deeper].join('.')}\` of ${row.label}`;
   const seen = valueAt(row.value, problem.path);
@@ -75,7 +72,7 @@ function describe(
     code: 'MB1304',
     severity: 'error',
     message: `${name}${shown === '' ? ' ' : `${shown} it `}${inWords(problem)}`,
-    hint: `${hintFor(problem, guesses ? seen : undefined)}${about}`,
+    hint: `${hintFor(problem, seen)}${about}`,
     place: row.place(),
     related,
   };
