@@ -10,6 +10,7 @@ export { createKeptBodies, type KeptBodies } from './disk/kept-bodies.ts';
 export type { KeptDurations } from './disk/kept-durations.ts';
 export { type LockFile, openLockFile, readLockBytes } from './disk/lock-file.ts';
 export { createOutputs } from './disk/outputs.ts';
+export { SavedFiles } from './disk/saved-files.ts';
 export { type DriveOptions, type DriveResult, drive } from './engine/drive.ts';
 export { LocalLedger } from './engine/local-ledger.ts';
 export { buildGraph } from './graph/build.ts';

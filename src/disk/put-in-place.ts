@@ -25,10 +25,10 @@ export async function putInPlace(temporary: string, path: string, file: Finished
       target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
     }
   }
+  // What stands there with these very bytes may be somebody's own, and stays so. Noted first: killed in between, it is ours.
+  if (!isSame) await saved.note(name, sha256);
   await disk.rename(temporary, path);
   await syncFolder(dirname(path));
-  // What stood there with these very bytes may be somebody's own, and stays so.
-  if (!isSame) await saved.note(name, sha256);
 }
 
 interface Finished {

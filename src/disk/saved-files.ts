@@ -14,9 +14,6 @@ const mostBytes = 256 * 1024 ** 2;
 /** Lines that say the same are taken out beyond this. */
 const longBytes = 16 * 1024 ** 2;
 
-/** `SEAL SHA-256 PATH`: each line stands for itself, and one that was not written here counts as absent. */
-const lineForm = /^([0-9a-f]{32}) ([0-9a-f]{64}) ([^\n]+)$/gm;
-
 /**
  * Which files runs of this person on this machine have saved, by path and digest. Whoever writes a lock line can name any
  * file of the tree, with its true digest: only what is known here is deleted, moved or replaced. Without it a file stays,
@@ -25,8 +22,10 @@ const lineForm = /^([0-9a-f]{32}) ([0-9a-f]{64}) ([^\n]+)$/gm;
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  readonly #known = new Set<string>();
-  #isRead = false;
+  /** By this very process. */
+  readonly #saved = new Set<string>();
+  /** As they stand in the file. */
+  #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
 
   /** `state`: the folder of what is never committed; absent: known for the time of this process. `root`: of outputs. */
@@ -38,15 +37,19 @@ export class SavedFiles {
 
   /** Whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
   has(path: string, sha256: string): boolean {
-    this.#read();
-    return this.#known.has(this.#entry(path, sha256));
+    const entry = this.#entry(path, sha256);
+    if (this.#saved.has(entry)) return true;
+    const secret = this.#state === undefined ? undefined : readOwnSecret();
+    if (secret === undefined || this.#state === undefined) return false;
+    this.#lines ??= new Set(readText(this.#state).split('\n'));
+    return this.#lines.has(lineOf(secret, entry));
   }
 
   async note(path: string, sha256: string): Promise<void> {
     const entry = this.#entry(path, sha256);
-    if (this.has(path, sha256)) return;
-    this.#known.add(entry);
     const state = this.#state;
+    if (this.#saved.has(entry)) return;
+    this.#saved.add(entry);
     if (state === undefined) return;
     await orForgotten(async () => {
       const secret = await makeOwnSecret();
@@ -56,22 +59,12 @@ export class SavedFiles {
         await shorten(state);
         this.#isPrepared = true;
       }
-      append(join(state, fileName), lineOf(secret, entry));
+      append(join(state, fileName), `${lineOf(secret, entry)}\n`);
     });
   }
 
   #entry(path: string, sha256: string): string {
     return `${sha256} ${this.#prefix}${path}`;
-  }
-
-  #read(): void {
-    const secret = this.#isRead || this.#state === undefined ? undefined : readOwnSecret();
-    this.#isRead = true;
-    if (secret === undefined || this.#state === undefined) return;
-    for (const [, seal, sha256, path] of readText(this.#state).matchAll(lineForm)) {
-      const entry = `${sha256} ${path}`;
-      if (sealOf(secret, fileName, entry).startsWith(seal ?? ' ')) this.#known.add(entry);
-    }
   }
 }
 
@@ -79,12 +72,14 @@ export class SavedFiles {
 async function shorten(state: string): Promise<void> {
   const text = readText(state);
   if (text.length < longBytes) return;
-  const lines = new Set([...text.matchAll(lineForm)].map(([line]) => line));
+  const lines = new Set(text.split('\n'));
+  lines.delete('');
   await replaceFile(join(state, fileName), `${[...lines].join('\n')}\n`);
 }
 
+/** `SEAL SHA-256 PATH`: each line stands for itself, and one that was not written here counts as absent. */
 function lineOf(secret: Buffer, entry: string): string {
-  return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}\n`;
+  return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }
 
 /** Empty when there is nothing that can be read. */

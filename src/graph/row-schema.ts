@@ -51,9 +51,15 @@ export function checkRowSchema(
       return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
     }
     for (const problem of found) problems.push(describe(problem, row, place));
+    // A hundred are told.
+    if (problems.length >= mostProblems) break;
   }
   return problems;
 }
+
+const mostProblems = 500;
+/** To find the nearest of thousands of allowed values takes its time. */
+const mostCompared = 2000;
 
 function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {
   const [column, ...deeper] = problem.path;
@@ -89,7 +95,7 @@ function inWords({ rule, params, message }: SchemaProblem): string {
 
 function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): string {
   if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'mend the row, or the schema.';
-  const allowed = params.allowedValues.map(String);
+  const allowed = params.allowedValues.slice(0, mostCompared).map(String);
   const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
   return `${guess}Allowed: ${allowed.slice(0, 20).join(', ')}.`;

@@ -56,7 +56,7 @@ export function countedParts(effort: Effort): KeywordDefinition {
       const size = sizeOf(value);
       const compared = part?.uniqueItems === true && Array.isArray(value) ? size * size : 0;
       const names = part?.patternProperties === undefined ? 1 : 1 + Object.keys(part.patternProperties).length;
-      effort.spend(1 + (written + size * names) / 16 + compared / 256);
+      effort.spend(1 + (written + size * names) / 16 + compared / 64);
       return true;
     },
   };

@@ -7,6 +7,8 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const name of known) {
+    // So much longer that no few letters make one of the other.
+    if (name.length > 2 * written.length + 10) continue;
     const steps = stepsBetween(plain, plainForm(name));
     if (steps < bestDistance && steps < Math.max(plain.length, plainForm(name).length, 1)) {
       best = name;

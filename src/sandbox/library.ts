@@ -103,7 +103,7 @@ export class Library {
   }
 
   private take(line: JsonObject): void {
-    const token = readField(line, 'token');
+    const token = readName(line, 'token');
     switch (line.type) {
       case 'promised': {
         const fileName = readField(line, 'fileName');
@@ -115,10 +115,12 @@ export class Library {
       case 'stored': {
         const [mediaType, place, etag] = [
           readField(line, 'mediaType'),
-          readField(line, 'place'),
+          readName(line, 'place'),
           readField(line, 'etag'),
         ];
-        this.blobs.set(token, { ...this.get(token), stored: { mediaType, place, etag, size: Number(line.size) } });
+        const { size } = line;
+        if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw unreadable(line);
+        this.blobs.set(token, { ...this.get(token), stored: { mediaType, place, etag, size } });
         return;
       }
       case 'registered': {
@@ -149,6 +151,13 @@ export function simplifyName(fileName: string): string {
 function readField(line: JsonObject, name: string): string {
   const value = isObject(line) ? line[name] : undefined;
   if (typeof value !== 'string') throw unreadable(line);
+  return value;
+}
+
+/** It becomes the name of a file, and the lines may have come with somebody else's branch. */
+function readName(line: JsonObject, name: string): string {
+  const value = readField(line, name);
+  if (!/^[\w-]{1,200}$/.test(value)) throw unreadable(line);
   return value;
 }
 

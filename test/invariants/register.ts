@@ -314,6 +314,7 @@ export const invariants: readonly Invariant[] = [
       {
         file: 'test/conduct/publish.test.ts',
         title: 'posts have a question of their own: how many, to which accounts, when',
+      },
     ],
   },
   {

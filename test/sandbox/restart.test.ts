@@ -147,6 +147,25 @@ describe('after a restart', () => {
     start();
   });
 
+  test('records of uploads that name files elsewhere are refused', async () => {
+    await start().sandbox.close();
+    const promised = { type: 'promised', at: 'x', user: 'u', token: 't', fileName: 'a.png' };
+    const stored = { type: 'stored', at: 'x', token: 't', mediaType: 'image/png', place: 't-1', size: 1, etag: '"1"' };
+    const write = (...lines: object[]) =>
+      writeFileSync(join(dataDir, 'uploads.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    for (const lines of [
+      [{ ...promised, token: '../../t' }],
+      [promised, { ...stored, place: '../../precious' }],
+      [promised, { ...stored, place: '..' }],
+      [promised, { ...stored, size: -1 }],
+    ]) {
+      write(...lines);
+      expect(() => createSandbox({ dataDir })).toThrow('the uploads hold an entry that is not one');
+    }
+    write(promised, stored);
+    start();
+  });
+
   test('a replay ends 24 hours after the create, not after the restart', async () => {
     const before = start();
     await before.createImage({ prompt: 'x' }, { key: 'k' });
