@@ -11,7 +11,8 @@ const chainPriority = 900_000;
  * Answers cross each other, so that a balance may know more than the answers so far: what it carries is looked at again
  * and again, but for large campaigns not at every answer.
  */
-const looks = 128;
+const looks = 16;
+const smallCampaign = 500;
 
 /**
  * Orders that could start, held to what the credits carry: as long as they do not carry everything, or nobody knows, chain
@@ -119,7 +120,7 @@ export class ChainedOrders {
     }
     this.#close(fact.address);
     this.#bought += 1;
-    const isStale = this.#allotment.is === 'chains' && this.#bought > this.#open.size / looks;
+    const isStale = this.#allotment.is === 'chains' && this.#bought > (this.#open.size - smallCampaign) / looks;
     if (isNews || before !== this.#priceOf(order) || isStale) this.#allotAnew();
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
