@@ -55,12 +55,12 @@ export async function requireCheckedGraph(file: string, context: CheckedGraphCon
   }
   const check = (facts: ServiceFacts) =>
     facts.checker === undefined ? plain : loadManifest(file, vars, { checker: facts.checker });
-  const { facts, fetch } = await findFacts(context);
+  const { facts, ask } = await findFacts(context);
   const loaded = await check(facts);
   const inputs = inputsOf(loaded);
-  if (fetch === undefined) return { graph: requireGraphOf(loaded, { terminal }), facts, inputs };
+  if (ask === undefined) return { graph: requireGraphOf(loaded, { terminal }), facts, inputs };
   const renew = async (told?: LoadedManifest) => {
-    const newer = await fetch();
+    const newer = await ask();
     const isSame = told !== undefined && JSON.stringify(newer.document) === JSON.stringify(facts.document);
     if (isSame) return { graph: requireGraphOf(told, { terminal, told }), facts: newer, inputs };
     return { graph: requireGraphOf(await check(newer), { terminal, told }), facts: newer, inputs };
@@ -106,17 +106,17 @@ function hasErrors({ diagnostics }: LoadedManifest): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** `fetch`: the facts as the service tells them now, where they may be others. */
+/** `ask`: the facts as the service tells them now, where they may be others. */
 async function findFacts(
   context: CheckedGraphContext,
-): Promise<{ facts: ServiceFacts; fetch?: () => Promise<ServiceFacts> }> {
+): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
   const { options, paths, terminal, service, environment, isRun } = context;
   if (options.sandbox === true) return { facts: await readSandboxFacts() };
-  const fetch = () => fetchFacts(paths, service, { access: requireAccess(environment), terminal });
-  if (options.refresh === true) return { facts: await fetch() };
+  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), terminal });
+  if (options.refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;
   // Without both a run ends before anything is asked; the mistakes of the manifest are told first.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
-  return { facts, ...(canAsk && { fetch }) };
+  return { facts, ...(canAsk && { ask }) };
 }

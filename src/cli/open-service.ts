@@ -38,7 +38,7 @@ export function openRunService(access: Access, settings: ServiceSettings): RunSe
   let library: Library | undefined;
   return {
     replays: (kind) => client.replays(kind),
-    clockAheadMs: () => client.clockAheadMs(),
+    clockAheadMs: (asked) => client.clockAheadMs(asked),
     create: (call) => client.create(call),
     newestJob: (kind) => client.newestJob(kind),
     walkJobs: (kind, fences) => client.walkJobs(kind, fences),

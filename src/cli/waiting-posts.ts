@@ -1,8 +1,8 @@
+import { type Call, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { postsOf, postsText } from '../report/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
-import { shellWord } from '../report/shell-word.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,37 +22,22 @@ export function tellWaiting(
   const more = addresses.size > shown.length ? ` … and ${addresses.size - shown.length} more` : '';
   const them = addresses.size === 1 ? 'it' : 'them';
   const redone = planned.rows.filter((row) => publishes(row) && row.action === 'redo' && addresses.has(row.address));
-  const again = flagsOf(
-    options,
-    redone.map(({ address }) => address),
-  );
-  const out = shellWord(saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`);
-  const agree = options.yes === true ? ' --yes --publish' : ' --publish';
-  const apply = saved === undefined ? `${shellWord(file)}${again}` : out;
+  // Of `--redo` only the posts: what else it named has been bought again by now.
+  const again = redone.flatMap(({ address }) => ['--redo', address]);
+  const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
+  const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
+  const approved: Call = { ...call('apply'), file: out, bare: true };
+  const apply = saved === undefined ? call('apply', ...again, ...agree) : { ...approved, words: agree };
+  const { select = [], exclude = [] } = options;
+  const chosen = [...select.flatMap((one) => ['--select', one]), ...exclude.flatMap((one) => ['--exclude', one])];
+  const plan: Call = { ...call('plan', ...chosen, ...again, '--out', out), file };
   terminal.err(
     [
       `${terminal.style.yellow('waiting')}  ${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`,
       `    ${shown.join(', ')}${more}`,
-      `    to publish ${them}: mediabatch apply ${apply}${agree}`,
-      `    to have ${them} approved first: mediabatch plan ${shellWord(file)}${again} --out ${out}, then mediabatch apply ${out}`,
+      `    to publish ${them}: ${terminal.paste(apply)}`,
+      `    to have ${them} approved first: ${terminal.paste(plan)}, then ${terminal.paste(approved)}`,
       '',
     ].join('\n'),
   );
-}
-
-/** What makes a plan the same again. Of `--redo` only the posts: what else it named has been bought again by now. */
-function flagsOf({ sandbox, lock, var: vars, select, exclude }: ApplyOptions, redo: readonly string[]): string {
-  const given = (option: string, values: readonly string[]) =>
-    values.map((value) => ` ${option} ${shellWord(value)}`).join('');
-  return [
-    sandbox === true ? ' --sandbox' : '',
-    given('--lock', lock === undefined ? [] : [lock]),
-    given(
-      '--var',
-      Object.entries(vars ?? {}).map(([name, value]) => `${name}=${value}`),
-    ),
-    given('--select', select ?? []),
-    given('--exclude', exclude ?? []),
-    given('--redo', redo),
-  ].join('');
 }

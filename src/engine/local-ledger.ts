@@ -7,7 +7,7 @@ import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { RunFact } from '../run/event.ts';
-import { takeKeptBody } from '../run/kept-body.ts';
+import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
 import type {
   AnsweredSend,
   Begin,
@@ -117,7 +117,8 @@ export class LocalLedger implements Ledger {
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#isAlone())) throw new GuardLostError();
-    if (findReferences(order.request).length > 0) await this.#bodies.keep(order.key, request.body);
+    const hasLinks = findReferences(order.request).length > 0;
+    if (hasLinks) await this.#bodies.keep(order.key, request.body);
     const { replays, at, fence, resent } = request;
     const send = resent ?? randomBytes(8).toString('hex');
     const account = this.#accountOf?.(send);
@@ -126,6 +127,7 @@ export class LocalLedger implements Ledger {
       send,
       since: new Date(at).toISOString(),
       ...(account !== undefined && { account }),
+      ...(hasLinks && { digest: digestOfBody(request.body) }),
       ...(fence !== undefined && { fence }),
       ...(resent !== undefined && { resent: true }),
       ...what(order),

@@ -93,6 +93,7 @@ function checkPurchase(fields: Fields): Purchase {
     purchase.send = text(fields, 'send', { max: 64, pattern: sendForm, form: 'the id of a send' });
   }
   if (fields.account !== undefined && jobId === undefined) purchase.account = checkDigest(fields, 'account');
+  if (fields.digest !== undefined && jobId === undefined) purchase.digest = checkDigest(fields, 'digest');
   if (fields.writtenOff === true && jobId === undefined) purchase.writtenOff = true;
   if (fields.forgotten === true) purchase.forgotten = true;
   if (fields.since !== undefined) purchase.since = checkTime(fields);

@@ -51,6 +51,7 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
   const recordId = largerText(a.recordId, b.recordId);
   const url = largerText(a.url, b.url);
   const account = smaller(a.account, b.account);
+  const digest = smaller(a.digest, b.digest);
   const kind = smaller(a.kind, b.kind);
   const take = larger(a.take, b.take);
   const request = largerJson(a.request, b.request);
@@ -62,6 +63,7 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
     key: smaller(a.key, b.key) ?? a.key,
     ...(a.send !== undefined && { send: a.send }),
     ...(account !== undefined && { account }),
+    ...(digest !== undefined && { digest }),
     ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
     ...((a.forgotten ?? b.forgotten) && { forgotten: true as const }),
     ...(kind !== undefined && { kind }),
@@ -103,9 +105,10 @@ export function normalPurchase(purchase: Purchase, recordKind: string): Purchase
 }
 
 /** What asking for the answer of a send takes. */
-function addWhatIsOpen(normal: Purchase, { send, account, writtenOff, since, fence, resent }: Purchase): void {
+function addWhatIsOpen(normal: Purchase, { send, account, digest, writtenOff, since, fence, resent }: Purchase): void {
   if (send !== undefined) normal.send = send;
   if (account !== undefined) normal.account = account;
+  if (digest !== undefined) normal.digest = digest;
   if (writtenOff) normal.writtenOff = true;
   if (since !== undefined) normal.since = since;
   if (fence !== undefined) normal.fence = fence;

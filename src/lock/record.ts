@@ -38,6 +38,8 @@ export interface Purchase {
   send?: string;
   /** Digest of `send` and the credential it was sent with: another account is never asked about it. Open sends only. */
   account?: string;
+  /** Digest of the bytes that were sent, where they hold links: the same key is not sent with other ones. Open sends only. */
+  digest?: string;
   /** A person decided to buy again whatever became of this send: it counts as charged, and nobody asks about it. */
   writtenOff?: true;
   /** A person decided that it counts as never bought. Its id and charge stay. */

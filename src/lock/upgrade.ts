@@ -47,10 +47,13 @@ export class LineUpgrade {
 
   /**
    * What a job answers of the creates that stand before it in the file, as the lines of one run do. A run tells first that its
-   * job is running: one that is over when it is first told of came from another branch, and answers nothing here.
+   * job is running, without the time of its send: one that is over when it is first told of, or has that time, stood in a
+   * settled lock, came from another branch, and answers nothing here.
    */
   #answered(address: string, one: Purchase): string[] {
-    return one.state === 'running' ? (this.#open.get(`${address} ${groupOf(one)}`) ?? []) : [];
+    return one.state === 'running' && one.since === undefined
+      ? (this.#open.get(`${address} ${groupOf(one)}`) ?? [])
+      : [];
   }
 }
 

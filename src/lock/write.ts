@@ -51,9 +51,10 @@ function earlierText(purchase: Purchase): string {
 
 /** By hand, because a request is written as canonical JSON: the same request gives the same bytes whoever built it. */
 function purchaseFields(purchase: Purchase): string {
-  const { fingerprint, generation, attempt, state, key, send, account, since, jobId, credits, error } = purchase;
+  const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
+  const { credits, error } = purchase;
   const { writtenOff, forgotten, fence, resent, outputs, recordId, url, revision, take, request } = purchase;
-  const named = { fingerprint, generation, attempt, state, key, send, account, since, jobId, credits, error };
+  const named = { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId, credits, error };
   const parts = [JSON.stringify(named).slice(1, -1)];
   if (writtenOff) parts.push('"writtenOff":true');
   if (forgotten) parts.push('"forgotten":true');

@@ -91,12 +91,13 @@ export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts)
 
 /** What an order needs to know of a send that it asks about. */
 export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
-  const { since, fence, resent } = purchase;
+  const { since, fence, resent, digest } = purchase;
   return {
     id: sendOf(purchase),
     since: since ?? new Date(0).toISOString(),
     ...(fence !== undefined && { fence }),
     ...(resent && { resent }),
+    ...(digest !== undefined && { digest }),
   };
 }
 

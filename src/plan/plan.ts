@@ -60,7 +60,7 @@ export interface StepOrder {
   needs: string[];
   price: Readonly<Price>;
   /** An open send: it is asked about before anything is bought. Times are ISO 8601 UTC. */
-  send?: { id: string; since: string; fence?: string; resent?: true };
+  send?: { id: string; since: string; fence?: string; resent?: true; digest?: string };
   /** Only finds out what became of `send`. The step has a row of its own, or is gone. */
   asksOnly?: true;
   /** The job is known: nothing is created. */

@@ -35,7 +35,7 @@ export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
   for (const row of rows) {
     const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
     if (orphan === undefined) continue;
-    row.reason += `; if it is ${orphan} under a new name, which is out, \`mediabatch move\` keeps it from being posted again`;
+    row.reason += `; if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
   }
 }
 

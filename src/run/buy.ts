@@ -1,6 +1,7 @@
 import { findReferences } from '../graph/fingerprint.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { makeBody } from './job-links.ts';
+import { digestOfBody } from './kept-body.ts';
 import type { Ports } from './ports.ts';
 import type { Bought, Create, Ended, Purchase } from './purchase.ts';
 import { giveUp, recordFound, unfound } from './record-job.ts';
@@ -34,7 +35,8 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
     return { end: { outcome: 'done', credits: 0 } };
   }
   let create = begin.isOpen ? await resume(order, ports) : ({ is: 'new' } satisfies Create);
-  const body = begin.body ?? (await makeRequest(order, ports, absent));
+  const made = begin.body ?? (await makeRequest(order, ports, absent));
+  const body = create.is === 'sent' ? requireSame(made, order) : made;
   const purchase = { order, ports, body, reserved: begin.reserved, startedAt: clock.now(), tries: 0 };
   for (;;) {
     const next = create.is === 'searching' ? await readList(create, purchase) : await sendCreate(create, purchase);
@@ -48,6 +50,14 @@ function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
+}
+
+/** A key whose answer was lost is sent again with the bytes of then, or not at all. */
+function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
+  if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
+  const error =
+    'its answer was lost, and the links in its request were other ones, which only the machine that sent it knows';
+  return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 
 /** Where an earlier run, or another clone, left it. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../json.ts';
 
@@ -13,6 +14,11 @@ export function takeKeptBody(request: OpenRequest, body: string | undefined): st
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** Says of two bodies whether they are the same bytes. */
+export function digestOfBody(body: string): string {
+  return hash('sha256', body).slice(0, 32);
 }
 
 function isFilledIn(open: Json, sent: Json | undefined): boolean {

@@ -166,9 +166,9 @@ export interface Service {
   replays(kind: string): boolean;
   /**
    * How far the service's clock is ahead of this one, in ms; 0 where it does not say. May ask the service, for nothing;
-   * `unreachable`: it does not answer, so nothing that is paid for should be sent to it.
+   * `unreachable`: it does not answer, so nothing that is paid for should be sent to it. `fresh`: by an answer from now on.
    */
-  clockAheadMs(): Promise<number | { unreachable: string }>;
+  clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
   /** One POST, never repeated inside. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */

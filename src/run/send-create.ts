@@ -25,7 +25,7 @@ export async function sendCreate(
   }
   let departure: Departure = { is: 'undecided' };
   try {
-    const ahead = await service.clockAheadMs();
+    const ahead = await service.clockAheadMs({ fresh: isAsked });
     const at = clock.now() + (typeof ahead === 'number' ? ahead : 0);
     // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {

@@ -31,9 +31,12 @@ export class ServiceClock {
     };
   }
 
-  /** Milliseconds; 0 where the service does not say. Asks where no answer has told yet. */
-  async aheadMs(http: Http): Promise<number | { unreachable: string }> {
-    if (this.#aheadMs !== undefined) return this.#aheadMs;
+  /**
+   * Milliseconds; 0 where the service does not say. Asks where no answer has told yet, and anew where it must be `fresh`: a
+   * clock here may have been set, or have stood still with its machine.
+   */
+  async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
+    if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
     const probe = { method: 'GET', path: probePath, deadlineMs: this.#probeMs } as const;
     this.#probe ??= http.call(probe).finally(() => {
       this.#probe = undefined;

@@ -33,7 +33,7 @@ export interface ServiceOptions {
 /** The HTTP API, as a run needs it. */
 export interface ServiceClient {
   replays(kind: string): boolean;
-  clockAheadMs(): Promise<number | { unreachable: string }>;
+  clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
@@ -69,7 +69,7 @@ export function createService(options: ServiceOptions): ServiceClient {
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
   return {
     replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
-    clockAheadMs: () => serviceClock.aheadMs(http),
+    clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
     async create(call) {
       // What was not there a moment ago is not asked for a thousand times.
       const gone = missing.get(call.kind);

@@ -261,7 +261,7 @@ describe('a post whose answer was lost', () => {
     const trial = await makeTrial(alone, lost(true));
     const first = await trial.apply(['--publish']);
     expect(first.code, first.err).toBe(6);
-    expect(first.err).toContain('mediabatch resolve campaign.yaml share --job ID | --not-spent\n');
+    expect(first.err).toContain('with --job and its id, or --not-spent: mediabatch resolve campaign.yaml share\n');
     const tries: (() => Promise<{ code: number | null }>)[] = [
       () => trial.apply(['--publish']),
       () => trial.apply(['--publish', '--redo', 'share']),

@@ -156,8 +156,8 @@ export const controls: readonly Control[] = [
     invariant: 'I4',
     off: 'bytes with a link of then are kept',
     file: 'src/engine/local-ledger.ts',
-    find: 'if (findReferences(order.request).length > 0) await this.#bodies.keep',
-    replace: 'if (findReferences(order.request).length < 0) await this.#bodies.keep',
+    find: 'if (hasLinks) await this.#bodies.keep(order.key, request.body);',
+    replace: '',
     seenBy: { file: engine, title: 'a request with a link in it is sent again with the link of then' },
   },
   {

@@ -145,7 +145,8 @@ describe('a lock of the first version', () => {
       const [, running = ''] = await bookElsewhere(campaign, 'video', 2);
       const lines = [
         openLine('video', studio.time.now(), fence),
-        line('video', { state: 'running', jobId: running, credits: 10 }),
+        // A settled lock of version 1 kept the time of a job that ran.
+        line('video', { state: 'running', jobId: running, credits: 10, since: new Date(studio.time.now()).toISOString() }),
       ];
       writeOld(copy, isFirst ? lines : lines.reverse());
       await copy.apply();

@@ -189,6 +189,7 @@ describe('a line is refused, with the reason,', () => {
     ['a send with a space before it', { ...intent, send: ' s' }, 'has a "send" that is not the id of a send: " s"'],
     ['a send with a line end', { ...intent, send: 's\n' }, 'has a "send" that is not the id of a send: "s\\n"'],
     ['a long id of a send', { ...intent, send: 's'.repeat(65) }, 'has a "send" of more than 64 characters'],
+    ['a digest of two words', { ...intent, digest: 'a b' }, 'has a "digest" that is not a digest: "a b"'],
     ['an account of two words', { ...intent, account: 'a b' }, 'has a "account" that is not a digest: "a b"'],
     [
       'an earlier purchase of no kind',
@@ -222,7 +223,7 @@ describe('a line is taken', () => {
     ['with a fence where there is a job', { ...good, fence: '..' }],
     [
       'with fields of a send where there is a job',
-      { ...good, send: ' ', account: ' ', writtenOff: true, resent: true },
+      { ...good, send: ' ', account: ' ', digest: ' ', writtenOff: true, resent: true },
     ],
     ['with an id of a send as long as it may be', { ...intent, send: `-${'9'.repeat(63)}`, account: 'a1' }],
     ['with no send that is closed, or decided about', { ...good, closes: [], decisions: { sends: [] } }],

@@ -185,6 +185,7 @@ describe('the normal form', () => {
       state: 'unresolved',
       send: 's1',
       account: 'acc',
+      digest: 'd',
       writtenOff: true,
       forgotten: true,
       since: '2030-01-01T00:00:00.000Z',
@@ -200,8 +201,8 @@ describe('the normal form', () => {
       request: { prompt: 'p' },
     };
     const common = { ...act, forgotten: true, error: 'e', take: 2, request: { prompt: 'p' } };
-    const { send, account, writtenOff, since, fence, resent, credits, outputs, recordId, url, revision } = all;
-    const ofSend = { send, account, writtenOff, since, fence, resent };
+    const { send, account, digest, writtenOff, since, fence, resent, credits, outputs, recordId, url, revision } = all;
+    const ofSend = { send, account, digest, writtenOff, since, fence, resent };
     const ofJob = { jobId: 'j', credits, outputs, recordId, url, revision };
     expect(fold([all])).toStrictEqual([{ ...common, ...ofSend, state: 'unresolved' }]);
     expect(fold([{ ...all, state: 'refused' }])).toStrictEqual([{ ...common, state: 'refused' }]);

@@ -86,6 +86,8 @@ describe('two reports of one purchase become one', () => {
     ['of one account told twice that account', { ...open, account: 'a' }, { ...open, account: 'a' }, { account: 'a' }],
     ['the only account', { ...open, account: 'b' }, open, { account: 'b' }],
     ['of two accounts the smaller', { ...open, account: 'b' }, { ...open, account: 'a' }, { account: 'a' }],
+    ['of two digests of its bytes the smaller', { ...open, digest: 'b' }, { ...open, digest: 'a' }, { digest: 'a' }],
+    ['the only digest of its bytes', open, { ...open, digest: 'b' }, { digest: 'b' }],
     ['that it was written off', open, { ...open, writtenOff: true }, { writtenOff: true }],
     ['that it was forgotten', {}, { forgotten: true }, { forgotten: true }],
     [
@@ -109,6 +111,7 @@ describe('two reports of one purchase become one', () => {
         'forgotten',
         'resent',
         'kind',
+        'digest',
         'account',
         'take',
         'request',

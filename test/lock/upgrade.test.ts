@@ -71,6 +71,11 @@ describe('the answer to a create of version 1', () => {
   it.each<[string, object[], string[]]>([
     ['is none that stood before it', [running, open], ['running', 'unresolved']],
     ['is none that was over before: another branch bought it', [open, done], ['done', 'unresolved']],
+    [
+      'is none that had its time beside it: it stood in a settled lock',
+      [open, { ...running, since: open.since }],
+      ['running', 'unresolved'],
+    ],
     ['is none that failed before', [open, { ...done, state: 'failed' }], ['failed', 'unresolved']],
     ['is none of another attempt', [open, { ...running, attempt: 2 }], ['running', 'unresolved']],
     ['is none of another purchase', [open, { ...running, generation: 2 }], ['running', 'unresolved']],

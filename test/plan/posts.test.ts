@@ -169,7 +169,7 @@ describe('a post that never left', () => {
     const lock = lockOf({ 'share@a': [sent(before)] }, posts);
     const plan = planOf(renamed, lock);
     expect(rowOf(plan, 'tell@a').reason).toBe(
-      'not posted yet; if it is share@a under a new name, which is out, `mediabatch move` keeps it from being posted again',
+      'not posted yet; if it is share@a under a new name, which is out, `move` keeps it from being posted again',
     );
     expect(rowOf(plan, 'tell@b').reason).toBe('not posted yet');
     expect(rowOf(planOf(graph, lockOf({ old: [sent(before)] }, posts)), 'share').reason).toContain(

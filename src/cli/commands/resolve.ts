@@ -47,6 +47,7 @@ export async function resolve(
     kind = open.kind ?? record.kind;
     if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
     if (finding.is !== 'job' && canBeAskedFor(open, await openCampaign(file, options))) throw stillAnswerable(address);
+    refuseTaken(finding, { lock: loaded.lock, kind, open });
     const line = resolvePurchase(record, open, finding);
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),
@@ -126,6 +127,20 @@ function chooseSend(
 
 function describeSend({ since, key }: Purchase): string {
   return since === undefined ? `key ${key}` : `sent ${since}`;
+}
+
+/** One job is the answer to one create. */
+function refuseTaken(finding: Finding, { lock, kind, open }: { lock: Lock; kind: string; open: Purchase }): void {
+  if (finding.is !== 'job') return;
+  const isOther = (one: Purchase, own: string) =>
+    one.jobId === finding.jobId && (one.kind ?? own) === kind && one.fingerprint !== open.fingerprint;
+  const owner = [...lock.steps.values()].find((record) => record.purchases.some((one) => isOther(one, record.kind)));
+  if (owner === undefined) return;
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `job ${finding.jobId} is on record as what was bought for ${owner.address}, so it is not the answer to another create`,
+    'look for the job of this create at the service; nothing was recorded',
+  );
 }
 
 /** Asking is certain, deciding is not. */
