@@ -173,6 +173,7 @@ describe('what is asked', () => {
       take: 2,
       fence: 'job-9',
       resent: true,
+      digest: 'of its bytes',
       state: 'unresolved',
     });
     const [row] = asksOf(lockOf({ 'hero@de/2': [sent] }), {}, hero);
@@ -202,7 +203,7 @@ describe('what is asked', () => {
         needs: [],
         price: { class: 'music/song-7.5', credits: 4 },
         replaces: [],
-        send: { id: sent.send, since, fence: 'job-9', resent: true },
+        send: { id: sent.send, since, fence: 'job-9', resent: true, digest: 'of its bytes' },
         asksOnly: true,
         take: 2,
       },
