@@ -14,6 +14,7 @@ const owners: Record<string, string> = {
   handlebars: 'manifest',
   'csv-parse': 'manifest',
   'p-queue': 'engine',
+  undici: 'service',
   listr2: 'report',
   picocolors: 'report',
   commander: 'cli',

@@ -1,94 +1,103 @@
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { Dispatcher } from 'undici';
 
 /** What came back, or how far it got. */
 export type ExchangeEnd =
-  | { is: 'answer'; status: number; headers: IncomingHttpHeaders; text: string }
+  | { is: 'answer'; status: number; headers: { [name: string]: string | string[] | undefined }; text: string }
   /** `sent` false is proof: no byte of the request was written. `late`: its time was up. */
   | { is: 'broken'; sent: boolean; late: boolean; error: unknown };
 
-/** Largest answer that is read, in bytes: the service's own description is the longest. */
-const longestAnswer = 8 * 1024 * 1024;
+type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
+type Controller = Dispatcher.DispatchController;
 
 /** Like the body of any answer: UTF-8, without the mark of byte order that some servers begin with. */
 const decoder = new TextDecoder();
 
 /**
- * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. Its agent hands out only
- * connections that stand (`makeStandingAgent`), so being given one is the moment from which bytes may be on their way. No
- * error code tells that: a reset inside the TLS handshake and one after the request look the same.
+ * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. It is a handler of
+ * undici's rather than a call of `request`: that tells when a request is about to be written, which no error code does (a
+ * reset inside the TLS handshake and one after the request look the same), and spares thousands of small answers a stream.
  */
 export function exchange(
-  options: RequestOptions,
-  body: string | undefined,
+  agent: Dispatcher,
+  request: Dispatcher.DispatchOptions,
   limits: { deadlineMs: number; signal?: AbortSignal | undefined },
 ): Promise<ExchangeEnd> {
   return new Promise((resolve) => {
     const { deadlineMs, signal } = limits;
     if (signal?.aborted) return resolve({ is: 'broken', sent: false, late: false, error: signal.reason });
-    let request: ClientRequest | undefined;
-    let isSettled = false;
-    let sent = false;
-    const settle = (end: ExchangeEnd) => {
-      isSettled = true;
+    const handler = new ExchangeHandler((end) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
       resolve(end);
-    };
-    const fail = (error: unknown, late = false) => {
-      if (isSettled) return;
-      settle({ is: 'broken', sent, late, error });
-      // One that was not sent yet never will be.
-      request?.destroy();
-    };
-    const giveUp = () => fail(signal?.reason);
-    const timer = setTimeout(() => fail(new Error('it took too long'), true), deadlineMs);
+    });
+    const timer = setTimeout(() => handler.breakOff({ late: true, error: new Error('it took too long') }), deadlineMs);
+    const giveUp = () => handler.breakOff({ late: false, error: signal?.reason });
     signal?.addEventListener('abort', giveUp, { once: true });
-    try {
-      request = (options.protocol === 'https:' ? httpsRequest : httpRequest)(options);
-    } catch (error) {
-      // What cannot be written at all, such as a line break in a header.
-      return fail(error);
-    }
-    let isAnswered = false;
-    request.once('socket', () => {
-      sent = true;
-    });
-    // What only announces an answer (1xx) is none, and does not come here.
-    request.once('response', (response) => {
-      isAnswered = true;
-      const { statusCode: status = 0, headers } = response;
-      readAll(response, { fail, done: (text) => settle({ is: 'answer', status, headers, text }) });
-    });
-    request.on('error', (error) => fail(error));
-    request.once('close', () => {
-      if (!isAnswered) fail(new Error('the connection was closed without an answer'));
-    });
-    request.end(body);
+    agent.dispatch(request, handler);
   });
 }
 
-function readAll(
-  response: IncomingMessage,
-  { fail, done }: { fail(error: unknown): void; done(text: string): void },
-): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > longestAnswer) fail(new Error(`the answer is longer than ${longestAnswer} bytes`));
-    else chunks.push(chunk);
-  });
-  response.once('end', () => {
-    const [first, ...more] = chunks;
-    done(decoder.decode(more.length === 0 ? first : Buffer.concat(chunks)));
-  });
-  response.on('error', (error) => fail(error));
-  response.once('close', () => fail(new Error('the answer ended early')));
+/** undici calls it in the order start, response, data…, end; or error, at any time. */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  #settle: ((end: ExchangeEnd) => void) | undefined;
+  /** Set from the moment at which bytes of the request may be on their way. */
+  #controller: Controller | undefined;
+  #status = 0;
+  #headers: Answered['headers'] = {};
+  #chunks: Uint8Array[] = [];
+
+  constructor(settle: (end: ExchangeEnd) => void) {
+    this.#settle = settle;
+  }
+
+  onRequestStart(controller: Controller): void {
+    if (this.#settle === undefined) {
+      controller.abort(new Error('given up before it was sent'));
+      return;
+    }
+    // undici may put a request in line again when its connection broke; whether that pays twice is not for it to know.
+    if (this.#controller !== undefined) {
+      const error = new Error('its connection broke');
+      this.#end({ is: 'broken', sent: true, late: false, error });
+      controller.abort(error);
+      return;
+    }
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
+    // 1xx announces an answer, and is none.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [first, ...more] = this.#chunks;
+    const bytes = more.length === 0 ? first : Buffer.concat(this.#chunks);
+    this.#end({ is: 'answer', status: this.#status, headers: this.#headers, text: decoder.decode(bytes) });
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    this.#end({ is: 'broken', sent: this.#controller !== undefined, late: false, error });
+  }
+
+  /** Nothing more is waited for; a request that was not sent yet never will be. */
+  breakOff({ late, error }: { late: boolean; error: unknown }): void {
+    if (this.#settle === undefined) return;
+    const controller = this.#controller;
+    this.#end({ is: 'broken', sent: controller !== undefined, late, error });
+    controller?.abort(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #end(end: ExchangeEnd): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#chunks = [];
+    settle?.(end);
+  }
 }

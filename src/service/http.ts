@@ -1,8 +1,10 @@
-import { urlToHttpOptions } from 'node:url';
+import { Pool } from 'undici';
 import type { Json } from '../json.ts';
-import { makeStandingAgent } from './connections.ts';
 import { exchange } from './exchange.ts';
 import type { Redact } from './secrets.ts';
+
+/** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
+const longestAnswer = 8 * 1024 * 1024;
 
 /** What came of one JSON request. */
 export type HttpAnswer =
@@ -35,19 +37,16 @@ export interface Http {
 export function createHttp(options: { baseUrl: string; token: string; redact: Redact }): Http {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
-  const { protocol, hostname, port } = urlToHttpOptions(base);
-  const reading = makeStandingAgent(base.origin, { keepAlive: true });
-  const creating = makeStandingAgent(base.origin, { keepAlive: false });
+  const limits = { maxResponseSize: longestAnswer, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 } as const;
+  const reading = new Pool(base.origin, { ...limits, keepAliveTimeout: 10_000 });
+  const creating = new Pool(base.origin, { ...limits, pipelining: 1 });
 
   return {
     async call(call) {
-      const { agent } = call.freshConnection === true ? creating : reading;
+      const fresh = call.freshConnection === true;
       const end = await exchange(
+        fresh ? creating : reading,
         {
-          protocol,
-          hostname,
-          port,
-          agent,
           path: call.fromRoot === true ? call.path : `${prefix}${call.path}`,
           method: call.method,
           headers: {
@@ -57,8 +56,9 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
             ...(call.body !== undefined && { 'content-type': 'application/json' }),
             ...call.headers,
           },
+          ...(call.body !== undefined && { body: call.body }),
+          reset: fresh,
         },
-        call.body,
         call,
       );
       if (end.is === 'broken') {
@@ -69,8 +69,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       return { is: 'answer', status: end.status, headers: plainHeaders(end.headers), json: parseJson(end.text) };
     },
     async close() {
-      reading.close();
-      creating.close();
+      await Promise.all([reading.destroy(), creating.destroy()]);
     },
   };
 }
@@ -91,7 +90,7 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** An error in words: where a host has several addresses, the useful part is inside. */
+/** An error in words: undici puts the useful part into `cause` or `code`. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;

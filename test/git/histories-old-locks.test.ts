@@ -146,7 +146,12 @@ describe('a lock of the first version', () => {
       const lines = [
         openLine('video', studio.time.now(), fence),
         // A settled lock of version 1 kept the time of a job that ran.
-        line('video', { state: 'running', jobId: running, credits: 10, since: new Date(studio.time.now()).toISOString() }),
+        line('video', {
+          state: 'running',
+          jobId: running,
+          credits: 10,
+          since: new Date(studio.time.now()).toISOString(),
+        }),
       ];
       writeOld(copy, isFirst ? lines : lines.reverse());
       await copy.apply();

@@ -104,7 +104,12 @@ describe('what is known of a request that got no answer', () => {
 });
 
 describe('how requests travel', () => {
-  test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
+  test('"100 Continue", which nobody asked for, leaves open whether it was accepted', async () => {
+    const port = await raw('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 8\r\n\r\n{"a": 1}');
+    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
+  });
+
+  test.each(['102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
     '%j only announces an answer',
     async (announced) => {
       const port = await raw(
