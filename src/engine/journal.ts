@@ -79,7 +79,7 @@ export class Journal {
     );
     if (record === undefined || done?.jobId === undefined) return undefined;
     const { jobId, url, outputs } = done;
-    return { kind: record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
+    return { kind: done.kind ?? record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
   }
 
   keyOfJob(kind: string, jobId: string): string | undefined {
@@ -97,7 +97,8 @@ export class Journal {
   /** A step that was bought under another name takes everything on record there along. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
-    return old === undefined ? {} : { earlier: old.purchases };
+    if (old === undefined) return {};
+    return { earlier: old.purchases.map((one) => ({ ...one, kind: one.kind ?? old.kind })) };
   }
 
   #fold(line: LockLine): void {

@@ -120,18 +120,20 @@ export class LocalLedger implements Ledger {
     const hasLinks = findReferences(order.request).length > 0;
     if (hasLinks) await this.#bodies.keep(order.key, request.body);
     const { replays, at, fence, resent } = request;
-    const send = resent ?? randomBytes(8).toString('hex');
+    const send = randomBytes(8).toString('hex');
     const account = this.#accountOf?.(send);
-    await this.#record(order, {
-      state: replays ? 'intent' : 'unresolved',
+    const facts = {
+      state: replays ? ('intent' as const) : ('unresolved' as const),
       send,
       since: new Date(at).toISOString(),
       ...(account !== undefined && { account }),
       ...(hasLinks && { digest: digestOfBody(request.body) }),
       ...(fence !== undefined && { fence }),
-      ...(resent !== undefined && { resent: true }),
+      ...(resent !== undefined && { resent: true as const }),
       ...what(order),
-    });
+    };
+    // Another clone may send the same one again: each that leaves is a send of its own.
+    await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
   }
 

@@ -4,6 +4,7 @@ import { outlineOf } from '../graph/outline.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output } from '../lock/record.ts';
+import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { heldCredits } from '../plan/held.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
@@ -120,7 +121,6 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
 function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts): StatusView {
   const rows: StepStatus[] = [];
   const tasks = new Map<string, TaskStatus>();
-  let heldUnknown = 0;
   for (const record of lock.steps.values()) {
     const { address, kind } = record;
     const id = taskOfAddress(address);
@@ -129,7 +129,6 @@ function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts
     const own = face === undefined ? {} : describePurchase(face, { present, folder });
     rows.push({ address, task: id, kind, state, ...own });
     countStep(taskOf(tasks, id, record.kind), { state, outputs: face?.outputs ?? [] }, present);
-    heldUnknown += state === 'unresolved' ? 1 : 0;
   }
   return {
     campaign,
@@ -138,7 +137,7 @@ function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts
     tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     rows,
     ...(run !== undefined && { run }),
-    credits: { spent: spentCredits(lock), held: 0, heldUnknown },
+    credits: { spent: spentCredits(lock), held: 0, heldUnknown: openSends(lock, new Set()).length },
     orphans: [],
     pinned: [],
     accepted: [],
@@ -173,7 +172,9 @@ function isSaved(outputs: Output[], present: PresentFiles): boolean {
 function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
   return [...withoutMovedAway(lock, outlineOf(graph)).steps]
-    .filter(([address, record]) => !known.has(address) && countedPurchases(record).length > 0)
+    .filter(
+      ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),
+    )
     .map(([address]) => address)
     .sort();
 }

@@ -92,7 +92,7 @@ export interface IntendedRequest {
   at: number;
   /** As in `Purchase`. */
   fence?: string;
-  /** The send that leaves once more, because a list has shown that nothing came of it. */
+  /** The send in whose place this one leaves, because a list has shown that nothing came of it. */
   resent?: string;
 }
 

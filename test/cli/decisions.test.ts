@@ -49,7 +49,6 @@ describe('resolve', () => {
   test('what cannot be decided is said', async () => {
     const trial = await unresolved();
     for (const args of [
-      ['pic'],
       ['pic', '--job', 'a b'],
       ['pic', '--not-spent', '--spend-again'],
       ['other', '--not-spent'],

@@ -74,8 +74,8 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'a create that nobody can ask for again is a person’s to decide about',
     file: 'src/engine/local-ledger.ts',
-    find: "state: replays ? 'intent' : 'unresolved',",
-    replace: "state: 'intent',",
+    find: "state: replays ? ('intent' as const) : ('unresolved' as const),",
+    replace: "state: 'intent' as const,",
     seenBy: {
       file: 'test/engine/run.test.ts',
       title: 'a token that cannot replay: one lost answer is enough, also after switching to a key',

@@ -162,7 +162,7 @@ class History {
     const { file, service } = this.campaign;
     for (;;) {
       const records = [...file.read().steps.values()];
-      const record = records.find((one) => one.kind === 'post' && openSendsOf(one).length > 0);
+      const record = records.find((one) => openSendsOf(one).length > 0);
       const [open] = openSendsOf(record);
       if (record === undefined || open === undefined) return;
       const job = service.ledger.find(({ key }) => key === open.key);

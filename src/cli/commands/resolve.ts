@@ -146,7 +146,7 @@ function refuseTaken(finding: Finding, { lock, kind, open }: { lock: Lock; kind:
 /** Asking is certain, deciding is not. */
 function canBeAskedFor(open: Purchase, { replays, accountOf }: OpenCampaign): boolean {
   const now = Date.now();
-  return settlingOf(open, { replays, accountOf, now }).by === 'replay';
+  return open.request !== undefined && settlingOf(open, { replays, accountOf, now }).by === 'replay';
 }
 
 function stillAnswerable(address: string): CommandError {
