@@ -184,6 +184,19 @@ describe('every file that a campaign names', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
+  test('is not made public because a link of the tree leads to it', async () => {
+    const trial = await makeCampaign();
+    const outside = folderFor();
+    writeFileSync(join(outside, 'secret'), 'secret');
+    symlinkSync(join(outside, 'secret'), trial.path('harmless.png'));
+    symlinkSync(outside, trial.path('assets'));
+    for (const name of ['harmless.png', 'assets/secret']) {
+      const { code, err } = await trial.run(['uploads', 'add', 'logo.png', name]);
+      expect([code, err.includes(`${name} cannot be uploaded: a symbolic link leads out`)], err).toEqual([65, true]);
+    }
+    expect((await trial.run(['uploads', 'add', 'logo.png'])).code).toBe(0);
+  });
+
   test('in a folder that a link of the tree puts elsewhere is written by no command', async () => {
     const trial = await makeCampaign();
     const outside = folderFor();

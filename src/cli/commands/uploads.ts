@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { hashFile } from '../../disk/hash-file.ts';
+import { findWayOut } from '../../disk/own-tree.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { type UploadRow, uploadsJson, uploadsText } from '../../report/uploads-text.ts';
@@ -75,6 +76,9 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
 async function readLocalFile(given: string): Promise<LocalFile> {
   const wrong = (why: string) =>
     new CommandError(exitCodes.wrongInput, `${given} cannot be uploaded: ${why}`, 'nothing was uploaded');
+  // It becomes public: a link of somebody else's branch must not choose what.
+  const wayOut = findWayOut(given);
+  if (wayOut !== undefined) throw wrong(wayOut);
   try {
     const path = await realpath(given);
     const digest = await hashFile(path);
