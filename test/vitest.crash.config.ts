@@ -1,5 +1,9 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { longTests } from './long-tests.ts';
+
+const env = { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') };
 
 /** The long variants: a crash at every system call that matters, faults that take their time, thousands of histories. */
 export default defineConfig({
@@ -7,7 +11,7 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/build.ts'],
     include: [...longTests, 'test/engine/model.test.ts'],
-    env: { TZ: 'UTC', MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000', MEDIABATCH_HISTORIES: '200' },
+    env: { ...env, MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_MODEL_RUNS: '2000', MEDIABATCH_HISTORIES: '200' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

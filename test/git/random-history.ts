@@ -31,6 +31,8 @@ export class RandomHistory {
   readonly #studio: Studio;
   readonly #copy: Copy;
   readonly #oracle: HistoryOracle;
+  /** Kinds of creates that somebody has bought again, whatever had become of them: they stay held, and nobody asks. */
+  readonly #writtenOff = new Set<string>();
   #branches = 2;
 
   static async make(seed: number): Promise<RandomHistory> {
@@ -156,7 +158,8 @@ export class RandomHistory {
       ran = await this.#run([]);
     } while (before.code !== ran.code || before.booked !== this.#service.ledger.length);
     expect([0, 3, 4, 6], ran.err).toContain(ran.code);
-    const missing = this.#oracle.known().filter((job) => !this.#oracle.isOnRecord(job));
+    const isMissing = (job: BookedJob) => !this.#oracle.isOnRecord(job) && !this.#writtenOff.has(job.kind);
+    const missing = this.#oracle.known().filter(isMissing);
     if (missing.length > 0) expect(ran.code, JSON.stringify(missing)).toBe(6);
     await this.#oracle.checkMoney(this.#act);
     expect(this.#oracle.findWrong()).toEqual([]);
@@ -274,6 +277,7 @@ export class RandomHistory {
     const lost = own.find(isUnknown);
     if (this.#random() < 0.2) {
       const { code } = await this.#copy.resolve(slot.name, '--spend-again');
+      if (code === 0) this.#writtenOff.add(slot.kind);
       if (code === 0) for (const says of ['a lamp', 'a vase']) this.#oracle.ask(`${slot.kind} ${says}`);
     } else if (lost !== undefined) {
       await this.#copy.resolve(slot.name, '--job', lost.id, '--credits', String(lost.credits));

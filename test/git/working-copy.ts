@@ -123,7 +123,7 @@ export class Copy {
   }
 
   apply(...args: string[]): Promise<Ran> {
-    return this.run('apply', this.manifest, '--yes', '--poll-interval', '10', ...args);
+    return this.run('apply', this.manifest, '--yes', ...args);
   }
 
   /** Where it is asked which create is meant, the first that is named. */

@@ -11,6 +11,8 @@ const quietTurns = 8;
 /** What undici says of each request: that there is one, and that it is over. */
 const begins = 'undici:request:create';
 const ends = ['undici:request:trailers', 'undici:request:error'];
+/** After so long without news nothing will ever happen again. Code that is being loaded is not seen to be under way. */
+const standstillMs = 25_000;
 /** Work that an event loop waits for beside its timers; sockets that are merely open are none. */
 const work = /^(FSReq|FileHandle|GetAddrInfo|Zlib|Process)|Connect/;
 
@@ -78,6 +80,7 @@ export class VirtualTime {
   #jumpedMs = 0;
   #users = 0;
   #stirred = false;
+  #standstill: () => void = () => {};
   #isPumping = false;
 
   /** The true time. */
@@ -106,8 +109,11 @@ export class VirtualTime {
       if (!this.#isPumping) void this.#pump();
       this.#isPumping = true;
     }
+    const standstill = new Promise<never>((_, reject) => {
+      this.#standstill = () => reject(new Error('the command waits, and there is nothing that it could wait for'));
+    });
     try {
-      return await run();
+      return await Promise.race([run(), standstill]);
     } finally {
       this.#users -= 1;
       if (this.#users === 0) this.#uninstall();
@@ -149,12 +155,15 @@ export class VirtualTime {
 
   async #pump(): Promise<void> {
     let quiet = 0;
+    let newsAt = RealDate.now();
     while (this.#users > 0) {
       // Whoever is at work is left to it.
       await new Promise((resolve) => (quiet === 0 ? realSetTimeout(resolve, 1) : setImmediate(resolve)));
       quiet = this.#stirred || this.#isAtWork() ? 0 : quiet + 1;
       this.#stirred = false;
       if (quiet >= quietTurns && this.#jump()) quiet = 0;
+      if (quiet === 0) newsAt = RealDate.now();
+      else if (RealDate.now() - newsAt > standstillMs) this.#standstill();
     }
     this.#isPumping = false;
   }
