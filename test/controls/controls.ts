@@ -696,6 +696,26 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    invariant: 'I25',
+    off: 'an address that exists is always that address',
+    file: 'src/plan/names.ts',
+    find: '  if (exact.length > 0) return exact;\n',
+    replace: '',
+    seenBy: { file: 'test/plan/names.test.ts', title: 'selects its step and nothing else, however it was printed' },
+  },
+  {
+    invariant: 'I25',
+    off: 'advice after play money is about play money',
+    file: 'src/cli/paste.ts',
+    find: "['sandbox', 'lock', 'var', 'varFile']",
+    replace: "['lock', 'var', 'varFile']",
+    seenBy: {
+      file: 'test/cli/printed-commands.test.ts',
+      title: 'after failures: one mends them all, and it is about play money',
+    },
+    built: true,
+  },
+  {
     invariant: 'I26',
     off: 'an error that nobody awaits does not end the process',
     file: 'src/cli/last-resort.ts',

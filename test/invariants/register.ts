@@ -318,6 +318,18 @@ export const invariants: readonly Invariant[] = [
     ],
   },
   {
+    id: 'I25',
+    says: 'every command, address and selection that is printed does what it says when pasted',
+    shown: [
+      { file: 'test/plan/names.test.ts', title: 'selects its step and nothing else, however it was printed' },
+      {
+        file: 'test/cli/printed-commands.test.ts',
+        title: 'after failures: one mends them all, and it is about play money',
+      },
+      { file: 'test/cli/printed-commands.test.ts', title: 'of decisions that are refused' },
+    ],
+  },
+  {
     id: 'I26',
     says: 'no input of a service or a disk ends a run with a stack: the words are ours, and the ids are on record',
     shown: [
