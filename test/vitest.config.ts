@@ -16,7 +16,11 @@ const shared = [
   'git/histories-',
 ].map((room) => `test/${room}*.test.ts`);
 // Times of day are told in the reader's own zone; here everybody's is the same. What a person's programs keep is kept apart.
-const env = { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') };
+const env = {
+  TZ: 'UTC',
+  XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state'),
+  ...(process.env.MEDIABATCH_TEST_LONG === '1' && { MEDIABATCH_TEST_SHORT_WAITS: '1' }),
+};
 const common = { testTimeout: 30_000, hookTimeout: 60_000, env };
 
 /** One of the long ones by itself, by its file: with this set. */

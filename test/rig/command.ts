@@ -24,6 +24,8 @@ export interface CommandResult {
   err: string;
 }
 
+const shortWaits = new URL('short-waits.mjs', import.meta.url).href;
+
 /** Runs the built command as users do, with an environment of its own. */
 export function command(args: string[], options: CommandOptions): Promise<CommandResult> {
   const { cwd, env = {}, preload, onErr } = options;
@@ -33,6 +35,7 @@ export function command(args: string[], options: CommandOptions): Promise<Comman
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
       XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '',
+      ...(process.env.MEDIABATCH_TEST_SHORT_WAITS === '1' && { NODE_OPTIONS: `--import ${shortWaits}` }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
