@@ -33,8 +33,8 @@ export const controls: readonly Control[] = [
     invariant: 'I1',
     off: 'a lost answer is asked for under the key of its intent',
     file: 'src/plan/make-order.ts',
-    find: 'decision.purchase === undefined && known !== undefined',
-    replace: 'decision.purchase === undefined && known !== undefined && decision.asks === undefined',
+    find: '      ? known\n',
+    replace: '      ? { attempt: known.attempt + 1, key: known.key.slice(0, -1) }\n',
     seenBy: {
       file: 'test/engine/model.test.ts',
       title: 'each request is paid for at most once, and no paid id is ever lost',
@@ -47,17 +47,6 @@ export const controls: readonly Control[] = [
     find: "const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route'));",
     replace: "const isOpen = maybeSent && !(searches || why === 'invalid');",
     seenBy: { file: 'test/run/outcome.test.ts', title: 'invalid / replayed: give-up' },
-  },
-  {
-    invariant: 'I1',
-    off: 'a job that failed stays failed, whatever was refused before it',
-    file: 'src/plan/match.ts',
-    find: "same.find(({ state }) => state !== 'refused') ??",
-    replace: "same.find(({ state }) => state === 'refused') ??",
-    seenBy: {
-      file: engine,
-      title: 'stays failed until somebody asks for another: also when that create was of an earlier purchase',
-    },
   },
   {
     invariant: 'I1',
@@ -377,7 +366,10 @@ export const controls: readonly Control[] = [
     file: 'src/engine/budget.ts',
     find: 'if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);',
     replace: "if (held.class === '') return this.#waitForPrice(address);",
-    seenBy: { file: engine, title: 'holds although the price is not known before the first charge' },
+    seenBy: {
+      file: 'test/engine/budget.test.ts',
+      title: 'spent and held never exceed the cap, for any interleaving of any steps',
+    },
   },
   {
     invariant: 'I15',
