@@ -465,7 +465,7 @@ export const controls: readonly Control[] = [
     replace: 'if (isWalked && order.attempt < order.refused) {',
     seenBy: {
       file: 'test/conduct/credit-wait.test.ts',
-      title: 'each try walks the keys from the first, so that a clone finds what was bought',
+      title: 'a refusal that the service repeats is passed by, and a clone finds what was bought',
     },
   },
   {
