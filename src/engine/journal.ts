@@ -13,12 +13,15 @@ export class Journal {
   recorded = false;
   readonly #file: LockFile;
   readonly #keysByJob = new Map<string, string>();
+  /** Where purchases of a kind under a key stand: a lock of many steps is not read through for each job. */
+  readonly #addressesByKey = new Map<string, Set<string>>();
 
   constructor(lock: Lock, file: LockFile) {
     this.lock = lock;
     this.#file = file;
     for (const record of lock.steps.values()) {
       for (const { jobId, key, kind = record.kind } of record.purchases) {
+        this.#noteKey(record.address, kind, key);
         if (jobId !== undefined) this.#keysByJob.set(jobName(kind, jobId), key);
       }
     }
@@ -62,14 +65,14 @@ export class Journal {
 
   /** Open sends of this kind that left under this key, wherever they stand. */
   openSends(kind: string, key: string): Purchase[] {
-    const open: Purchase[] = [];
-    for (const record of this.lock.steps.values()) {
-      for (const purchase of record.purchases) {
-        if (isOpenSend(purchase) && purchase.key === key && (purchase.kind ?? record.kind) === kind)
-          open.push(purchase);
-      }
-    }
-    return open;
+    const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
+    return addresses
+      .flatMap((address) => this.lock.steps.get(address) ?? [])
+      .flatMap((record) =>
+        record.purchases.filter(
+          (purchase) => isOpenSend(purchase) && purchase.key === key && (purchase.kind ?? record.kind) === kind,
+        ),
+      );
   }
 
   jobOf(address: string, fingerprint: string): FinishedJob | undefined {
@@ -103,11 +106,25 @@ export class Journal {
 
   #fold(line: LockLine): void {
     if (line.jobId !== undefined) this.#keysByJob.set(jobName(line.kind, line.jobId), line.key);
+    this.#noteKey(line.address, line.kind, line.key);
+    for (const { kind = line.kind, key } of line.earlier ?? []) this.#noteKey(line.address, kind, key);
     joinInto(this.lock.steps, recordOf(line));
+  }
+
+  #noteKey(address: string, kind: string, key: string): void {
+    const name = keyName(kind, key);
+    const known = this.#addressesByKey.get(name);
+    if (known === undefined) this.#addressesByKey.set(name, new Set([address]));
+    else known.add(address);
   }
 }
 
 /** Services may number the jobs of each kind by themselves. */
 function jobName(kind: string, jobId: string): string {
   return `${kind} ${jobId}`;
+}
+
+/** One key may stand under several kinds, each with jobs of its own. */
+function keyName(kind: string, key: string): string {
+  return `${kind} ${key}`;
 }
