@@ -3,7 +3,7 @@ import type { StepOrder } from '../plan/plan.ts';
 import { makeBody } from './job-links.ts';
 import { digestOfBody } from './kept-body.ts';
 import type { Ports } from './ports.ts';
-import type { Bought, Create, Ended, Purchase } from './purchase.ts';
+import { type Bought, type Create, type Ended, msAhead, type Purchase } from './purchase.ts';
 import { giveUp, recordFound, unfound } from './record-job.ts';
 import { sendCreate } from './send-create.ts';
 import type { StepEnd } from './step-end.ts';
@@ -75,7 +75,7 @@ async function resume(order: StepOrder, ports: Ports): Promise<Create> {
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
   // When it was sent again is not on record: at the latest just before this run.
-  const sentAt = resent ? ports.clock.now() : send.at - (typeof ahead === 'number' ? ahead : 0);
+  const sentAt = resent ? ports.clock.now() : send.at - msAhead(ahead);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 

@@ -39,3 +39,8 @@ export interface Purchase {
   startedAt: number;
   tries: number;
 }
+
+/** What the service's clock is ahead of this one, in milliseconds; one that is not known is taken to be this clock. */
+export function msAhead(ahead: number | { unreachable: string }): number {
+  return typeof ahead === 'number' ? ahead : 0;
+}

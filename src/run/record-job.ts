@@ -1,7 +1,7 @@
 import type { CreatedJob } from '../service/answer.ts';
 import type { ListedJob } from '../service/read-listed.ts';
 import type { LookUp } from './ports.ts';
-import type { Ended, Purchase, Sent } from './purchase.ts';
+import { type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** Ids of jobs that are named when nobody but a person can tell which it is. */
@@ -40,7 +40,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   const job = { jobId, credits, balance: null, ...(recordId !== undefined && { recordId }) };
   ports.emit({ event: 'job-found', address: order.address, jobId });
   const ahead = await ports.service.clockAheadMs();
-  const at = ports.clock.now() + (typeof ahead === 'number' ? ahead : 0);
+  const at = ports.clock.now() + msAhead(ahead);
   const recorded = await recordJob(purchase, { job, send, at, ...(model !== undefined && { model }) });
   if (recorded === 'recorded') return { end: { order, jobId, credits, fresh: false } };
   const error = `${send.because}; the list shows job ${jobId}, which belongs to another request`;

@@ -5,7 +5,7 @@ import type { CreateAnswer } from '../service/answer.ts';
 import { ServiceError } from '../service/service-error.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import type { Departure, Ports } from './ports.ts';
-import type { Create, Ended, Purchase, Sent } from './purchase.ts';
+import { type Create, type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import { giveUp, recordJob } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -26,7 +26,7 @@ export async function sendCreate(
   let departure: Departure = { is: 'undecided' };
   try {
     const ahead = await service.clockAheadMs({ fresh: isAsked });
-    const at = clock.now() + (typeof ahead === 'number' ? ahead : 0);
+    const at = clock.now() + msAhead(ahead);
     // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the time in which its answer could be asked for again has passed';
