@@ -44,11 +44,11 @@ const addresses = {
  */
 const layers = {
   main: ['cli/main.ts'],
-  recall: ['cli/open-campaign.ts', 'cli/nothing-to-do.ts'],
+  recall: ['campaign/open-campaign.ts', 'campaign/up-to-date.ts'],
   campaign: ['cli/commands/validate.ts'],
   plan: ['cli/commands/plan.ts'],
   run: ['cli/apply-campaign.ts'],
-  service: ['cli/open-service.ts'],
+  service: ['service/service.ts'],
 };
 
 const layerOf = new Map();

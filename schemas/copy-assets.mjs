@@ -4,5 +4,5 @@ import { cpSync } from 'node:fs';
 const assets = new URL('../src/sandbox/assets/', import.meta.url);
 cpSync(assets, new URL('../dist/sandbox/assets/', import.meta.url), { recursive: true });
 
-const pages = new URL('../src/report/code-pages/', import.meta.url);
-cpSync(pages, new URL('../dist/report/code-pages/', import.meta.url), { recursive: true });
+const pages = new URL('../src/report/diagnostics/code-pages/', import.meta.url);
+cpSync(pages, new URL('../dist/report/diagnostics/code-pages/', import.meta.url), { recursive: true });

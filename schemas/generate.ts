@@ -24,7 +24,7 @@ const entries: Entry[] = [
     base: 'schemas/manifest.base.json',
     schema: { out: 'schemas/manifest.schema.json', compose: (base) => composeManifest(base, kinds) },
     types: { out: 'src/manifest/written.generated.ts', name: 'WrittenManifest' },
-    validator: { out: 'src/manifest/validate.generated.ts' },
+    validator: { out: 'src/manifest/check/validate.generated.ts' },
   },
 ];
 

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/browser/**/*.test.ts'],
+    include: ['test/proof/browser/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,

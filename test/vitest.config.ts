@@ -5,15 +5,15 @@ import { longTests } from './long-tests.ts';
 
 /** Rooms whose tests leave nothing behind in their process: they share it, and load each module once. */
 const shared = [
-  'engine/**/',
-  'graph/**/',
-  'kinds/**/',
-  'lock/**/',
-  'manifest/**/',
-  'plan/**/',
-  'report/**/',
-  'run/**/',
-  'git/histories-',
+  'rooms/engine/**/',
+  'rooms/graph/**/',
+  'rooms/kinds/**/',
+  'rooms/lock/**/',
+  'rooms/manifest/**/',
+  'rooms/plan/**/',
+  'rooms/report/**/',
+  'rooms/run/**/',
+  'command/git/histories-',
 ].map((room) => `test/${room}*.test.ts`);
 // Times of day are told in the reader's own zone; here everybody's is the same. What a person's programs keep is kept apart.
 const env = {
@@ -40,7 +40,7 @@ export default defineConfig({
           name: 'whole',
           include: ['test/**/*.test.ts'],
           // The browser and the contract have configurations of their own: a browser, and a proxy that is no dependency.
-          exclude: [...shared, ...left, 'test/browser/**', 'test/contract/**', 'node_modules/**'],
+          exclude: [...shared, ...left, 'test/proof/browser/**', 'test/proof/contract/**', 'node_modules/**'],
         },
       },
     ],

@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/contract/**/*.test.ts'],
+    include: ['test/proof/contract/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/build.ts'],
-    include: [...longTests, 'test/engine/model.test.ts'],
+    include: [...longTests, 'test/rooms/engine/model.test.ts'],
     env: {
       ...env,
       MEDIABATCH_TEST_SHORT_WAITS: '1',

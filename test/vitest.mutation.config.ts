@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const rooms = ['lock', 'run', 'plan', 'engine'].map((room) => `test/${room}/**/*.test.ts`);
+const rooms = ['lock', 'run', 'plan', 'engine'].map((room) => `test/rooms/${room}/**/*.test.ts`);
 
 /** What `npm run test:mutation` runs for each mutant: tests of pure functions and of the campaign in memory, in one process. */
 export default defineConfig({
@@ -11,13 +11,13 @@ export default defineConfig({
     bail: 1,
     include: [
       ...rooms,
-      'test/graph/fingerprint.test.ts',
-      'test/recovery/look-up.test.ts',
-      'test/recovery/lost-create.test.ts',
-      'test/report/plan-text.test.ts',
-      'test/report/status*.test.ts',
+      'test/rooms/graph/fingerprint.test.ts',
+      'test/rooms/run/look-up.test.ts',
+      'test/rooms/engine/lost-create.test.ts',
+      'test/rooms/report/plan-text.test.ts',
+      'test/rooms/report/status*.test.ts',
     ],
     // It drives the git command.
-    exclude: ['test/lock/git.test.ts'],
+    exclude: ['test/rooms/lock/git.test.ts'],
   },
 });

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Nobody can be asked, and nobody has agreed: the command ends. */

@@ -1,6 +1,6 @@
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
-import { type AccountNames, postsOf, postsText } from '../report/post-words.ts';
+import { type AccountNames, postsOf, postsText } from '../report/plan/post-words.ts';
 import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,8 +1,9 @@
 import { relative } from 'node:path';
 import { CommanderError } from 'commander';
+import { GuardLostError, LockChangedError, UnsafeFileError } from '../contract/errors.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
 import { adviceText } from '../report/advice-text.ts';
 import { safeText } from '../report/safe-text.ts';
-import { CommandError, exitCodes } from './exit.ts';
 import { BrokenRunError } from './last-resort.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
@@ -39,7 +40,7 @@ export function explain(thrown: unknown, terminal: Terminal = processTerminal())
     if (error.hint !== undefined) terminal.err(`  ${style.cyan('→')} ${adviceText(error.hint, terminal.paste)}\n`);
     return error.exitCode;
   }
-  if (error instanceof Error && error.name === 'GuardLostError') {
+  if (error instanceof GuardLostError) {
     terminal.err(`${style.red('error')} ${safeText(error.message)}\n`);
     terminal.err('  → nothing more was bought; run again when the other run has ended\n');
     return exitCodes.lockHeld;
@@ -66,7 +67,6 @@ const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQ
 /** The disk, or somebody else on it, got in the way: not a bug of ours. */
 function isWriteFailure(error: Error): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return (
-    ['LockChangedError', 'UnsafeFileError'].includes(error.name) || (code !== undefined && writeFailures.has(code))
-  );
+  const isOurs = error instanceof LockChangedError || error instanceof UnsafeFileError;
+  return isOurs || (code !== undefined && writeFailures.has(code));
 }

@@ -1,17 +1,17 @@
 import { relative } from 'node:path';
+import type { CampaignPaths } from '../campaign/paths.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { RunEvent } from '../contract/event.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createLines } from '../report/run-lines.ts';
-import { createEventLines, type RunReporter } from '../report/run-reporter.ts';
-import { createRunView, foldEvent } from '../report/run-view.ts';
+import { createLines } from '../report/run/run-lines.ts';
+import { createEventLines, type RunReporter } from '../report/run/run-reporter.ts';
+import { createRunView, foldEvent } from '../report/run/run-view.ts';
+import { summaryText } from '../report/run/summary-text.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
-import { summaryText } from '../report/summary-text.ts';
-import type { RunEvent } from '../run/event.ts';
-import type { Clock } from '../run/ports.ts';
-import type { CampaignPaths } from './campaign-paths.ts';
-import { CommandError, exitCodes } from './exit.ts';
 import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
 
 /** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
@@ -58,7 +58,7 @@ export async function makeRecorder(
   if (events !== undefined) reporters.push(createEventLines(events.write, events.end));
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
   if (hasWork && terminal.screen) {
-    const { createScreen } = await import('../report/run-screen.ts');
+    const { createScreen } = await import('../report/run/run-screen.ts');
     reporters.push(createScreen({ stream: process.stderr, style, now, view }));
   } else if (hasWork) {
     reporters.push(createLines(terminal.err, { style, now, view, every: everyMs }));

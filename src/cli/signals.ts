@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { exitCodes } from './exit.ts';
-import { watchForOrphaning } from './orphan.ts';
+import { watchForOrphaning } from '../campaign/orphan.ts';
+import { exitCodes } from '../contract/exit.ts';
 
 /** The wish of the outside world that a run ends. */
 export interface Interruption {

@@ -1,3 +1,4 @@
+import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Graph } from '../graph/graph.ts';
 import { isWork } from '../plan/actions.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
@@ -6,7 +7,6 @@ import { vocabularyOf } from '../plan/select.ts';
 import { withNeeds } from '../plan/with-needs.ts';
 import { adviceText } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
-import { CommandError, exitCodes } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Selecting {

@@ -1,10 +1,10 @@
+import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { type Call, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
-import { postsOf, postsText } from '../report/post-words.ts';
+import { postsOf, postsText } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { ApplyOptions } from './apply-options.ts';
-import type { SavedPlan } from './saved-plan.ts';
 import type { Terminal } from './terminal.ts';
 
 const shownAddresses = 10;

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { findWayOut } from './own-tree.ts';
-import { isErrno, lstatOrAbsent, noFollow } from './plain-file.ts';
+import { findWayOut } from './fs/own-tree.ts';
+import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
 
 /** How every file of events begins. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;

@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { maxManifestBytes } from '../manifest/size-limit.ts';
-import { hashFile } from './hash-file.ts';
-import { findWayOut } from './own-tree.ts';
-import { isErrno } from './plain-file.ts';
+import { findWayOut } from './fs/own-tree.ts';
+import { isErrno } from './fs/plain-file.ts';
+import { hashFile } from './outputs/hash-file.ts';
 
-export { listFiles } from './list-files.ts';
+export { listFiles } from './fs/list-files.ts';
 
 export type ManifestText =
   | { text: string }

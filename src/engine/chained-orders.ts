@@ -1,5 +1,5 @@
+import type { RunFact } from '../contract/event.ts';
 import type { PlanTotals, StepOrder } from '../plan/plan.ts';
-import type { RunFact } from '../run/event.ts';
 import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';

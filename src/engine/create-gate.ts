@@ -1,6 +1,7 @@
+import type { Clock } from '../contract/clock.ts';
+import type { RunFact, StopReason } from '../contract/event.ts';
+import type { CreateGate, Departure } from '../contract/ports.ts';
 import { orderName, type StepOrder } from '../plan/plan.ts';
-import type { RunFact, StopReason } from '../run/event.ts';
-import type { Clock, CreateGate, Departure } from '../run/ports.ts';
 import { CreateTurns } from './create-turns.ts';
 import { CreditWait } from './credit-wait.ts';
 

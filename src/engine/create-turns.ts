@@ -1,5 +1,5 @@
-import type { Clock } from '../run/ports.ts';
-import { BorneRate } from '../service/borne-rate.ts';
+import type { Clock } from '../contract/clock.ts';
+import { AdaptiveRate } from '../ground/adaptive-rate.ts';
 
 /** Creates per second: some services allow a few in a minute. */
 const leastCreates = 0.05;
@@ -7,12 +7,12 @@ const leastCreates = 0.05;
 /** When creates may leave, as often as the service bears them. One waits at a time: hundreds would all wake up for each turn. */
 export class CreateTurns {
   readonly #clock: Clock;
-  readonly #rate: BorneRate;
+  readonly #rate: AdaptiveRate;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#rate = new BorneRate(clock, { least: leastCreates });
+    this.#rate = new AdaptiveRate(clock, { least: leastCreates });
   }
 
   /** Resolves when it is the asker's turn, or when it need not wait any more: `isOff` is asked each time that it might go on. */

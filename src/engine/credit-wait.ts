@@ -1,5 +1,5 @@
-import type { RunFact } from '../run/event.ts';
-import type { Clock } from '../run/ports.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { RunFact } from '../contract/event.ts';
 
 const firstIntervalMs = 30_000;
 const longestIntervalMs = 5 * 60_000;

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
+import type { StepOutcome } from '../contract/event.ts';
+import type { Ports } from '../contract/ports.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import type { StepOutcome } from '../run/event.ts';
-import type { Ports } from '../run/ports.ts';
 import { runStep } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { ChainedOrders } from './chained-orders.ts';

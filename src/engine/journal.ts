@@ -1,10 +1,10 @@
-import type { LockFile } from '../disk/lock-file.ts';
+import type { FinishedJob } from '../contract/ports.ts';
+import type { LockFile } from '../contract/state.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Purchase } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { FinishedJob } from '../run/ports.ts';
 
 /** The lock in memory and on disk at once: a fact is durable first, then part of the fold. */
 export class Journal {

@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { KeptBodies } from '../disk/kept-bodies.ts';
-import type { LockFile } from '../disk/lock-file.ts';
-import { findReferences } from '../graph/fingerprint.ts';
-import type { Lock, Purchase } from '../lock/record.ts';
-import { isOpenSend, sendOf } from '../lock/sends.ts';
-import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
-import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
-import type { RunFact } from '../run/event.ts';
-import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
+import type { CreatedJob } from '../contract/answer.ts';
+import { GuardLostError } from '../contract/errors.ts';
+import type { RunFact } from '../contract/event.ts';
 import type {
   AnsweredSend,
   Begin,
@@ -16,25 +10,23 @@ import type {
   IntendedRequest,
   Ledger,
   StepResult,
-} from '../run/ports.ts';
-import type { CreatedJob } from '../service/answer.ts';
+} from '../contract/ports.ts';
+import type { LockFile, RequestBodies } from '../contract/state.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
+import { isOpenSend, sendOf } from '../lock/sends.ts';
+import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
+import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
 import { Budget } from './budget.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, nextRevision, what } from './purchase-facts.ts';
-
-/** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
-export class GuardLostError extends Error {
-  constructor() {
-    super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
-    this.name = 'GuardLostError';
-  }
-}
 
 /** The ledger as one process keeps it: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
   readonly budget: Budget;
   readonly #journal: Journal;
-  readonly #bodies: KeptBodies;
+  readonly #bodies: RequestBodies;
   readonly #gate: CreateGate & { readonly stopping: AbortSignal };
   readonly #accountOf: SendFacts['accountOf'];
   readonly #emit: (fact: RunFact) => void;
@@ -45,7 +37,7 @@ export class LocalLedger implements Ledger {
   constructor(options: {
     lock: Lock;
     file: LockFile;
-    bodies: KeptBodies;
+    bodies: RequestBodies;
     gate: CreateGate & { readonly stopping: AbortSignal };
     totals: PlanTotals;
     /** Digest of a send's id and the credential of this run. */

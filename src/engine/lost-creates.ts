@@ -1,11 +1,12 @@
+import type { Clock } from '../contract/clock.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { ListedJob, ListWalk } from '../contract/listed-job.ts';
+import type { LookUp, LostCreates, LostSend, Service } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { decideLookUp, type ListWalk, type LostCreate } from '../run/look-up.ts';
-import type { Clock, LookUp, LostCreates, LostSend, Service } from '../run/ports.ts';
-import type { ListedJob } from '../service/read-listed.ts';
-import { ServiceError } from '../service/service-error.ts';
+import { decideLookUp, type LostCreate } from '../run/look-up.ts';
 
 export interface LookUpTimes {
   /** How long after a request was sent its job may still turn up in the list. */

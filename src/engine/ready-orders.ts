@@ -1,5 +1,5 @@
+import { Heap } from '../ground/heap.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { Heap } from '../service/polling/heap.ts';
 
 /** More orders than a campaign can have, so that no number of places makes up for a priority. */
 const places = 2 ** 30;

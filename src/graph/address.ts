@@ -1,5 +1,5 @@
 import { flatText } from '../manifest/flat-text.ts';
-import { slug } from '../manifest/helpers.ts';
+import { slug } from '../manifest/template/helpers.ts';
 
 /** Longest key, in characters. */
 export const maxKeyLength = 100;

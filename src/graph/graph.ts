@@ -1,5 +1,5 @@
-import type { Diagnostic, Place } from '../diagnostic.ts';
-import type { Json } from '../json.ts';
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
 import type { Expectation } from '../manifest/manifest.ts';
 
 /** An output of another step, to be filled in when that step's job has finished. */

@@ -1,6 +1,6 @@
-import type { Diagnostic, Place } from '../diagnostic.ts';
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
-import { shorten } from '../manifest/values.ts';
 import type { FileFact } from './graph.ts';
 
 /** The task that stands for all uploads that templates make on the spot. */

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { mapOf, ownValue } from './document-schema.ts';
 import type { Field, Kind } from './kind.ts';
 import { modelOf } from './price.ts';

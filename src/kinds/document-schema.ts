@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 
 /** Reading of an OpenAPI document of any content: what is not as it should be is absent, and nothing throws. */
 export type DocumentMap = { readonly [key: string]: Json };

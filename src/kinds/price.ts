@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind, Model } from './kind.ts';
 
 /** A request body, rendered or with references still open. */

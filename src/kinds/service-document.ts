@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { findRoute } from './create-route.ts';
 import { findDifferences } from './document-differences.ts';
 import { type DocumentMap, follow, mapOf, ownValue, writeOutSchema } from './document-schema.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import { isJobId } from './job-id.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
 import type { Decisions, LockLine, Output, Purchase, PurchaseState } from './record.ts';
 
 /** What is wrong with a line, in words that follow "the line ". */

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../diagnostic.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
 import { groupOf } from './join-purchases.ts';
 import type { Lock, Purchase } from './record.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../ground/json.ts';
 import type { Purchase, PurchaseState } from './record.ts';
 import { mayBeCharged } from './sends.ts';
 

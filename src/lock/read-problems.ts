@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../diagnostic.ts';
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
 import { tellsOfLostJob } from './torn-line.ts';

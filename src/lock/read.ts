@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../diagnostic.ts';
-import type { Json } from '../json.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
 import { checkLine, LineProblem, shown } from './check-line.ts';
 import { findDoublePayments } from './double-payment.ts';
 import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { groupOf } from './join-purchases.ts';
 import type { LockLine, Purchase } from './record.ts';
 import { mayBeCharged } from './sends.ts';

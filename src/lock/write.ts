@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../ground/json.ts';
 import { agreeOnSends, lineOf } from './join.ts';
 import { type Decisions, type Lock, type LockLine, lockVersion, type Output, type Purchase } from './record.ts';
 

@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../diagnostic.ts';
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 
 const maxDiagnostics = 100;
 /** Mistakes of one kind at one place that are told one by one; the rest is counted. */

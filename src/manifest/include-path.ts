@@ -1,5 +1,5 @@
+import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath } from './file-path.ts';
-import { shorten } from './values.ts';
 
 /** A file that is to be included, by its path from the main manifest's folder; or why there is none to look for. */
 export type IncludePath = { path: string } | { message: string; hint: string };

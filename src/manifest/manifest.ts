@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../diagnostic.ts';
-import type { Json } from '../json.ts';
-import type { Places } from './places.ts';
-import type { JsonMap, Path, Scalar } from './values.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
+import type { JsonMap, Path, Scalar } from '../ground/values.ts';
+import type { Places } from './yaml/places.ts';
 
 /**
  * A manifest as it was written, checked for shape: defaults are merged into each task, and what was wrong is absent or

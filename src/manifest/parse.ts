@@ -1,13 +1,13 @@
-import type { Diagnostic, Place } from '../diagnostic.ts';
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { limitDiagnostics } from './collect.ts';
 import { pathFrom, patternFrom } from './file-path.ts';
 import { type Manifest, type Task, taskPath } from './manifest.ts';
 import { mergeFiles } from './merge-files.ts';
 import { readManifestFiles } from './read-included.ts';
 import { mapOf } from './read-manifest.ts';
-import type { DataFile } from './rows.ts';
+import type { DataFile } from './rows/rows.ts';
 
-export type { DataFile } from './rows.ts';
+export type { DataFile } from './rows/rows.ts';
 
 /** A file that a manifest includes, by its path from the main manifest's folder, and where it is asked for. */
 export interface IncludedFile {

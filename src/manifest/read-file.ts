@@ -1,14 +1,14 @@
-import type { Diagnostic } from '../diagnostic.ts';
-import type { Json } from '../json.ts';
-import { checkPrices } from './check-prices.ts';
-import { checkShape } from './check-shape.ts';
-import { checkTaskKeys } from './check-task-keys.ts';
-import type { FilePlaces } from './places.ts';
-import { includedFaults, manifestFaults, readYaml } from './read-yaml.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
+import { describeValue, emptyMap, isMap, type JsonMap, unknownValue } from '../ground/values.ts';
+import { checkPrices } from './check/check-prices.ts';
+import { checkShape } from './check/check-shape.ts';
+import { checkTaskKeys } from './check/check-task-keys.ts';
+import { checkKinds, checkTemplatePlaces, findCutTexts } from './check/text-rules.ts';
 import { maxManifestBytes } from './size-limit.ts';
-import { placeBetween, readSource } from './source.ts';
-import { checkKinds, checkTemplatePlaces, findCutTexts } from './text-rules.ts';
-import { describeValue, emptyMap, isMap, type JsonMap, unknownValue } from './values.ts';
+import type { FilePlaces } from './yaml/places.ts';
+import { includedFaults, manifestFaults, readYaml } from './yaml/read-yaml.ts';
+import { placeBetween, readSource } from './yaml/source.ts';
 
 /** Keys that say something about the whole campaign, so that only its main manifest can have them. */
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service'];

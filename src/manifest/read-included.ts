@@ -1,11 +1,11 @@
-import type { Diagnostic, DiagnosticCode, Place } from '../diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, Place } from '../ground/diagnostic.ts';
+import { type JsonMap, ownValue, shorten } from '../ground/values.ts';
 import { besideManifest, folderOf } from './file-path.ts';
 import { readIncludePath } from './include-path.ts';
-import type { FilePlaces } from './places.ts';
 import { type ReadFile, readManifestFile } from './read-file.ts';
-import type { DataFile } from './rows.ts';
-import { isTemplate } from './template.ts';
-import { type JsonMap, ownValue, shorten } from './values.ts';
+import type { DataFile } from './rows/rows.ts';
+import { isTemplate } from './template/template.ts';
+import type { FilePlaces } from './yaml/places.ts';
 
 /** Files beside the main one, and how far they may include each other. */
 const maxIncluded = 50;

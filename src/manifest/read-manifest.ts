@@ -1,12 +1,12 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
+import { isWholeVar } from './check/text-rules.ts';
+import { knownKeys } from './check/validate.generated.ts';
 import type { Matrix, Task } from './manifest.ts';
-import { readRowSource } from './read-row-source.ts';
 import { readExpectation, readRetry, readTimeout, readWhen } from './read-task-limits.ts';
+import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
-import { isWholeVar } from './text-rules.ts';
-import { knownKeys } from './validate.generated.ts';
-import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from './values.ts';
 
 /**
  * Reads a task as far as it is right; what is wrong is left out, for the shape has been checked and told. The defaults of

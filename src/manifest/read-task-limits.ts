@@ -1,7 +1,7 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap, ownValue } from '../ground/values.ts';
 import type { Expectation, Range, Task } from './manifest.ts';
-import { isTemplate } from './template.ts';
-import { isMap, ownValue } from './values.ts';
+import { isTemplate } from './template/template.ts';
 
 /** `duration: 8` means about eight seconds: encoders cut at whole frames. */
 const durationToleranceSeconds = 0.5;

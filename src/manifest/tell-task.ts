@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from '../diagnostic.ts';
+import type { DiagnosticCode } from '../ground/diagnostic.ts';
 
 /** Tells one mistake of a task: at its key, or at the value of that key. */
 export type TellTask = (

@@ -1,5 +1,5 @@
-import { findReferences, fingerprintStep, replaceReferences } from '../graph/fingerprint.ts';
 import type { Decided, Graph, OpenRequest, Step } from '../graph/graph.ts';
+import { findReferences, fingerprintStep, replaceReferences } from '../graph/render/fingerprint.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../json.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
 
 /** Whether a record gives back what was asked for: texts in any form of Unicode, the rest as canonical JSON. */
 export function isSameField(wanted: Json, seen: Json | undefined): boolean {

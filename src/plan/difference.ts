@@ -1,5 +1,5 @@
 import type { OpenRequest } from '../graph/graph.ts';
-import { canonicalJson, type Json } from '../json.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
 
 /** What changed between the request that was bought and the one the manifest asks for now, in words for one line. */
 export function describeDifference(bought: OpenRequest, wanted: OpenRequest): string {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../ground/json.ts';
 import type { Purchase } from '../lock/record.ts';
 import { flatText } from '../manifest/flat-text.ts';
 

@@ -1,5 +1,5 @@
 import type { OpenRequest } from '../graph/graph.ts';
-import { canonicalJson, type Json } from '../json.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
 import { foldText, groupBy, isOpenField, isSameField } from './compare-fields.ts';
 import type { Match } from './match.ts';
 

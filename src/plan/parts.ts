@@ -1,5 +1,5 @@
 import type { Graph, OpenRequest } from '../graph/graph.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 
 /**
  * Something that must exist for a step to be needed: a part of another step's output, counted from 0. How many parts

@@ -1,5 +1,5 @@
 import type { OpenRequest } from '../graph/graph.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { isSpending } from './actions.ts';
 import type { Decision } from './decide.ts';
 import type { Match } from './match.ts';

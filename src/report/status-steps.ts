@@ -2,7 +2,7 @@ import type { Purchase } from '../lock/record.ts';
 import type { StepState } from '../plan/step-state.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
-import { type Cell, tableText } from './table.ts';
+import { type Cell, tableText } from './tables/table.ts';
 
 /** Where one step stands, as far as it is on record. */
 export interface StepStatus {

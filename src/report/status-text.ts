@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { isPost } from '../plan/post-record.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { safeJson, safeText } from './safe-text.ts';
 
 /** Says what stands behind a value as a comment. `path` leads to it, from the value that is printed. */

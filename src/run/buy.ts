@@ -1,8 +1,8 @@
-import { findReferences } from '../graph/fingerprint.ts';
+import type { Ports } from '../contract/ports.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { makeBody } from './job-links.ts';
 import { digestOfBody } from './kept-body.ts';
-import type { Ports } from './ports.ts';
 import { type Bought, type Create, type Ended, msAhead, type Purchase } from './purchase.ts';
 import { giveUp, recordFound, unfound } from './record-job.ts';
 import { sendCreate } from './send-create.ts';

@@ -1,8 +1,9 @@
-import { OutputError, type OutputTarget } from '../disk/output-target.ts';
+import type { JobResult } from '../contract/answer.ts';
+import { OutputError } from '../contract/errors.ts';
+import type { OutputTarget } from '../contract/output-target.ts';
+import type { Ports } from '../contract/ports.ts';
 import type { Output } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { JobResult } from '../service/answer.ts';
-import type { Ports } from './ports.ts';
 
 export type Collected =
   | { is: 'collected'; output: Output }

@@ -1,6 +1,6 @@
-import { canonicalJson } from '../json.ts';
+import type { Ports } from '../contract/ports.ts';
+import { canonicalJson } from '../ground/json.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { Ports } from './ports.ts';
 import { fillReferences, referencedJobs } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';

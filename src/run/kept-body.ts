@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { OpenRequest } from '../graph/graph.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 
 /**
  * A body that was kept for a create, if it is one of this very request: the same but for the values of other steps. Undefined

@@ -1,5 +1,6 @@
+import type { ListWalk, LookUpVerdict } from '../contract/listed-job.ts';
 import type { OpenRequest } from '../graph/graph.ts';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../ground/json.ts';
 import { foldText, groupBy, isOpenField, isSameField } from '../plan/compare-fields.ts';
 import type { ListedRecord } from '../plan/match-listed.ts';
 
@@ -12,23 +13,6 @@ export interface LostCreate {
   /** It was sent again after an earlier look-up had found nothing. */
   resent: boolean;
 }
-
-/** One walk through a kind's list, from the newest record down. */
-export interface ListWalk<Job extends ListedRecord> {
-  /** Only records that are newer than the fence. */
-  jobs: readonly Job[];
-  /** Others that were seen on the way: they show what the list gives back, and are nobody's answer. */
-  older: readonly Job[];
-  /** The fence was met or, where the list had been empty, its end. */
-  complete: boolean;
-}
-
-export type LookUpVerdict<Job extends ListedRecord> =
-  | { do: 'adopt'; job: Job }
-  /** Certainly not made: it may be sent once more. */
-  | { do: 'resend' }
-  /** Only a person can tell. `candidates` are the jobs that it may be. */
-  | { do: 'hold'; error: string; candidates: Job[] };
 
 /**
  * What became of creates of one kind whose answers were lost, by what two walks through the kind's list show.

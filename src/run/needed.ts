@@ -1,6 +1,6 @@
+import type { Ports } from '../contract/ports.ts';
 import { findMissingPart, type PartCondition } from '../plan/parts.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { Ports } from './ports.ts';
 import { emptiesList } from './references.ts';
 
 /** Whether a step is needed, now that the steps before it are done, and which members of its lists do not exist. */

@@ -1,6 +1,6 @@
+import type { CreateAnswer } from '../contract/answer.ts';
+import type { StopReason } from '../contract/event.ts';
 import { isReplayed } from '../plan/open-sends.ts';
-import type { CreateAnswer } from '../service/answer.ts';
-import type { StopReason } from './event.ts';
 
 /** What is known when a create call has come back. */
 export interface CreateSituation {

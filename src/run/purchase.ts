@@ -1,5 +1,5 @@
+import type { LookUp, Ports } from '../contract/ports.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { LookUp, Ports } from './ports.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** `order`: what was bought in the end, which may be under a later key than the plan's. */

@@ -1,6 +1,6 @@
-import type { CreatedJob } from '../service/answer.ts';
-import type { ListedJob } from '../service/read-listed.ts';
-import type { LookUp } from './ports.ts';
+import type { CreatedJob } from '../contract/answer.ts';
+import type { ListedJob } from '../contract/listed-job.ts';
+import type { LookUp } from '../contract/ports.ts';
 import { type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import type { StepEnd } from './step-end.ts';
 

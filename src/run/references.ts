@@ -1,5 +1,5 @@
 import type { OpenRequest } from '../graph/graph.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
 /** The steps whose outputs a request uses, each with the fingerprint of the purchase that is meant. */

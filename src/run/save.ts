@@ -1,12 +1,13 @@
-import { OutputError, type OutputTarget } from '../disk/output-target.ts';
+import type { JobResult } from '../contract/answer.ts';
+import { OutputError } from '../contract/errors.ts';
+import type { OutputTarget } from '../contract/output-target.ts';
+import type { Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Output } from '../lock/record.ts';
 import { findUnmet, needsMeasuring } from '../plan/expectation.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
-import type { JobResult } from '../service/answer.ts';
 import { collectOutput } from './collect.ts';
-import type { Ports } from './ports.ts';
 import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';

@@ -1,10 +1,10 @@
+import type { CreateAnswer } from '../contract/answer.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Departure, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import { idempotencyKey } from '../plan/key.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { CreateAnswer } from '../service/answer.ts';
-import { ServiceError } from '../service/service-error.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
-import type { Departure, Ports } from './ports.ts';
 import { type Create, type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import { giveUp, recordJob } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';

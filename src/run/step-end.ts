@@ -1,4 +1,4 @@
-import type { StepOutcome } from './event.ts';
+import type { StepOutcome } from '../contract/event.ts';
 
 /** How a step ended, for the loop and the event stream. */
 export interface StepEnd {

@@ -1,8 +1,8 @@
+import type { Ports } from '../contract/ports.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { buyJob } from './buy.ts';
 import { findNeed } from './needed.ts';
-import type { Ports } from './ports.ts';
 import { nextOrder } from './retry.ts';
 import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import type { StepEnd } from './step-end.ts';

@@ -1,5 +1,5 @@
+import type { Ports, UploadOrder } from '../contract/ports.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { Ports, UploadOrder } from './ports.ts';
 import { recordOutputs } from './save.ts';
 import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';

@@ -1,9 +1,9 @@
-import type { Json } from '../json.ts';
+import type { CreateAnswer } from '../contract/answer.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
-import { isJobId } from '../lock/job-id.ts';
-import type { CreateAnswer } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';

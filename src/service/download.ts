@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Download, DownloadAnswer } from '../contract/answer.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
-import type { Download, DownloadAnswer } from './answer.ts';
 import { describeError } from './http.ts';
 import { createLinks } from './links.ts';
 import { readBody } from './read-body.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import type { Redact } from './secrets.ts';
 
 /** An object's own fields, or undefined for anything else. */

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { exchange } from './exchange.ts';
 import type { Redact } from './secrets.ts';
 

@@ -1,4 +1,4 @@
-import { isJobId } from '../lock/job-id.ts';
+import { isJobId } from '../ground/job-id.ts';
 
 /** A path of the service with an id in the place of `{id}`, as one segment. The only way in which an id gets into a URL. */
 export function pathWithId(pattern: string, id: string): string {

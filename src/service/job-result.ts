@@ -1,6 +1,6 @@
-import type { Json } from '../json.ts';
+import type { JobResult } from '../contract/answer.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { JobResult } from './answer.ts';
 import { readRecord } from './fields.ts';
 
 /** More than a kind may give: an answer that lists more is cut here, and nothing waits for the rest. */

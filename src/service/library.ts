@@ -1,4 +1,7 @@
-import type { Json } from '../json.ts';
+import type { Clock } from '../contract/clock.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { ListedJob } from '../contract/listed-job.ts';
+import type { Json } from '../ground/json.ts';
 import { requireKind } from '../kinds/index.ts';
 import { readRecord } from './fields.ts';
 import { createHttp } from './http.ts';
@@ -8,16 +11,16 @@ import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
 import { type JobFacts, readJobFacts } from './read-job.ts';
-import { type ListedJob, readListed } from './read-listed.ts';
+import { readListed } from './read-listed.ts';
+import { requireAnswer } from './require-answer.ts';
 import { makeRedact } from './secrets.ts';
-import { requireAnswer, ServiceError } from './service-error.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
+export { ServiceError } from '../contract/errors.ts';
+export type { ListedJob } from '../contract/listed-job.ts';
 export type { FileToUpload } from './planned-file.ts';
 export type { Account, CatalogModel, Voice } from './read-catalog.ts';
 export type { JobFacts } from './read-job.ts';
-export type { ListedJob } from './read-listed.ts';
-export { ServiceError } from './service-error.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
 
 export interface LibraryOptions {
@@ -25,7 +28,7 @@ export interface LibraryOptions {
   baseUrl: string;
   /** API key or JWT. */
   token: string;
-  clock: { sleep(ms: number, signal?: AbortSignal): Promise<void>; random(): number };
+  clock: Pick<Clock, 'sleep' | 'random'>;
   requestTimeoutMs: number;
 }
 

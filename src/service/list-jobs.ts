@@ -1,7 +1,8 @@
-import type { Json } from '../json.ts';
+import type { ListedJob } from '../contract/listed-job.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
-import { type ListedJob, readListed } from './read-listed.ts';
+import { readListed } from './read-listed.ts';
 
 /** So many jobs of a kind are looked through, newest first, where one of them is sought. */
 export const mostLookedThrough = 1000;

@@ -1,7 +1,7 @@
-import type { Json } from '../json.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { readRecord } from './fields.ts';
-import { ServiceError } from './service-error.ts';
 
 type List = NonNullable<Kind['list']>;
 

@@ -1,8 +1,9 @@
-import type { Json } from '../json.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { ListedJob } from '../contract/listed-job.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
-import { type ListedJob, readListed } from './read-listed.ts';
-import { ServiceError } from './service-error.ts';
+import { readListed } from './read-listed.ts';
 
 /** While a job gets its time to come into its list, hundreds of others may be made: a walk goes back so far. */
 const mostPages = 50;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { ServiceError } from '../contract/errors.ts';
 import { describeError } from './http.ts';
-import { ServiceError } from './service-error.ts';
 
 /** A file of this machine, and the bytes that it is expected to have. */
 export interface FileToUpload {

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../contract/errors.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
 import { contentTypeOf } from './content-type.ts';
 import { parseRetryAfter } from './fields.ts';
 import { describeError } from './http.ts';
 import type { Links } from './links.ts';
 import { type FileToUpload, openPlannedFile, streamPlannedFile } from './planned-file.ts';
+import { mayPass } from './require-answer.ts';
 import type { Redact } from './secrets.ts';
-import { mayPass, ServiceError } from './service-error.ts';
 
 export interface Storage {
   uploadUrl: string;

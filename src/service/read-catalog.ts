@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../ground/json.ts';
 import { readRecord } from './fields.ts';
 
 /** A voice as the service lists it. */

@@ -1,6 +1,6 @@
-import type { Json } from '../json.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Json } from '../ground/json.ts';
 import { readRecord } from './fields.ts';
-import { ServiceError } from './service-error.ts';
 
 /** What the status of a job says about it. Texts are the service's own: show them through `safeText`. */
 export interface JobFacts {

@@ -1,26 +1,8 @@
-import type { Json } from '../json.ts';
+import type { ListedJob } from '../contract/listed-job.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isJobId } from '../lock/job-id.ts';
 import { readRecord } from './fields.ts';
-
-/** One job as a list of the service shows it. Texts are the service's own: show them through `safeText`. */
-export interface ListedJob {
-  kind: string;
-  jobId: string;
-  /** Id of the record that the job stands in, where that is another one. */
-  recordId?: string;
-  status: string;
-  /** ISO 8601. */
-  createdAt?: string;
-  model?: string;
-  /** What it was made from: the prompt, script, title or source. */
-  prompt?: string;
-  credits?: number;
-  error?: string;
-  url?: string;
-  /** What the record gives back of the request, by the names of the request's fields. */
-  echoes: { [field: string]: Json };
-}
 
 const longestText = 2000;
 

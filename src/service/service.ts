@@ -1,23 +1,26 @@
-import type { Json } from '../json.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { Service } from '../contract/ports.ts';
+import type { Json } from '../ground/json.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
-import type { CreateAnswer, DownloadAnswer, JobEnd } from './answer.ts';
 import { type CreateRoutes, createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp } from './http.ts';
+import { createLibrary, type Library } from './library.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
-import { type PollClock, Poller } from './polling/poller.ts';
+import { Poller } from './polling/poller.ts';
+import { requireAnswer } from './require-answer.ts';
 import { makeRedact, readCredential } from './secrets.ts';
 import { ServiceClock } from './service-clock.ts';
-import { requireAnswer } from './service-error.ts';
-import { type WatchOptions, type WatchPorts, watchJob } from './watch.ts';
+import { uploadOrder } from './upload-order.ts';
+import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions {
   /** Ends in `/api/v1`. https, or loopback. */
   baseUrl: string;
   /** API key or JWT. */
   token: string;
-  clock: PollClock;
+  clock: Clock;
   /** The same time between two looks at a job, in ms. Default: as durations and the service allow. */
   pollIntervalMs?: number;
   /** What is known of how long jobs take; grows. Default: nothing. */
@@ -28,23 +31,12 @@ export interface ServiceOptions {
   patienceMs: number;
   /** Where creates go to, as far as the service's own document tells. */
   createRoutes?: CreateRoutes;
+  /** Files to upload are relative to it. Default: the working folder. */
+  folder?: string;
 }
 
-/** The HTTP API, as a run needs it. */
-export interface ServiceClient {
-  replays(kind: string): boolean;
-  clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
-  create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
-  /** The newest job of a kind's list; empty: there is none. Throws `ServiceError`. */
-  newestJob(kind: string): Promise<string>;
-  /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
-  walkJobs(kind: string, fences: readonly string[]): ReturnType<typeof walkToFences>;
-  watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
-  open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
-  close(): Promise<void>;
-}
-
-export function createService(options: ServiceOptions): ServiceClient {
+/** Creates, status, downloads and uploads over HTTP. */
+export function createService(options: ServiceOptions): Service & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const credential = readCredential(options.token);
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
@@ -65,6 +57,7 @@ export function createService(options: ServiceOptions): ServiceClient {
   };
   /** Kinds without an operation that makes them, and what was seen of that. */
   const missing = new Map<string, string>();
+  let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
   return {
@@ -83,8 +76,12 @@ export function createService(options: ServiceOptions): ServiceClient {
     walkJobs: (kind, fences) => walkToFences(requireKind(kind), { fences, get }),
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),
     open: (url, signal) => downloader.open(url, signal),
+    upload(order, signal) {
+      library ??= createLibrary(options);
+      return uploadOrder(library, order, { folder: options.folder ?? '.', signal });
+    },
     async close() {
-      await Promise.all([http.close(), downloader.close()]);
+      await Promise.all([http.close(), downloader.close(), library?.close()]);
     },
   };
 }

@@ -1,14 +1,16 @@
-import type { Json } from '../json.ts';
+import type { Clock } from '../contract/clock.ts';
+import { ServiceError } from '../contract/errors.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
-import { isJobId } from '../lock/job-id.ts';
 import { contentTypeOf } from './content-type.ts';
 import { readRecord } from './fields.ts';
 import type { Http } from './http.ts';
 import type { Links } from './links.ts';
 import { type FileToUpload, readPlannedFile } from './planned-file.ts';
 import { putFile } from './put-file.ts';
+import { requireAnswer } from './require-answer.ts';
 import type { Redact } from './secrets.ts';
-import { requireAnswer, ServiceError } from './service-error.ts';
 
 /** A file in the media library. */
 export interface Asset {
@@ -22,7 +24,7 @@ export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 export interface UploadPorts {
   http: Http;
-  clock: { sleep(ms: number, signal?: AbortSignal): Promise<void>; random(): number };
+  clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
   deadlineMs: number;
   /** For what goes to storage by itself. */

@@ -1,24 +1,14 @@
-import type { Json } from '../json.ts';
+import type { JobEnd } from '../contract/answer.ts';
+import type { Clock } from '../contract/clock.ts';
+import type { WatchOptions } from '../contract/ports.ts';
+import type { Json } from '../ground/json.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { JobEnd } from './answer.ts';
 import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
 import { pathWithId } from './job-path.ts';
 import { readResult } from './job-result.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
-
-export interface WatchOptions {
-  signal: AbortSignal;
-  /** Just created: the service may not know it everywhere yet. */
-  fresh: boolean;
-  onStatus(status: string): void;
-  notice(message: string): void;
-  /** Stop watching this job after so long, in ms, where that is sooner than for all jobs. */
-  patienceMs?: number;
-  /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. Default: 1. */
-  urgency?: () => number;
-}
 
 /** Many jobs meet one short failure of the host at once: it counts once. */
 export interface HostHealth {
@@ -38,7 +28,7 @@ function failureIntervalMs(failures: number): number {
 }
 
 export interface WatchPorts {
-  clock: { now(): number };
+  clock: Pick<Clock, 'now'>;
   /** Says when each job is looked at, and looks. */
   poller: Poller;
   /** Failures in a row of the whole host; shared by all jobs. */

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
 import { LocalGate } from '../../src/engine/create-gate.ts';
 import { drive } from '../../src/engine/drive.ts';
 import { LocalLedger } from '../../src/engine/local-ledger.ts';
@@ -12,7 +13,6 @@ import { assemblePlan } from '../../src/plan/assemble.ts';
 import { withoutMovedAway } from '../../src/plan/orphans.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
-import type { RunFact, StepOutcome } from '../../src/run/event.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { StandstillError, VirtualClock } from './virtual-clock.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { sniffMedia } from '../../src/disk/sniff.ts';
+import { sniffMedia } from '../../src/disk/outputs/sniff.ts';
 
 /** Each file of a folder by its name without extension, and what its bytes are. */
 export function readResultFiles(folder: string): { [name: string]: string } {

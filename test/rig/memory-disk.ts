@@ -1,11 +1,10 @@
-import type { KeptBodies } from '../../src/disk/kept-bodies.ts';
-import type { LockFile } from '../../src/disk/lock-file.ts';
-import type { OutputError } from '../../src/disk/output-target.ts';
+import type { OutputError } from '../../src/contract/errors.ts';
+import type { Outputs } from '../../src/contract/ports.ts';
+import type { LockFile, RequestBodies } from '../../src/contract/state.ts';
 import { readLock } from '../../src/lock/read.ts';
 import { type Lock, lockVersion, type Output } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
 import type { MediaFacts } from '../../src/plan/expectation.ts';
-import type { Outputs } from '../../src/run/ports.ts';
 
 /** A lock file in memory. `failAfter` lines every further append fails, as a full disk does. */
 export class MemoryLock implements LockFile {
@@ -48,7 +47,7 @@ export class MemoryLock implements LockFile {
   }
 }
 
-export function memoryBodies(): KeptBodies & { kept: Map<string, string> } {
+export function memoryBodies(): RequestBodies & { kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return {
     kept,

@@ -1,10 +1,10 @@
-import type { Json } from '../../src/json.ts';
+import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../src/contract/answer.ts';
+import type { Clock } from '../../src/contract/clock.ts';
+import type { ServiceError } from '../../src/contract/errors.ts';
+import type { ListedJob, ListWalk } from '../../src/contract/listed-job.ts';
+import type { Service, UploadOrder } from '../../src/contract/ports.ts';
+import type { Json } from '../../src/ground/json.ts';
 import { kinds } from '../../src/kinds/index.ts';
-import type { ListWalk } from '../../src/run/look-up.ts';
-import type { Clock, Service, UploadOrder } from '../../src/run/ports.ts';
-import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../src/service/answer.ts';
-import type { ListedJob } from '../../src/service/read-listed.ts';
-import type { ServiceError } from '../../src/service/service-error.ts';
 
 /** What happens to one create instead of a plain answer. `booked`: the service has charged before the answer is lost. */
 export type Trouble = { answer: Exclude<CreateAnswer, { is: 'accepted' }>; booked?: boolean };

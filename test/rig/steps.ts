@@ -1,5 +1,5 @@
-import { findReferences, fingerprintStep, replaceReferences } from '../../src/graph/fingerprint.ts';
 import type { Graph, OpenRequest, Step } from '../../src/graph/graph.ts';
+import { findReferences, fingerprintStep, replaceReferences } from '../../src/graph/render/fingerprint.ts';
 
 /** A step as a test writes it: references by address, the rest as a graph would make it. */
 export type WrittenStep = Pick<Step, 'address' | 'kind'> &

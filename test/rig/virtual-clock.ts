@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/run/ports.ts';
+import type { Clock } from '../../src/contract/clock.ts';
 
 interface Sleeper {
   at: number;

@@ -1,12 +1,12 @@
-import { lookAtOutput } from '../../disk/look-at-output.ts';
+import { chooseSteps } from '../../campaign/choose-steps.ts';
+import { type DecideOptions, decide } from '../../campaign/decide.ts';
+import { lookAtOutput } from '../../disk/outputs/look-at-output.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/accept.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import type { Ruling } from '../../plan/ruling.ts';
-import { chooseSteps } from '../choose-steps.ts';
-import { type DecideOptions, decide } from '../decide.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface AcceptOptions extends DecideOptions {

@@ -1,10 +1,10 @@
-import { accountsJson, accountsText, expiryOf, platformName } from '../../report/accounts-text.ts';
+import { withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { exitCodes } from '../../contract/exit.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { systemClock } from '../../run/clock.ts';
-import { exitCodes } from '../exit.ts';
+import { accountsJson, accountsText, expiryOf, platformName } from '../../report/tables/accounts-text.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { withLibrary } from '../with-library.ts';
 
 export interface AccountsOptions {
   json?: boolean;

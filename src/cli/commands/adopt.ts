@@ -1,4 +1,10 @@
 import { relative } from 'node:path';
+import { type DecideOptions, decide, type HeldCampaign } from '../../campaign/decide.ts';
+import { readEnvironment } from '../../campaign/environment.ts';
+import { findLocks } from '../../campaign/find-locks.ts';
+import { type CampaignPaths, knownService } from '../../campaign/paths.ts';
+import { withLibrary } from '../../campaign/with-library.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
@@ -6,19 +12,13 @@ import { importJob } from '../../plan/import-job.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import { type Adoption, matchListed } from '../../plan/match-listed.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
-import { candidatesText } from '../../report/candidates-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { candidatesText } from '../../report/tables/candidates-text.ts';
 import type { Library, ListedJob } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { askPerson } from '../ask-person.ts';
-import { type CampaignPaths, knownService } from '../campaign-paths.ts';
-import { type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
-import { readEnvironment } from '../environment.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { findLocks } from '../find-locks.ts';
 import type { Terminal } from '../terminal.ts';
-import { withLibrary } from '../with-library.ts';
 
 export interface AdoptOptions extends DecideOptions {
   job?: string[];

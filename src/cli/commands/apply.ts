@@ -1,21 +1,21 @@
-import { quietText } from '../../report/plan-text.ts';
+import { openCampaign } from '../../campaign/open-campaign.ts';
+import type { SavedPlan } from '../../campaign/saved-plan.ts';
+import { digestOfGiven, holdNothingToDo } from '../../campaign/up-to-date.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { digestOfGiven, holdNothingToDo } from '../nothing-to-do.ts';
-import { openCampaign } from '../open-campaign.ts';
-import type { SavedPlan } from '../saved-plan.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   if (file.endsWith('.json')) {
-    const { openSavedPlan } = await import('../saved-plan.ts');
+    const { openSavedPlan } = await import('../../campaign/saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
       terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
-      const { refuseReplanning } = await import('../check-saved-plan.ts');
+      const { refuseReplanning } = await import('../../campaign/check-saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
     }

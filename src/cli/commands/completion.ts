@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { exitCodes } from '../exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { unknownName } from '../../contract/unknown-name.ts';
 import type { Terminal } from '../terminal.ts';
-import { unknownName } from '../unknown-name.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 

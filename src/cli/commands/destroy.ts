@@ -1,23 +1,23 @@
-import { checkOutputs } from '../../disk/outputs.ts';
+import { chooseRecorded } from '../../campaign/choose-steps.ts';
+import { readEnvironment } from '../../campaign/environment.ts';
+import { findRemoteRecords, orphansOf, type RemoteRecords } from '../../campaign/find-remote-records.ts';
+import { holdGuard } from '../../campaign/hold-guard.ts';
+import { requireGraph, requireLock } from '../../campaign/load.ts';
+import { agreeToMove } from '../../campaign/lock-service.ts';
+import { campaignPaths, knownService } from '../../campaign/paths.ts';
+import { asCommandError, withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { type CommandError, exitCodes } from '../../contract/exit.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
-import { destroyJson, type RemoteRecord, type Removal, recordsText } from '../../report/destroy-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { systemClock } from '../../run/clock.ts';
+import { destroyJson, type RemoteRecord, type Removal, recordsText } from '../../report/tables/destroy-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { askPerson } from '../ask-person.ts';
-import { requireGraph, requireLock } from '../campaign.ts';
-import { campaignPaths, knownService } from '../campaign-paths.ts';
-import { chooseRecorded } from '../choose-steps.ts';
-import { readEnvironment } from '../environment.ts';
-import { type CommandError, exitCodes } from '../exit.ts';
-import { findRemoteRecords, orphansOf, type RemoteRecords } from '../find-remote-records.ts';
-import { holdGuard } from '../hold-guard.ts';
-import { agreeToMove } from '../lock-service.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
-import { asCommandError, withLibrary } from '../with-library.ts';
 
 export interface DestroyOptions {
   orphans?: boolean;

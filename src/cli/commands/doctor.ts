@@ -1,16 +1,16 @@
-import { doctorJson, doctorText, type Finding } from '../../report/doctor-text.ts';
+import { checkEnvironment, nodeFinding } from '../../campaign/doctor/check-environment.ts';
+import { checkFolder } from '../../campaign/doctor/check-folder.ts';
+import { checkLocks } from '../../campaign/doctor/check-locks.ts';
+import { checkService } from '../../campaign/doctor/check-service.ts';
+import { verifyReplay } from '../../campaign/doctor/verify-replay.ts';
+import { knownService } from '../../campaign/paths.ts';
+import { withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { systemClock } from '../../run/clock.ts';
+import { doctorJson, doctorText, type Finding } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
-import { knownService } from '../campaign-paths.ts';
-import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
-import { checkFolder } from '../doctor/check-folder.ts';
-import { checkLocks } from '../doctor/check-locks.ts';
-import { checkService } from '../doctor/check-service.ts';
-import { verifyReplay } from '../doctor/verify-replay.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
-import { withLibrary } from '../with-library.ts';
 
 export interface DoctorOptions {
   json?: boolean;

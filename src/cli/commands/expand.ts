@@ -1,8 +1,8 @@
-import { expandJson, expandText } from '../../report/expand-text.ts';
-import { makeExpansion } from '../../report/expansion.ts';
+import { loadManifest, showDiagnostics } from '../../campaign/load.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { expandJson, expandText } from '../../report/plan/expand-text.ts';
+import { makeExpansion } from '../../report/plan/expansion.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { loadManifest, showDiagnostics } from '../campaign.ts';
-import { exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 

@@ -1,12 +1,12 @@
+import { requireStep } from '../../campaign/choose-steps.ts';
+import { requireGraph, requireLock } from '../../campaign/load.ts';
+import { openCampaign } from '../../campaign/open-campaign.ts';
+import { planCampaign } from '../../campaign/plan.ts';
+import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
-import { explainText } from '../../report/explain-text.ts';
+import { explainText } from '../../report/plan/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { requireGraph, requireLock } from '../campaign.ts';
-import { requireStep } from '../choose-steps.ts';
-import { exitCodes } from '../exit.ts';
-import { openCampaign } from '../open-campaign.ts';
-import { planCampaign } from '../plan-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 

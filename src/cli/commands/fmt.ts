@@ -1,12 +1,12 @@
+import { manifestProblem, showDiagnostics } from '../../campaign/load.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { replaceFile } from '../../disk/fs/replace.ts';
 import { readManifestText } from '../../disk/inputs.ts';
-import { replaceFile } from '../../disk/replace.ts';
-import { formatManifest } from '../../manifest/format.ts';
+import { formatManifest } from '../../manifest/format/format.ts';
 import { maxManifestBytes } from '../../manifest/size-limit.ts';
 import { call } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { manifestProblem, showDiagnostics } from '../campaign.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface FmtOptions {

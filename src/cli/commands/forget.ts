@@ -1,3 +1,7 @@
+import { chooseSteps } from '../../campaign/choose-steps.ts';
+import { type DecideOptions, decide } from '../../campaign/decide.ts';
+import { orphansOf } from '../../campaign/find-remote-records.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
@@ -5,10 +9,6 @@ import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { forgetRecord } from '../../plan/forget.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
-import { chooseSteps } from '../choose-steps.ts';
-import { type DecideOptions, decide } from '../decide.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { orphansOf } from '../find-remote-records.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ForgetOptions extends DecideOptions {

@@ -1,17 +1,17 @@
 import { basename, dirname, relative } from 'node:path';
-import { SavedFiles } from '../../disk/saved-files.ts';
-import { gcJson, type Leftover, leftoversText } from '../../report/gc-text.ts';
+import { deleteLeftover } from '../../campaign/delete-leftover.ts';
+import { findLeftovers, type LeftoverFile, type OtherLock } from '../../campaign/find-leftovers.ts';
+import { findLocks } from '../../campaign/find-locks.ts';
+import { holdGuard } from '../../campaign/hold-guard.ts';
+import { requireGraph, requireLock } from '../../campaign/load.ts';
+import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { systemClock } from '../../run/clock.ts';
+import { gcJson, type Leftover, leftoversText } from '../../report/tables/gc-text.ts';
 import { askPerson } from '../ask-person.ts';
-import { requireGraph, requireLock } from '../campaign.ts';
-import { type CampaignPaths, campaignPaths } from '../campaign-paths.ts';
-import { deleteLeftover } from '../delete-leftover.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { findLeftovers, type LeftoverFile, type OtherLock } from '../find-leftovers.ts';
-import { findLocks } from '../find-locks.ts';
-import { holdGuard } from '../hold-guard.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { codes } from '../../diagnostic.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { codes } from '../../ground/diagnostic.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
-import { readCodePage } from '../../report/code-page.ts';
-import { codePageText } from '../../report/code-page-text.ts';
-import { CommandError, exitCodes } from '../exit.ts';
+import { readCodePage } from '../../report/diagnostics/code-page.ts';
+import { codePageText } from '../../report/diagnostics/code-page-text.ts';
 import type { Terminal } from '../terminal.ts';
 
-const pages = new URL('../../report/code-pages/', import.meta.url);
+const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 
 /** The page of a diagnostic code, in whatever case it is written. */
 export async function helpCode(topic: string, program: Command, terminal: Terminal): Promise<number> {

@@ -1,18 +1,18 @@
+import { requireStep } from '../../campaign/choose-steps.ts';
+import { type DecideOptions, decide } from '../../campaign/decide.ts';
+import { readEnvironment } from '../../campaign/environment.ts';
+import { knownService } from '../../campaign/paths.ts';
+import { withLibrary } from '../../campaign/with-library.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Step } from '../../graph/graph.ts';
+import { isJobId } from '../../ground/job-id.ts';
 import { kinds } from '../../kinds/index.ts';
-import { isJobId } from '../../lock/job-id.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { matchSteps } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
-import { knownService } from '../campaign-paths.ts';
-import { requireStep } from '../choose-steps.ts';
-import { type DecideOptions, decide } from '../decide.ts';
-import { readEnvironment } from '../environment.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
-import { withLibrary } from '../with-library.ts';
 
 export interface ImportOptions extends DecideOptions {
   credits?: number;

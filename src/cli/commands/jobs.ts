@@ -1,15 +1,15 @@
+import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
+import { withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
-import { type JobRow, jobsJson, jobsText } from '../../report/jobs-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { systemClock } from '../../run/clock.ts';
+import { type JobRow, jobsJson, jobsText } from '../../report/tables/jobs-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { type FoundLock, findLocks } from '../find-locks.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { withLibrary } from '../with-library.ts';
 
 export interface JobsOptions {
   kind?: string;

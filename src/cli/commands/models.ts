@@ -1,12 +1,12 @@
+import { hasAccess, withLibrary } from '../../campaign/with-library.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
-import { type ModelRow, modelsJson, modelsText } from '../../report/models-text.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import type { Source } from '../../report/voices-text.ts';
+import { type ModelRow, modelsJson, modelsText } from '../../report/tables/models-text.ts';
+import type { Source } from '../../report/tables/voices-text.ts';
 import type { CatalogModel } from '../../service/library.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { hasAccess, withLibrary } from '../with-library.ts';
 
 export interface ModelsOptions {
   kind?: string;

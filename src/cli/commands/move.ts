@@ -1,11 +1,11 @@
+import { nearTo, requireStep } from '../../campaign/choose-steps.ts';
+import { type DecideOptions, decide } from '../../campaign/decide.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { moveRecord } from '../../plan/move-record.ts';
 import { pricesFrom } from '../../plan/prices.ts';
-import { nearTo, requireStep } from '../choose-steps.ts';
-import { type DecideOptions, decide } from '../decide.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** What was bought for one address becomes that of another. */

@@ -1,9 +1,9 @@
+import { chooseSteps } from '../../campaign/choose-steps.ts';
+import { type DecideOptions, decide, type HeldCampaign } from '../../campaign/decide.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import { pinStep, unpinStep } from '../../plan/pin.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import type { Ruling } from '../../plan/ruling.ts';
-import { chooseSteps } from '../choose-steps.ts';
-import { type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface PinOptions extends DecideOptions {

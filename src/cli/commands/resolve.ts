@@ -1,5 +1,10 @@
-import { openLockFile } from '../../disk/lock-file.ts';
-import { isJobId } from '../../lock/job-id.ts';
+import { holdGuard } from '../../campaign/hold-guard.ts';
+import { requireLock } from '../../campaign/load.ts';
+import { type OpenCampaign, openCampaign } from '../../campaign/open-campaign.ts';
+import { campaignPaths } from '../../campaign/paths.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { openLockFile } from '../../disk/lock/lock-file.ts';
+import { isJobId } from '../../ground/job-id.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, sendOf } from '../../lock/sends.ts';
@@ -8,11 +13,6 @@ import { advise, call } from '../../plan/advice.ts';
 import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
 import { isPost } from '../../plan/post-record.ts';
 import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
-import { requireLock } from '../campaign.ts';
-import { campaignPaths } from '../campaign-paths.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { holdGuard } from '../hold-guard.ts';
-import { type OpenCampaign, openCampaign } from '../open-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ResolveOptions {

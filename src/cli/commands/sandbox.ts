@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { findOddFile } from '../../disk/odd-file.ts';
-import { findWayOut } from '../../disk/own-tree.ts';
-import { readSmallFile } from '../../disk/plain-file.ts';
-import type { Json } from '../../json.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { findOddFile } from '../../disk/fs/odd-file.ts';
+import { findWayOut } from '../../disk/fs/own-tree.ts';
+import { readSmallFile } from '../../disk/fs/plain-file.ts';
+import type { Json } from '../../ground/json.ts';
 import type { Fault } from '../../sandbox/index.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -1,16 +1,16 @@
 import { relative } from 'node:path';
-import { readGuardHolder } from '../../disk/guard.ts';
-import { checkOutputs } from '../../disk/outputs.ts';
-import { SeenFiles } from '../../disk/seen-files.ts';
+import { requireGraph, requireLock } from '../../campaign/load.ts';
+import { campaignPaths } from '../../campaign/paths.ts';
+import { makeSelector } from '../../campaign/select-steps.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { readGuardHolder } from '../../disk/lock/guard.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { StatCache } from '../../disk/outputs/stat-cache.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status.ts';
 import { stepsText } from '../../report/status-steps.ts';
 import { statusJson, statusText } from '../../report/status-text.ts';
-import { requireGraph, requireLock } from '../campaign.ts';
-import { campaignPaths } from '../campaign-paths.ts';
-import { exitCodes } from '../exit.ts';
-import { makeSelector } from '../select-steps.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
@@ -32,7 +32,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const { lock } = await requireLock(paths, undefined, terminal);
   const selected = makeSelector(graph, lock).chosen(options);
   const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
-  const present = await checkOutputs(paths.outputs, outputs, { seen: await SeenFiles.open(paths.state, paths.lock) });
+  const present = await checkOutputs(paths.outputs, outputs, { seen: await StatCache.open(paths.state, paths.lock) });
   const folder = relative(process.cwd(), paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const view = makeStatus({

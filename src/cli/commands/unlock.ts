@@ -1,6 +1,6 @@
-import { readGuardHolder, removeGuard } from '../../disk/guard.ts';
-import { campaignPaths } from '../campaign-paths.ts';
-import { CommandError, exitCodes } from '../exit.ts';
+import { campaignPaths } from '../../campaign/paths.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface UnlockOptions {

@@ -1,18 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { hashFile } from '../../disk/hash-file.ts';
-import { findWayOut } from '../../disk/own-tree.ts';
+import { listUploads } from '../../campaign/list-uploads.ts';
+import { asCommandError, tellLinksEnd, withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { findWayOut } from '../../disk/fs/own-tree.ts';
+import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { type UploadRow, uploadsJson, uploadsText } from '../../report/uploads-text.ts';
-import { systemClock } from '../../run/clock.ts';
+import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/uploads-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
-import { CommandError, exitCodes } from '../exit.ts';
-import { listUploads } from '../list-uploads.ts';
 import { listenForInterruption } from '../signals.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { asCommandError, tellLinksEnd, withLibrary } from '../with-library.ts';
 
 export interface UploadsOptions {
   json?: boolean;

@@ -1,12 +1,12 @@
 import { relative, resolve } from 'node:path';
-import type { Json } from '../../json.ts';
+import { type LoadedManifest, loadManifest, showDiagnostics } from '../../campaign/load.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import type { Json } from '../../ground/json.ts';
 import { adviceText } from '../../report/advice-text.ts';
-import { diagnosticsGithub } from '../../report/diagnostics-github.ts';
-import { diagnosticsJson } from '../../report/diagnostics-json.ts';
+import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.ts';
+import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { type LoadedManifest, loadManifest, showDiagnostics } from '../campaign.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 

@@ -1,12 +1,12 @@
+import { hasAccess, tellLinksEnd, withLibrary } from '../../campaign/with-library.ts';
+import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { voices as documentedVoices } from '../../kinds/voices.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { type Source, type VoiceRow, voicesJson, voicesText } from '../../report/voices-text.ts';
+import { type Source, type VoiceRow, voicesJson, voicesText } from '../../report/tables/voices-text.ts';
 import type { Voice } from '../../service/library.ts';
-import { CommandError, exitCodes } from '../exit.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { hasAccess, tellLinksEnd, withLibrary } from '../with-library.ts';
 
 export interface VoicesOptions {
   gender?: string;

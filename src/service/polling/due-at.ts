@@ -1,4 +1,4 @@
-import { leastGapOf, priceOf } from './price.ts';
+import { leastGapOf, priceOf } from './cost.ts';
 import { leastProbeGapMs, probeAge } from './probe.ts';
 import type { WatchedJob } from './watched-job.ts';
 

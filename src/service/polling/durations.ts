@@ -1,4 +1,4 @@
-import type { KeptDurations } from '../../disk/kept-durations.ts';
+import type { KeptDurations } from '../../contract/state.ts';
 import { type Distribution, estimate, smooth } from './distribution.ts';
 import { fitLogNormal, massesOf } from './log-normal.ts';
 

@@ -1,21 +1,16 @@
-import type { Json } from '../../json.ts';
+import type { Clock } from '../../contract/clock.ts';
+import { AdaptiveRate } from '../../ground/adaptive-rate.ts';
+import { Heap } from '../../ground/heap.ts';
+import type { Json } from '../../ground/json.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { BorneRate } from '../borne-rate.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
 import { dueAt } from './due-at.ts';
 import { Durations } from './durations.ts';
-import { Heap } from './heap.ts';
-import { ListRoom, type Page } from './list-room.ts';
+import { JobList, type Page } from './job-list.ts';
 import { passOn } from './probe.ts';
 import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
 import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
-
-export interface PollClock {
-  now(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  random(): number;
-}
 
 /** One job in the care of the poller. */
 export interface Observation {
@@ -29,7 +24,7 @@ export interface Observation {
 
 export interface PollerOptions {
   http: Http;
-  clock: PollClock;
+  clock: Clock;
   durations?: Durations;
   /** Always the same interval, in ms. */
   fixedMs?: number | undefined;
@@ -49,14 +44,14 @@ const longestAgeMs = 7 * 86_400_000;
  */
 export class Poller {
   readonly #durations: Durations;
-  readonly #rate: BorneRate;
+  readonly #rate: AdaptiveRate;
   readonly #options: PollerOptions;
-  readonly #clock: PollClock;
+  readonly #clock: Clock;
   readonly #waiting = new Heap<Place>();
   /** Those whose time has come. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
-  readonly #rooms = new Map<string, ListRoom>();
+  readonly #rooms = new Map<string, JobList>();
   readonly #numbers = new Map<string, number>();
   #inFlight = 0;
   #timer: { at: number; stop: AbortController } | undefined;
@@ -65,7 +60,7 @@ export class Poller {
     this.#options = options;
     this.#clock = options.clock;
     this.#durations = options.durations ?? new Durations();
-    this.#rate = new BorneRate(options.clock);
+    this.#rate = new AdaptiveRate(options.clock);
   }
 
   /** `fresh`: it was made just now. `urgency`: how much hangs on seeing its end; 1 for itself. */
@@ -115,11 +110,11 @@ export class Poller {
     };
   }
 
-  #roomOf(kind: Kind): ListRoom | undefined {
+  #roomOf(kind: Kind): JobList | undefined {
     if (kind.list === undefined || this.#options.fixedMs !== undefined) return undefined;
     let room = this.#rooms.get(kind.name);
     if (room === undefined) {
-      room = new ListRoom(kind, this.#clock);
+      room = new JobList(kind, this.#clock);
       this.#rooms.set(kind.name, room);
     }
     return room;
@@ -202,8 +197,8 @@ export class Poller {
     return true;
   }
 
-  #bestList(now: number): (Page & { room: ListRoom }) | undefined {
-    let best: (Page & { room: ListRoom }) | undefined;
+  #bestList(now: number): (Page & { room: JobList }) | undefined {
+    let best: (Page & { room: JobList }) | undefined;
     for (const room of this.#rooms.values()) {
       const page = room.bestPage(now);
       if (page !== undefined && (best === undefined || page.gain > best.gain)) best = { room, ...page };
@@ -275,7 +270,7 @@ export class Poller {
     }
   }
 
-  async #lookAtList(room: ListRoom, page: number): Promise<void> {
+  async #lookAtList(room: JobList, page: number): Promise<void> {
     this.#rate.take();
     this.#inFlight += 1;
     const { http, deadlineMs } = this.#options;

@@ -1,4 +1,4 @@
-import { gainOf } from './price.ts';
+import { gainOf } from './cost.ts';
 import { isWaiting, type WatchedJob } from './watched-job.ts';
 
 /** A job's place in a queue. Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json } from '../../ground/json.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { HttpAnswer } from '../http.ts';
 import type { KnownDurations } from './durations.ts';

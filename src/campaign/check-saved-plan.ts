@@ -1,0 +1,122 @@
+import type { PlanCommandOptions } from '../cli/apply-options.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
+import { advise, type Call, call } from '../plan/advice.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+import { publishes } from '../plan/post-consent.ts';
+import { safeText } from '../report/safe-text.ts';
+import { digestOfSteps, lastGenerationOf, type SavedPlan } from './saved-plan.ts';
+
+/**
+ * What the selections of a saved plan came to when it was made. Asked once more they may name other steps – what had
+ * failed is running by now –, and what was redone already would be redone again.
+ */
+export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
+  const { select, exclude } = saved.options;
+  const isOpen = (address: string) => {
+    const generation = saved.purchases.get(address)?.generation;
+    const purchases = lock.steps.get(address)?.purchases ?? [];
+    if (generation === undefined) return false;
+    return purchases.every((purchase) => purchase.generation < generation || purchase.state === 'refused');
+  };
+  return {
+    redo: new Set(saved.redo.filter(isOpen)),
+    ...((select !== undefined || exclude !== undefined) && { selected: saved.addresses }),
+  };
+}
+
+/**
+ * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
+ * was interrupted, is not bought again, and the rest of the saved plan goes on.
+ */
+export function refuseStale(
+  saved: SavedPlan,
+  now: { plan: Plan; graph: Graph; lock: Lock; service: string | undefined },
+): void {
+  const { plan, graph, lock, service } = now;
+  const stale = (why: string) =>
+    new CommandError(
+      exitCodes.wrongInput,
+      `${safeText(saved.path)} is stale: ${why}`,
+      advise`plan again, with the same options: ${planAgain(saved)}; nothing was spent`,
+    );
+  if (saved.service !== undefined && service !== undefined && saved.service !== service) {
+    throw stale('it was made for another service address');
+  }
+  if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
+    throw stale('the manifest, its data, its files or its variables changed since it was made');
+  }
+  const others = plan.rows.filter((row) => !isNamed(saved, row, lock));
+  const [first] = others;
+  if (first === undefined) return;
+  const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
+  const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
+  const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
+  throw stale(`${first.address} ${what} (${safeText(first.reason)})${more}, which is not what it says`);
+}
+
+/** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
+function planAgain({ path, options: { select, exclude, redo, maxCredits, concurrency } }: SavedPlan): Call {
+  const repeated = (flag: string, texts: readonly string[] = []) => texts.flatMap((text) => [flag, text]);
+  return call(
+    'plan',
+    ...repeated('--select', select),
+    ...repeated('--exclude', exclude),
+    ...repeated('--redo', redo),
+    ...(maxCredits === undefined ? [] : ['--max-credits', String(maxCredits)]),
+    ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
+    '--out',
+    path,
+  );
+}
+
+/** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
+function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow, lock: Lock): boolean {
+  if (order === undefined) return true;
+  const planned = saved.purchases.get(address);
+  const { generation = 0, lastGeneration = generation } = planned ?? {};
+  const made = lock.steps.get(address)?.purchases ?? [];
+  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
+  if (!isSpending(action)) return true;
+  if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
+  if (planned === undefined) return false;
+  const goesOn = action === 'retry' || made.some((purchase) => purchase.generation === order.generation);
+  const isRetry = goesOn && order.generation > generation && order.generation <= lastGeneration;
+  if (order.generation !== planned.generation && !isRetry) return false;
+  return planned.credits === null || (credits !== null && credits <= planned.credits);
+}
+
+/** Whether the saved plan says what each of these purchases costs. */
+export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
+  const spending = plan.rows.filter(({ action }) => isSpending(action));
+  return spending.every(({ address }) => typeof saved.purchases.get(address)?.credits === 'number');
+}
+
+/** Whether whoever made the saved plan was told of each post that goes out now. */
+export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
+  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address));
+}
+
+/** What `apply` may not be told again: the plan was made with it. */
+export function refuseReplanning(saved: SavedPlan, options: PlanCommandOptions & { dryRun?: boolean }): void {
+  const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
+  const settled = {
+    '--dry-run': dryRun,
+    '--sandbox': sandbox,
+    '--lock': lock,
+    '--var': vars,
+    '--select': select,
+    '--exclude': exclude,
+    '--redo': redo,
+    '--max-credits': maxCredits,
+  };
+  const [first] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return;
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `${first} does not go with a saved plan: what ${safeText(saved.path)} does was settled when it was made`,
+    advise`plan again, with ${first} beside what it was made with: ${planAgain(saved)}`,
+  );
+}

@@ -1,0 +1,116 @@
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { taskOfAddress } from '../graph/address.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { type Advice, advise, call } from '../plan/advice.ts';
+import { findNamed, type Named, readName } from '../plan/names.ts';
+import { nearNames } from '../plan/near-names.ts';
+import { makeSelector } from './select-steps.ts';
+
+/**
+ * Addresses that a decision is about, in the graph's order, then sorted: those that are named – an address, a task, or either with `*`
+ * in it – and those that selections find. `orphans`: addresses that only the lock has may be named, too.
+ */
+export function chooseSteps(
+  names: readonly string[],
+  select: readonly string[] | undefined,
+  { graph, lock, orphans = [] }: { graph: Graph; lock: Lock; orphans?: readonly string[] },
+): string[] {
+  if (names.length === 0 && select === undefined) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      'nothing was chosen: name the steps, or select them with -s',
+      'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
+    );
+  }
+  const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];
+  const chosen = new Set(select === undefined ? [] : makeSelector(graph, lock).all('--select', select));
+  for (const name of names) {
+    const found = findByName(name, known);
+    if (found.length === 0) throw nothingMatched(name, known, lock);
+    for (const { address } of found) chosen.add(address);
+  }
+  return known.map(({ address }) => address).filter((address) => chosen.has(address));
+}
+
+/**
+ * Addresses on record, by name. Steps that the manifest no longer has can be named too, which is why this does not go by
+ * the manifest. Nothing matched is wrong usage.
+ */
+export function chooseRecorded(
+  names: readonly string[],
+  { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },
+): Set<string> {
+  if (names.length === 0 && orphans === undefined) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
+      advise`${call('status')} shows the orphans; nothing was removed`,
+    );
+  }
+  const known = [...lock.steps.keys()].map(onlyInLock);
+  const chosen = new Set(orphans);
+  for (const name of names) {
+    const found = findByName(name, known);
+    if (found.length === 0) throw nothingRecorded(name, { known, graph });
+    for (const { address } of found) chosen.add(address);
+  }
+  return chosen;
+}
+
+function findByName(name: string, known: readonly Named[]): Named[] {
+  const addresses = new Set(known.map(({ address }) => address));
+  return findNamed(
+    readName(name, (text) => addresses.has(text)),
+    known,
+  );
+}
+
+function onlyInLock(address: string): Named {
+  return { address, task: taskOfAddress(address) };
+}
+
+/** One step of the manifest, by its whole address. */
+export function requireStep(name: string, graph: Graph): Graph['steps'][number] {
+  const addresses = new Set(graph.steps.map(({ address }) => address));
+  const { text } = readName(name, (one) => addresses.has(one));
+  const step = graph.steps.find(({ address }) => address === text);
+  if (step !== undefined) return step;
+  const ofTask = graph.steps.filter(({ task }) => task === name);
+  if (ofTask.length > 0) {
+    const some = ofTask.slice(0, 5).map((one) => one.address);
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${name} is a task with ${ofTask.length} steps`,
+      `name one: ${some.join(', ')}`,
+    );
+  }
+  throw new CommandError(exitCodes.wrongUsage, `the manifest has no step ${name}`, nearTo(name, graph.steps));
+}
+
+function nothingMatched(name: string, known: readonly Named[], lock: Lock): CommandError {
+  const isOrphan = lock.steps.has(name);
+  return new CommandError(
+    exitCodes.wrongUsage,
+    isOrphan ? `${name} is in the lock, and no longer in the manifest` : `there is no step ${name}`,
+    isOrphan
+      ? 'only what the manifest has can be decided like this; `move` gives it a new address'
+      : nearTo(name, known),
+  );
+}
+
+function nothingRecorded(name: string, { known, graph }: { known: readonly Named[]; graph: Graph }): CommandError {
+  const inManifest = findByName(name, graph.steps).length > 0;
+  const near = nearNames(name, known);
+  const hint = near.length > 0 ? `near it: ${near.join(', ')}` : `the lock has ${known.length} addresses`;
+  return new CommandError(
+    exitCodes.wrongUsage,
+    inManifest ? `nothing was ever bought for ${name}` : `the lock knows no step ${name}`,
+    inManifest ? 'there is nothing to remove' : hint,
+  );
+}
+
+export function nearTo(name: string, known: readonly Named[]): Advice {
+  const near = nearNames(name, known);
+  return near.length > 0 ? `near it: ${near.join(', ')}` : advise`${call('plan', '--all')} shows every address`;
+}

@@ -1,0 +1,106 @@
+import { exitCodes } from '../../contract/exit.ts';
+import { readGuardHolder } from '../../disk/lock/guard.ts';
+import type { Lock } from '../../lock/record.ts';
+import { isOpenSend } from '../../lock/sends.ts';
+import { advise } from '../../plan/advice.ts';
+import { countOf } from '../../report/numbers.ts';
+import type { Finding } from '../../report/tables/doctor-text.ts';
+import { callAbout, type FoundLock, findLocks } from '../find-locks.ts';
+import { belongingOf } from '../lock-service.ts';
+
+const about = 'locks';
+const mostNamed = 5;
+
+/** Each lock of a folder: can it be read, does it belong to this service, does somebody wait for a decision. */
+export async function checkLocks(
+  folder: string,
+  { sandbox, service }: { sandbox: boolean; service: string | undefined },
+): Promise<Finding[]> {
+  const locks = await findLocks(folder, { sandbox });
+  if (locks.length === 0) {
+    const name = sandbox ? '*.sandbox.lock.jsonl' : '*.lock.jsonl';
+    return [{ about, state: 'ok', text: `there is no ${name} in this folder: nothing was bought here yet` }];
+  }
+  const findings: Finding[] = [];
+  for (const lock of locks) {
+    findings.push(...lockFindings(lock, service), ...(await guardFindings(lock)));
+  }
+  return findings;
+}
+
+export function lockFindings(found: FoundLock, service: string | undefined): Finding[] {
+  const { shown, reading, problem } = found;
+  if (reading === undefined) {
+    const text = `${shown} cannot be read: ${problem ?? 'unknown reason'}`;
+    return [{ about, state: 'problem', text, hint: 'restore it from git', exit: exitCodes.wrongInput }];
+  }
+  const { lock, diagnostics } = reading;
+  const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
+    const common = { about, text: `${code}: ${message}`, ...(hint !== undefined && { hint }) };
+    return severity === 'error'
+      ? { ...common, state: 'problem', exit: exitCodes.wrongInput }
+      : { ...common, state: 'warning' };
+  });
+  if (belongingOf(reading, service) === 'elsewhere' && reading.services.length === 1) {
+    findings.push({
+      about,
+      state: 'problem',
+      text: `${shown} was made against another service address than the one of this environment`,
+      hint: 'point MEDIABATCH_BASE_URL at that service again, keep a lock of its own with --lock FILE, or, where the service has a new address, apply once with --service-moved',
+      exit: exitCodes.wrongInput,
+    });
+  }
+  findings.push(...openFindings(found, lock));
+  if (findings.length > 0) return findings;
+  return [{ about, state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
+}
+
+/** Creates whose outcome nobody knows, and jobs that were paid for and not collected. */
+function openFindings(found: FoundLock, lock: Lock): Finding[] {
+  const { shown } = found;
+  const records = [...lock.steps.values()];
+  const findings: Finding[] = [];
+  const open = records.filter(({ purchases }) => purchases.some(isOpenSend));
+  if (open.length > 0) {
+    findings.push({
+      about,
+      state: 'warning',
+      text: `${shown}: it is not known whether ${countOf(open.length, 'create')} ${open.length === 1 ? 'was' : 'were'} charged: ${named(open)}`,
+      hint: advise`run ${callAbout(found, 'apply')}: it asks again where the service can tell; resolve decides the others`,
+    });
+  }
+  const running = records.filter(({ purchases }) => purchases.some(({ state }) => state === 'running'));
+  if (running.length > 0) {
+    findings.push({
+      about,
+      state: 'warning',
+      text: `${shown}: ${countOf(running.length, 'job')} paid for and not collected: ${named(running)}`,
+      hint: advise`run ${callAbout(found, 'apply')}: it fetches them for free`,
+    });
+  }
+  return findings;
+}
+
+function named(records: readonly { address: string }[]): string {
+  const shown = records.slice(0, mostNamed).map(({ address }) => address);
+  return `${shown.join(', ')}${records.length > mostNamed ? `, … and ${records.length - mostNamed} more` : ''}`;
+}
+
+async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
+  try {
+    const holder = await readGuardHolder(path);
+    if (holder === undefined) return [];
+    const { host, pid, since, id } = holder;
+    return [
+      {
+        about,
+        state: 'warning',
+        text: `${shown} is held by a run: process ${pid} on ${host}, since ${since}`,
+        hint: advise`a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone: ${callAbout({ path, shown }, 'unlock', '--id', id)}`,
+      },
+    ];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ about, state: 'warning', text: `it cannot be told who holds ${shown}: ${message}` }];
+  }
+}

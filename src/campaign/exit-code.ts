@@ -1,0 +1,34 @@
+import type { StepOutcome, StopReason } from '../contract/event.ts';
+import { type ExitCode, exitCodes } from '../contract/exit.ts';
+import type { Plan } from '../plan/plan.ts';
+
+export interface RunFindings {
+  plan: Plan;
+  outcomes: Iterable<StepOutcome>;
+  stopped: StopReason | undefined;
+  overBudget: boolean;
+  /** Something may have been charged, and nobody knows yet: in the manifest or not. */
+  hasOpenSends: boolean;
+  interrupted: boolean;
+}
+
+/** What a run comes to. Of several reasons the one that most needs a person wins. */
+export function exitCodeOf(findings: RunFindings): ExitCode {
+  const { plan, outcomes, stopped, overBudget, hasOpenSends, interrupted } = findings;
+  const seen = new Set(outcomes);
+  const actions = new Set(plan.rows.map(({ action }) => action));
+  const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
+  const blocked = plan.rows.filter(({ action }) => action === 'blocked');
+  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent').length;
+  if (interrupted) return exitCodes.interrupted;
+  if (stopped === 'disk') return exitCodes.cannotWrite;
+  if (stopped === 'auth') return exitCodes.keyRefused;
+  if (hasOpenSends || seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;
+  if (stopped === 'balance' || overBudget || unfunded) return exitCodes.outOfCredits;
+  if (stopped === 'unreachable') return exitCodes.unreachable;
+  const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
+  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {
+    return exitCodes.someFailed;
+  }
+  return waiting > 0 ? exitCodes.waitsForPerson : exitCodes.done;
+}

@@ -1,0 +1,171 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OutputError, UnsafeFileError } from '../contract/errors.ts';
+import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
+import { hashFile } from '../disk/outputs/hash-file.ts';
+import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
+import type { SavedFiles } from '../disk/outputs/saved-files.ts';
+import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock } from '../lock/record.ts';
+import { matchSteps } from '../plan/match.ts';
+import { withoutExtension } from '../plan/save-names.ts';
+import type { Leftover } from '../report/tables/gc-text.ts';
+
+export interface LeftoverFile extends Leftover {
+  /** The digests that the lock knows for this path; absent for a broken download. */
+  digests?: ReadonlySet<string>;
+}
+
+export interface Leftovers {
+  files: LeftoverFile[];
+  /** No step owns these either, but they are not what was bought: somebody's work may be in them. */
+  kept: { path: string; why: string }[];
+}
+
+/** Another campaign's lock. */
+export interface OtherLock {
+  lock: Lock;
+  /** Its folder, as seen from this campaign's: empty, or ends in `/`. */
+  prefix: string;
+}
+
+interface LeftoverFacts {
+  graph: Graph;
+  lock: Lock;
+  others: readonly OtherLock[];
+  /** What was saved from here: a line of the lock can name any file of the tree, with its true digest. */
+  saved: Pick<SavedFiles, 'has'>;
+  now: number;
+}
+
+/** A download that is still going on, in another campaign of this folder, has written more recently than this. */
+const brokenAfterMs = 3_600_000;
+const notSavedHere =
+  'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
+const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
+
+/**
+ * Local files that no step of the manifest owns: outputs of earlier purchases and of steps that are gone, and what broken
+ * downloads left. Only what the lock names, with the very bytes that it names, what was saved from here, and never through a
+ * symbolic link.
+ */
+export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
+  const { graph, lock, others, saved, now } = facts;
+  const isOwned = makeOwner(graph, lock, others);
+  const found: Leftovers = { files: [], kept: [] };
+  for (const [path, { digests, address }] of recordedFiles(lock)) {
+    if (isOwned(path)) continue;
+    const state = await lookAt(root, path, { digests, saved });
+    if (state === 'absent') continue;
+    if (typeof state === 'string') found.kept.push({ path, why: state });
+    else found.files.push({ path, bytes: state.bytes, is: 'output', address, digests });
+  }
+  found.files.push(...(await findPartials(root, { graph, lock, now })));
+  found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return found;
+}
+
+/** Every file that the lock names, with all digests that it may have: a path can have been used more than once. */
+function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
+  const files = new Map<string, { digests: Set<string>; address: string }>();
+  for (const { address, purchases } of lock.steps.values()) {
+    for (const { path, sha256, edited } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
+      const known = files.get(path);
+      // What somebody has worked on is nothing that the service could give again.
+      const digests = edited === true ? [] : [sha256];
+      if (known === undefined) files.set(path, { digests: new Set(digests), address });
+      else for (const digest of digests) known.digests.add(digest);
+    }
+  }
+  return files;
+}
+
+/**
+ * A path is owned by a step that has its file there, that would save there, or that sends it; and by other campaigns
+ * here. Names count without case, as some file systems do.
+ */
+function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (path: string) => boolean {
+  const same = (path: string) => path.normalize('NFC').toLowerCase();
+  const paths = new Set<string>();
+  const stems = new Set<string>();
+  const listStems: string[] = [];
+  for (const { step, purchase } of matchSteps(graph, lock)) {
+    const outputs = purchase?.outputs ?? [];
+    for (const output of outputs) paths.add(same(output.path));
+    if (step.file !== undefined) paths.add(same(step.file.path));
+    // Until its own file is there, what lies at its place may yet be it.
+    if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
+    stems.add(same(step.save));
+    if (kinds[step.kind]?.parts !== undefined) listStems.push(same(`${step.save}-`));
+  }
+  for (const { lock: other, prefix } of others) {
+    for (const path of recordedFiles(other).keys()) paths.add(same(`${prefix}${path}`));
+  }
+  return (given) => {
+    const path = same(given);
+    const stem = withoutExtension(path);
+    if (paths.has(path) || stems.has(stem)) return true;
+    return listStems.some((start) => stem.startsWith(start) && /^\d+$/.test(stem.slice(start.length)));
+  };
+}
+
+/** Its size, or why it stays. */
+async function lookAt(
+  root: string,
+  path: string,
+  { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },
+): Promise<{ bytes: number } | 'absent' | string> {
+  try {
+    checkOutputPath(path);
+    const target = findOutputFile(root, path);
+    const digest = target === undefined ? undefined : await hashFile(target);
+    if (digest === undefined) return 'absent';
+    if (!digests.has(digest.sha256)) return 'it was changed after it was saved';
+    return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere;
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return 'it is not a plain file';
+    if (error instanceof OutputError) return error.message;
+    if (isErrno(error, 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP')) return 'absent';
+    if (isErrno(error, 'EACCES', 'EPERM', 'EIO')) return 'it cannot be read';
+    throw error;
+  }
+}
+
+/** Looks only where this campaign saves. */
+async function findPartials(
+  root: string,
+  { graph, lock, now }: { graph: Graph; lock: Lock; now: number },
+): Promise<LeftoverFile[]> {
+  const paths = [...recordedFiles(lock).keys(), ...graph.steps.map(({ save }) => save)].filter((path) => path !== '');
+  const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
+  const found: LeftoverFile[] = [];
+  for (const name of folders) {
+    const folder = findOutputFolder(root, name === '' ? [] : name.split('/'));
+    for (const entry of folder === undefined ? [] : await listFolder(folder)) {
+      if (folder === undefined || !partialName.test(entry)) continue;
+      const stats = await orAbsent(lstat(join(folder, entry)));
+      if (stats === undefined || !stats.isFile() || now - stats.mtimeMs < brokenAfterMs) continue;
+      found.push({ path: name === '' ? entry : `${name}/${entry}`, bytes: stats.size, is: 'partial' });
+    }
+  }
+  return found;
+}
+
+function isAllowed(path: string): boolean {
+  try {
+    return checkOutputPath(path).length > 0;
+  } catch (error) {
+    if (error instanceof OutputError) return false;
+    throw error;
+  }
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
+}

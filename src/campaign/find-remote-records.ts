@@ -1,0 +1,95 @@
+import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { type Match, matchSteps } from '../plan/match.ts';
+import { makeStatus, type PresentFiles } from '../report/status.ts';
+import type { RemoteRecord } from '../report/tables/destroy-text.ts';
+
+export interface RemoteRecords {
+  records: RemoteRecord[];
+  /** Chosen, but better kept for now. */
+  skipped: { address: string; why: string }[];
+}
+
+/**
+ * The jobs of these addresses whose records at the service can be removed: each job once. What a step of the manifest
+ * still needs of the service – a file that is not here, a link for a step that is not done – is left alone.
+ */
+export function findRemoteRecords(
+  facts: { graph: Graph; lock: Lock; present: PresentFiles },
+  addresses: ReadonlySet<string>,
+): RemoteRecords {
+  const { graph, lock, present } = facts;
+  const matches = matchSteps(graph, lock);
+  const orphans = new Set(orphansOf(graph, lock));
+  const inUse = new Set(matches.flatMap(({ purchase }) => purchase?.jobId ?? []));
+  const found: RemoteRecords = { records: [], skipped: [] };
+  const seen = new Set<string>();
+  for (const address of [...addresses].sort()) {
+    const record = lock.steps.get(address);
+    if (record === undefined || kinds[record.kind]?.remove === undefined) continue;
+    const isOrphan = orphans.has(address);
+    const why = isOrphan ? undefined : whyKept(record, { matches, present });
+    if (why !== undefined) {
+      found.skipped.push({ address, why });
+      continue;
+    }
+    for (const purchase of record.purchases) {
+      const { jobId, state } = purchase;
+      if (jobId === undefined || seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
+      if (state === 'running') {
+        found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects it first` });
+        continue;
+      }
+      seen.add(jobId);
+      found.records.push(recordOf(record, purchase, { isOrphan, present }));
+    }
+  }
+  return found;
+}
+
+/** Addresses in the lock that the manifest no longer has. */
+export function orphansOf(graph: Graph, lock: Lock): string[] {
+  return makeStatus({ campaign: graph.name, graph, lock, present: new Map() }).orphans;
+}
+
+function recordOf(
+  { kind, address }: StepRecord,
+  purchase: Purchase,
+  { isOrphan, present }: { isOrphan: boolean; present: PresentFiles },
+): RemoteRecord {
+  const { jobId, recordId, credits } = purchase;
+  if (jobId === undefined) throw new Error('internal error: a purchase without a job has no record');
+  return {
+    kind,
+    address,
+    jobId,
+    ...(recordId !== undefined && { recordId }),
+    ...(credits !== undefined && { credits }),
+    files: filesOf(purchase, present),
+    isOrphan,
+  };
+}
+
+function filesOf({ state, outputs }: Purchase, present: PresentFiles): RemoteRecord['files'] {
+  if (outputs === undefined || outputs.length === 0) return state === 'done' ? 'missing' : 'none';
+  return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
+}
+
+/** Why a step of the manifest still needs the service's record. */
+function whyKept(
+  record: StepRecord,
+  { matches, present }: { matches: readonly Match[]; present: PresentFiles },
+): string | undefined {
+  const own = matches.find(({ step }) => step.address === record.address);
+  if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
+    return 'its file is not here as it was paid for; apply fetches it, and after that the record can go';
+  }
+  const waiting = matches.filter(
+    ({ step, purchase }) => step.needs.includes(record.address) && purchase?.state !== 'done',
+  );
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
+  return `${first.step.address}${more} needs its link and is not done yet`;
+}

@@ -1,0 +1,45 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { unknownName } from '../contract/unknown-name.ts';
+
+const examples = new URL('../../examples/', import.meta.url);
+
+/** Files by their path below the new folder. */
+export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
+
+/** What the examples of the package are called, and what each is about. */
+export async function listExamples(): Promise<{ name: string; description: string }[]> {
+  const names = await exampleNames();
+  return Promise.all(
+    names.map(async (name) => {
+      const manifest = await readFile(new URL(`${name}/campaign.yaml`, examples), 'utf8');
+      return { name, description: /^description: (.+)$/m.exec(manifest)?.[1] ?? '' };
+    }),
+  );
+}
+
+/** The files of an example by their path below its folder; what runs left behind is none of them. */
+export async function readExample(name: string): Promise<NewFiles> {
+  const names = await exampleNames();
+  if (!names.includes(name)) throw unknownName('no example', name, names);
+  const folder = new URL(`${name}/`, examples);
+  const files: Record<string, Uint8Array> = {};
+  const visit = async (path: string): Promise<void> => {
+    const entries = await readdir(new URL(path, folder), { withFileTypes: true });
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name.startsWith('.') || /\.sandbox$|\.lock\.jsonl$/.test(entry.name)) continue;
+      const inner = `${path}${entry.name}`;
+      if (entry.isDirectory()) await visit(`${inner}/`);
+      else if (entry.isFile()) files[inner] = await readFile(new URL(inner, folder));
+    }
+  };
+  await visit('');
+  return files;
+}
+
+/** The one to start with comes first. */
+async function exampleNames(): Promise<string[]> {
+  const entries = await readdir(examples, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const first = 'quickstart';
+  return [first, ...names.filter((name) => name !== first).sort()];
+}

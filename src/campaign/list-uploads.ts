@@ -1,0 +1,48 @@
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
+import { kinds } from '../kinds/index.ts';
+import { readServiceDocument } from '../kinds/service-document.ts';
+import { isAssetUrl } from '../lock/check-line.ts';
+import type { UploadRow } from '../report/tables/uploads-text.ts';
+import { readRecord } from '../service/fields.ts';
+import { createHttp } from '../service/http.ts';
+import type { Library } from '../service/library.ts';
+import { requireAnswer } from '../service/require-answer.ts';
+import { makeRedact } from '../service/secrets.ts';
+import type { Access } from './environment.ts';
+
+/**
+ * The media library as the service lists it. The list is not documented: it is asked for only where the service's own
+ * document names it; undefined where it does not.
+ */
+export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
+  const { operations } = readServiceDocument(await library.document(), kinds);
+  if (!operations.includes('GET /uploads')) return undefined;
+  const redact = makeRedact(access.token);
+  const http = createHttp({ ...access, redact });
+  try {
+    const answer = await http.call({ method: 'GET', path: '/uploads', deadlineMs: 30_000 });
+    return readUploads(requireAnswer(answer, redact));
+  } finally {
+    await http.close();
+  }
+}
+
+function readUploads(json: Json): UploadRow[] {
+  const body = readRecord(json);
+  const list = [json, body?.data, body?.uploads, body?.assets].find(Array.isArray) ?? [];
+  return list.flatMap((item): UploadRow[] => {
+    const asset = readRecord(item);
+    const { id, url, name, fileSize, createdAt } = asset ?? {};
+    if (!isJobId(id) || !isAssetUrl(url)) return [];
+    return [
+      {
+        name: typeof name === 'string' ? name : '',
+        url,
+        id,
+        ...(typeof fileSize === 'number' && fileSize >= 0 && { bytes: fileSize }),
+        ...(typeof createdAt === 'string' && { createdAt }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,90 @@
+import { relative } from 'node:path';
+import { askPerson } from '../cli/ask-person.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import type { LockReading } from '../lock/read.ts';
+import { countOf } from '../report/numbers.ts';
+import { safeText } from '../report/safe-text.ts';
+import { type Environment, requireAccess } from './environment.ts';
+import { sandboxService } from './paths.ts';
+
+/** Whose lock it is, as seen from the service that is going to be asked. */
+export type Belonging =
+  /** Ours, or nobody knows where the service is. */
+  | 'ours'
+  /** Nothing is on record yet: it becomes ours. */
+  | 'unclaimed'
+  /** Made against another address; or two sides of a merge were made against two. */
+  | 'elsewhere';
+
+/** `service`: the digest of the address that is going to be asked; undefined when nobody knows where the service is. */
+export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
+  if (service === undefined) return 'ours';
+  const others = services.filter((one) => one !== service);
+  // What was refused counts, too: its key was used up there, and may never have been seen here.
+  if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
+  return services.length === 0 ? 'unclaimed' : 'ours';
+}
+
+/** Throws where no word of a person can make it the lock of this service, or none was given. */
+export function refuseElsewhere(
+  { services }: Pick<LockReading, 'services'>,
+  from: { shown: string; service: string; serviceMoved: boolean },
+): void {
+  const { shown, service, serviceMoved } = from;
+  const refuse = (message: string, hint: string) => {
+    throw new CommandError(exitCodes.wrongInput, `the lock ${shown} ${message}`, hint);
+  };
+  if (service === sandboxService) {
+    refuse(
+      'was made against a real service, and play money has no business in it',
+      'leave --lock out: --sandbox has a lock of its own; nothing was sent',
+    );
+  }
+  if (services.includes(sandboxService)) {
+    refuse(
+      'holds play money: it was made with --sandbox, and no real service knows its jobs',
+      'add --sandbox, or name another file with --lock FILE; nothing was sent',
+    );
+  }
+  if (serviceMoved) return;
+  refuse(
+    'was made against another service address, so its job ids mean nothing here',
+    'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE; where the same service has a new address, say so with --service-moved. Nothing was sent',
+  );
+}
+
+/** Two services in one lock are one that has moved, when a person says so. */
+export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMoved: boolean): Diagnostic[] {
+  return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
+}
+
+/**
+ * Asks whether the service is the same one at a new address. From then on lost creates are asked for there: should it be
+ * another service, they are bought a second time. Anything but yes ends the command.
+ */
+export async function agreeToMove(
+  loaded: { isMoved: boolean; lock: { steps: ReadonlyMap<string, unknown> } },
+  from: { environment: Environment; path: string; yes: boolean | undefined; terminal: Terminal },
+): Promise<void> {
+  const { environment, path, yes, terminal } = from;
+  if (!loaded.isMoved) {
+    terminal.err(
+      `${terminal.style.yellow('notice')} --service-moved has no use here: the lock is of no other address\n`,
+    );
+    return;
+  }
+  const { baseUrl } = requireAccess(environment);
+  const steps = countOf(loaded.lock.steps.size, 'step');
+  terminal.err(
+    `${safeText(relative(process.cwd(), path) || path)} has ${steps} on record, made against another address. Their jobs will be looked for at ${safeText(baseUrl)}, and what is unanswered is asked for there again.\n`,
+  );
+  const agreed = await askPerson('Is that the same service, at a new address?', { yes, terminal });
+  if (agreed === 'yes') return;
+  throw new CommandError(
+    agreed === 'no' ? exitCodes.wrongInput : exitCodes.interrupted,
+    'the lock stays with the address that it was made against; nothing was sent',
+    'give this service a lock of its own with --lock FILE',
+  );
+}

@@ -1,0 +1,146 @@
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { readDataFile } from '../disk/inputs.ts';
+import { isMap } from '../ground/values.ts';
+import { readRows } from '../manifest/rows/read-rows.ts';
+import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
+import { makeStyle } from '../report/style.ts';
+import type { NewFiles } from './list-examples.ts';
+
+interface Table {
+  columns: readonly string[];
+  rows: readonly { readonly [column: string]: string }[];
+}
+
+/**
+ * A campaign that makes a picture for each row of a table: its templates use the columns that are there. A table below
+ * the new folder is named where it is; another one is copied into it.
+ */
+export async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> {
+  const read = await readDataFile(dirname(resolve(file)), basename(file));
+  if ('problem' in read) {
+    const why =
+      read.problem === 'missing'
+        ? `there is no file ${file}`
+        : `${file} cannot be read: ${read.detail ?? read.problem}`;
+    throw new CommandError(
+      exitCodes.wrongInput,
+      why,
+      'give the path of a .csv file whose first line names the columns',
+    );
+  }
+  const table = readTable(file, read.text);
+  const way = relative(resolve(folder), resolve(file)).split(sep).join('/');
+  const isBelow = way !== '' && !way.startsWith('../') && way !== '..' && resolve(folder, way) === resolve(file);
+  const path = isBelow ? way : basename(file);
+  return { 'campaign.yaml': writeManifest(table, path), ...(!isBelow && { [path]: read.text }) };
+}
+
+function readTable(file: string, text: string): Table {
+  if (!/\.csv$/i.test(file)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${file} is no .csv file`,
+      'save the table as CSV, with commas between the columns',
+    );
+  }
+  const { rows, diagnostics } = readRows({ path: file, file, text });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (rows === undefined || errors.length > 0) {
+    const shown = diagnosticsText(errors, new Map([[file, text]]), { style: makeStyle(false) });
+    throw new CommandError(exitCodes.wrongInput, `${file} cannot be used:\n${shown}`.trimEnd());
+  }
+  if (rows.rows.length === 0)
+    throw new CommandError(exitCodes.wrongInput, `${file} has no rows`, 'add one line for each picture');
+  const values = rows.rows.map(({ value }) =>
+    Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)])),
+  );
+  return { columns: rows.columns ?? [], rows: values };
+}
+
+function writeManifest(table: Table, path: string): string {
+  const { rows, columns } = table;
+  const key = chooseKey(table);
+  if (key === undefined) {
+    throw new CommandError(
+      exitCodes.wrongInput,
+      `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`,
+      'add a column such as id, with a different value in every row',
+    );
+  }
+  const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
+  const prompt = [...words, 'product photograph on a plain background, soft light'].join(', ');
+  const name = /[a-z0-9][a-z0-9-]*/
+    .exec(
+      basename(path, '.csv')
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]+/g, '-'),
+    )?.[0]
+    .replace(/-$/, '');
+  return `# yaml-language-server: $schema=schemas/manifest.schema.json
+version: 1
+name: ${JSON.stringify(name ?? 'campaign')}
+description: ${JSON.stringify(`A picture for each row of ${path}.`)}
+budget: { credits: ${Math.max(50, rows.length * 10)} } # hard cap over all runs of this campaign
+
+defaults:
+  image: { model: alpha-2, resolution: 1k }
+
+tasks:
+  # One step for each row. Its columns: ${columns.map((column) => column.replaceAll(/\s+/g, ' ')).join(', ')}
+  picture:
+    kind: image
+    foreach: ${JSON.stringify(path)}
+    key: ${JSON.stringify(key.template)} # names a row for ever: what is paid for is found again by it
+    with:
+      prompt: ${JSON.stringify(prompt)}
+      aspectRatio: "1:1"
+    save: images/{{key}}
+`;
+}
+
+const keyNames = [
+  /^(id|sku|key|slug|handle|code|ean|gtin)$/i,
+  /(id|sku|key|slug|handle|code)$/i,
+  /^(name|title|product)$/i,
+  /(name|title)/i,
+];
+
+/** The column that names its rows best: never empty, never twice, and of a telling name where there is one. */
+function chooseKey({ columns, rows }: Table): { column: string; template: string } | undefined {
+  const rank = (column: string) => {
+    const found = keyNames.findIndex((pattern) => pattern.test(column.trim()));
+    return found === -1 ? keyNames.length : found;
+  };
+  for (const column of columns.toSorted((a, b) => rank(a) - rank(b))) {
+    const values = rows.map((row) => row[column] ?? '');
+    const isPlain = values.every((value) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$/.test(value));
+    // What differs in case only, or in signs that a name drops, would be one file.
+    const names = values.map((value) =>
+      value
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+        .replaceAll(/^-|-$/g, ''),
+    );
+    if (names.includes('') || new Set(names).size < names.length || names.some((name) => name.length > 60)) continue;
+    return { column, template: isPlain ? `{{${nameOf(column)}}}` : `{{slug ${nameOf(column)}}}` };
+  }
+  return undefined;
+}
+
+/** What a picture shows: names and descriptions first, then other texts; no links, numbers and marks. */
+function chooseWords({ columns, rows }: Table, key: string): string[] {
+  const isText = (column: string) =>
+    rows.every(
+      (row) =>
+        (row[column] ?? '') !== '' && !/^(https?:|[-\d.,€$£%\s]+$|true$|false$|yes$|no$)/i.test(row[column] ?? ''),
+    );
+  const rank = (column: string) => (/name|title|product/i.test(column) ? 0 : /desc|text|about/i.test(column) ? 1 : 2);
+  const texts = columns.filter((column) => isText(column) && (column !== key || rank(column) === 0));
+  const chosen = texts.toSorted((a, b) => rank(a) - rank(b)).slice(0, 3);
+  return chosen.length > 0 ? chosen : [key];
+}
+
+function nameOf(column: string): string {
+  return /^[A-Za-z_][\w-]*$/.test(column) ? `row.${column}` : `row.[${column}]`;
+}

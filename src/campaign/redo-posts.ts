@@ -1,0 +1,41 @@
+import type { Terminal } from '../cli/terminal.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Match } from '../plan/match.ts';
+import { isPost, sendsOf } from '../plan/post-record.ts';
+import { safeText } from '../report/safe-text.ts';
+import { shellWord } from '../report/shell-word.ts';
+
+const shownAddresses = 5;
+
+/**
+ * What `--redo` names, without the posts that it does not name one by one: a task, a tag or a wildcard sends none of them
+ * again. Where that leaves nothing, the person is told what to type instead. `settled`: of a saved plan, which is not asked
+ * anew.
+ */
+export function sparePosts(
+  redo: ReadonlySet<string>,
+  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; terminal: Terminal },
+): ReadonlySet<string> {
+  const { texts, matches, settled, terminal } = context;
+  if (redo.size === 0) return redo;
+  // White space is “or”, and no address holds any: each word that is an address names it.
+  const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
+  const unnamed = matches.filter(({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address));
+  if (unnamed.length === 0) return redo;
+  const spared = new Set(unnamed.map(({ step }) => step.address));
+  const left = new Set([...redo].filter((address) => !spared.has(address)));
+  const out = unnamed.flatMap(({ step, record }) =>
+    record !== undefined && sendsOf(record).length > 0 ? [step.address] : [],
+  );
+  if (out.length === 0) return left;
+  const shown = out.slice(0, shownAddresses);
+  const more = out.length > shown.length ? ` and ${out.length - shown.length} more` : '';
+  const are = out.length === 1 ? 'is posted' : 'are posted';
+  const what = `${shown.map((address) => safeText(address, 300)).join(', ')}${more} ${are}, and a post is sent again only by its very address`;
+  const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
+  if (left.size === 0 && out.length === unnamed.length && !settled) {
+    throw new CommandError(exitCodes.wrongUsage, `--redo: ${what}`, `name each: ${hint}; nothing was sent`);
+  }
+  terminal.err(`${terminal.style.yellow('notice')} --redo: ${what} (${hint}); the rest is redone\n`);
+  return left;
+}

@@ -1,0 +1,97 @@
+import { join, relative } from 'node:path';
+import type { ApplyOptions } from '../cli/apply-options.ts';
+import { type RunningSandbox, startSandbox } from '../cli/commands/sandbox.ts';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
+import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
+import { advise, call } from '../plan/advice.ts';
+import type { Plan } from '../plan/plan.ts';
+import { countOf } from '../report/numbers.ts';
+import type { CampaignPaths } from './paths.ts';
+
+/** Nothing that the sandbox makes costs more. */
+const mostForOne = 100;
+/** What a new sandbox has, and what people know. */
+const leastBalance = 1000;
+/** A trial is not worth waiting for; whoever wants the pace of life says so. */
+const defaultSpeed = 5;
+
+/** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
+export async function rehearse(
+  plan: Plan,
+  { options, paths, lock }: { options: ApplyOptions; paths: CampaignPaths; lock: Lock },
+): Promise<RunningSandbox> {
+  const dataDir = join(paths.state, 'sandbox');
+  const { sandboxCredits, sandboxSpeed: speed = defaultSpeed, sandboxFailRate: failRate = 0 } = options;
+  const running = await start({ dataDir, port: 0, speed, failRate });
+  try {
+    const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
+    if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });
+    const credits = sandboxCredits ?? Math.max(running.balance(), creditsToCover(plan));
+    if (credits !== running.balance()) running.setBalance(credits);
+    return running;
+  } catch (error) {
+    await running.close();
+    throw error;
+  }
+}
+
+async function start(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
+  try {
+    return await startSandbox(options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
+  }
+}
+
+/** The budget, or all that the plan may come to, whichever is more: play money is never what a rehearsal ends for. */
+export function creditsToCover({ rows, totals }: Plan): number {
+  let most = 0;
+  for (const { action, order } of rows) {
+    if (order === undefined) continue;
+    const purchases = (isSpending(action) ? 1 : 0) + (order.retries?.left ?? 0);
+    most += purchases * (order.price.credits ?? mostForOne);
+  }
+  return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
+}
+
+interface NeededJob {
+  address: string;
+  jobId: string;
+}
+
+/** Jobs of earlier runs that this one asks for: those that it collects, and those whose links go into requests. */
+export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
+  const needed = new Map<string, string>();
+  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
+  for (const { address, action, order } of rows) {
+    if (order === undefined) continue;
+    // What is only moved is here.
+    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
+    if (!isSpending(action)) continue;
+    for (const used of findReferences(order.request)) {
+      const purchases = lock.steps.get(used)?.purchases ?? [];
+      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
+      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
+    }
+  }
+  return [...needed].map(([address, jobId]) => ({ address, jobId }));
+}
+
+const mostNamed = 20;
+
+/** Each of them would be asked for until nobody believes in it any more. */
+function sandboxGone(
+  gone: readonly NeededJob[],
+  { paths, dataDir }: { paths: CampaignPaths; dataDir: string },
+): CommandError {
+  const shown = (path: string) => relative(process.cwd(), path) || path;
+  const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
+  return new CommandError(
+    exitCodes.wrongInput,
+    `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    advise`it was play money: let them be made again, with ${call('forget', ...names, '--force')}`,
+  );
+}

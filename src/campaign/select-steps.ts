@@ -1,0 +1,121 @@
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { type Match, matchSteps } from '../plan/match.ts';
+import { findNamed } from '../plan/names.ts';
+import { nearNames } from '../plan/near-names.ts';
+import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
+import { type PriceOf, pricesFrom } from '../plan/prices.ts';
+import { matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
+import { stateOfStep } from '../plan/step-state.ts';
+
+/** Steps by what a person writes on the command line. Nothing matched is wrong usage, with near misses. */
+export interface Selector {
+  /** The union of several selections; empty for none. */
+  all(option: string, texts: readonly string[]): Set<string>;
+  /** `--select` minus `--exclude`; undefined when neither is given. */
+  chosen(options: { select?: string[]; exclude?: string[] }): Set<string> | undefined;
+}
+
+/** The language of selections, where it is explained in passing. */
+const howToWrite =
+  'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
+
+export function makeSelector(graph: Graph, lock: Lock): Selector {
+  let matched: ReadonlyMap<string, Match> | undefined;
+  // Most selections are names, and most runs select nothing: the lock is only looked through for what it alone knows.
+  const matches = () => {
+    matched ??= new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
+    return matched;
+  };
+  let prices: PriceOf | undefined;
+  const facts: SelectionFacts = {
+    graph,
+    stateOf: (address: string) => stateOfStep(matches().get(address), matches()),
+    costOf: (address: string) => {
+      const match = matches().get(address);
+      prices ??= pricesFrom(lock, graph.prices);
+      return match === undefined ? undefined : prices(match.step.kind, match.step.request).credits;
+    },
+    ownerOf: (address: string) => matches().get(address)?.sharesJobOf,
+  };
+  let vocabulary: Vocabulary | undefined;
+  const find = (option: string, text: string): Set<string> => {
+    vocabulary ??= vocabularyOf(graph);
+    const selection = parseSelection(text, vocabulary);
+    if ('problem' in selection) {
+      const where = `${option} ${JSON.stringify(text)}`;
+      throw new CommandError(exitCodes.wrongUsage, `${where}: ${selection.problem}`, howToWrite);
+    }
+    const found = matchSelection(selection, facts);
+    if (!(found instanceof Set)) throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: ${found.problem}`);
+    const unknown = found.size === 0 ? undefined : unknownName(selection, graph);
+    if (unknown !== undefined) {
+      const hint = hintFor(unknown, graph);
+      throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: there is no step ${unknown}`, hint);
+    }
+    if (found.size === 0) {
+      throw new CommandError(exitCodes.wrongUsage, `${option} ${text} matches no step`, whyNothing(selection, facts));
+    }
+    return found;
+  };
+  const all = (option: string, texts: readonly string[]) => new Set(texts.flatMap((text) => [...find(option, text)]));
+  return {
+    all,
+    chosen({ select, exclude }) {
+      if (select === undefined && exclude === undefined) return undefined;
+      const chosen =
+        select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
+      for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
+      if (chosen.size === 0) throw new CommandError(exitCodes.wrongUsage, '--exclude leaves no step');
+      return chosen;
+    },
+  };
+}
+
+/** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */
+function unknownName({ terms }: Selection, { steps }: Graph): string | undefined {
+  for (const condition of terms.flat()) {
+    if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
+    if (findNamed(condition, steps).length === 0) return condition.text;
+  }
+  return undefined;
+}
+
+/** What is the matter with a selection that finds nothing: its first condition that holds for no step, or all together. */
+function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
+  for (const condition of terms.flat()) {
+    const found = matchCondition(condition, facts);
+    if (found instanceof Set && found.size === 0) return whyNone(condition, facts.graph);
+  }
+  return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';
+}
+
+function whyNone(condition: Condition, graph: Graph): string {
+  switch (condition.is) {
+    case 'name':
+      return hintFor(condition.text, graph);
+    case 'kind':
+      return `kinds: ${[...new Set(graph.tasks.map(({ kind }) => kind))].join(', ')}`;
+    case 'tag': {
+      const tags = [...new Set(graph.steps.flatMap((step) => step.tags))];
+      return tags.length === 0 ? 'no task has tags' : `tags: ${tags.slice(0, 12).join(', ')}`;
+    }
+    case 'state':
+      return `no step is ${condition.state} now`;
+    case 'cost':
+      return 'no step has such a price now';
+    case 'selector':
+      return `the selector \`${condition.name}\` of the manifest holds for no step now`;
+    default:
+      return condition satisfies never;
+  }
+}
+
+function hintFor(name: string, { steps, tasks }: Graph): string {
+  const near = nearNames(name, steps);
+  const isCell = steps.some(({ address }) => address.startsWith(`${name},`));
+  if (isCell) return `all of its cells: ${name},*; one of them: ${near.join(', ')}`;
+  const ids = tasks.map(({ id }) => id);
+  return near.length > 0 ? `near it: ${near.join(', ')}` : `tasks: ${ids.slice(0, 12).join(', ')}`;
+}

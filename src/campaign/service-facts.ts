@@ -1,0 +1,107 @@
+import type { Terminal } from '../cli/terminal.ts';
+import { systemClock } from '../contract/clock.ts';
+import { keepDocument, readKeptDocument } from '../disk/state/kept-document.ts';
+import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Json } from '../ground/json.ts';
+import { kinds, requireKind } from '../kinds/index.ts';
+import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
+import { loadSchemaCompiler } from '../manifest/check/json-schema.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { safeText } from '../report/safe-text.ts';
+import type { CreateRoute, CreateRoutes } from '../service/create.ts';
+import type { Access } from './environment.ts';
+import type { CampaignPaths } from './paths.ts';
+
+/** What the service's own OpenAPI document adds to what this version knows. */
+export interface ServiceFacts {
+  document?: ServiceDocument;
+  /** Judges requests that are documented nowhere else. */
+  checker?: RequestChecker;
+  createRoutes: CreateRoutes;
+}
+
+export const noServiceFacts: ServiceFacts = { createRoutes: {} };
+
+/** Whether a campaign has requests that only the service's own document can judge. */
+export function needsDocument(graph: Graph): boolean {
+  return graph.tasks.some(({ kind }) => isUndocumented(kind));
+}
+
+/** Whether a plan has creates that only the service's own document can judge. What is bought already is not judged again. */
+export function createsByDocument({ rows }: Plan): boolean {
+  return rows.some(({ kind, action }) => isSpending(action) && isUndocumented(kind));
+}
+
+function isUndocumented(kind: string): boolean {
+  return kinds[kind]?.create.documented === false;
+}
+
+/** The document as it was kept from an earlier run: needs no network. */
+export async function readKeptFacts(paths: CampaignPaths, service: string | undefined): Promise<ServiceFacts> {
+  const kept = service === undefined ? undefined : await readKeptDocument(paths.state, service);
+  return kept === undefined ? noServiceFacts : factsOf(kept.document, { isFresh: false });
+}
+
+/** The embedded sandbox's document, made in this process: no network either. */
+export async function readSandboxFacts(): Promise<ServiceFacts> {
+  const { sandboxDocument } = await import('../cli/commands/sandbox.ts');
+  return factsOf(await sandboxDocument(), { isFresh: true });
+}
+
+/**
+ * Asks the service for its document and keeps it. Where it has none, or cannot be reached, the kept one counts: a
+ * document is a help, and never a reason not to run.
+ */
+export async function fetchFacts(
+  paths: CampaignPaths,
+  service: string | undefined,
+  { access, terminal }: { access: Access; terminal: Terminal },
+): Promise<ServiceFacts> {
+  // What speaks HTTP is large.
+  const { createLibrary, ServiceError } = await import('../service/library.ts');
+  const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
+  try {
+    const document = await library.document();
+    if (service !== undefined) await keepDocument(paths.state, service, { document, now: systemClock.now() });
+    const facts = await factsOf(document, { isFresh: true });
+    for (const difference of facts.document?.differences ?? []) {
+      terminal.err(`${terminal.style.yellow('notice')} ${safeText(difference, 500)}\n`);
+    }
+    return facts;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return readKeptFacts(paths, service);
+  } finally {
+    await library.close();
+  }
+}
+
+async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
+  const document = readServiceDocument(json, kinds);
+  const compile = await loadSchemaCompiler(() => performance.now());
+  return {
+    document,
+    checker: makeRequestChecker(document, compile),
+    createRoutes: isFresh ? freshRoutes(document) : keptRoutes(document),
+  };
+}
+
+/** What the service says now: where its creates are, and which it has not. */
+function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
+  const routes: { [kind: string]: CreateRoute } = {};
+  for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
+  for (const [kind, why] of Object.entries(missing)) {
+    const { create } = requireKind(kind);
+    // What is documented elsewhere may be there all the same.
+    routes[kind] = create.documented ? { path: create.paths[0], isDocumented: false } : { missing: why };
+  }
+  return routes;
+}
+
+/** What lies on disk may be old, or somebody else's: it chooses between the paths that are known, and nothing more. */
+function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
+  const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
+  return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));
+}

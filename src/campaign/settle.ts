@@ -1,0 +1,83 @@
+import { LockChangedError } from '../contract/errors.ts';
+import type { RunFact } from '../contract/event.ts';
+import type { LockFile } from '../contract/state.ts';
+import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
+import { digestOf } from '../disk/outputs/hash-file.ts';
+import type { LocalLedger } from '../engine/local-ledger.ts';
+import type { GraphOutline } from '../graph/outline.ts';
+import { joinLocks } from '../lock/join.ts';
+import { readLock } from '../lock/read.ts';
+import { type Lock, lockVersion } from '../lock/record.ts';
+import { writeHeader, writeLines } from '../lock/write.ts';
+import { withoutMovedAway } from '../plan/orphans.ts';
+import type { LoadedLock } from './load.ts';
+
+/**
+ * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
+ * names the service before the first line of a purchase does: whatever ends the run then, what it bought stands under the
+ * service that it was bought from.
+ */
+export async function openRunLock(
+  path: string,
+  { loaded, lock, claims }: { loaded: LoadedLock; lock: Lock; claims: boolean },
+): Promise<LockFile> {
+  const file = await openLockFile(path, {
+    header: writeHeader(lock),
+    read: loaded.read ?? null,
+    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+  });
+  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder);
+  if (!loaded.isMended && !isClaimed) return file;
+  try {
+    await file.replace(writeLines(lock));
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
+export async function settleLock(
+  file: LockFile,
+  context: { ledger: LocalLedger; outline: GraphOutline; loaded: LoadedLock; emit(fact: RunFact): void },
+): Promise<void> {
+  const { ledger, outline, loaded, emit } = context;
+  if (!ledger.recorded && !loaded.needsRewrite) return;
+  const own = withoutMovedAway(ledger.lock, outline);
+  try {
+    await file.replace(writeLines(own));
+  } catch (error) {
+    if (!(error instanceof LockChangedError)) throw error;
+    await joinWithChanged(file.path, { ledger, outline });
+    emit({
+      event: 'noticed',
+      message: 'the lock was changed by another program during the run; both versions were joined',
+    });
+  }
+}
+
+/** Somebody (git, an editor) wrote the lock meanwhile: what is there and what this run knows are joined, nothing is dropped. */
+async function joinWithChanged(
+  path: string,
+  { ledger, outline }: { ledger: LocalLedger; outline: GraphOutline },
+): Promise<void> {
+  const bytes = await readLockBytes(path);
+  const reading = bytes === undefined ? undefined : readLock(path, bytes);
+  if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
+  const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
+  // Jobs of two services are nobody's to sort: both are named, and the next run says so.
+  const { service } = ledger.lock;
+  const own = service === undefined ? {} : { service };
+  const other = reading?.services.find((one) => one !== service);
+  const file = await openLockFile(path, {
+    header: writeHeader(joined),
+    read: bytes === undefined ? null : digestOf(bytes),
+  });
+  try {
+    const lines = writeLines(withoutMovedAway({ ...joined, ...own }, outline));
+    await file.replace(other === undefined ? lines : [writeHeader({ version: lockVersion, service: other }), ...lines]);
+  } finally {
+    await file.close();
+  }
+}

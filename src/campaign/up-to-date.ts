@@ -1,0 +1,138 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { ApplyOptions } from '../cli/apply-options.ts';
+import { collectVars } from '../cli/vars.ts';
+import { systemClock } from '../contract/clock.ts';
+import { readGuardHolder, takeGuard } from '../disk/lock/guard.ts';
+import { readLockBytes } from '../disk/lock/lock-file.ts';
+import { checkOutputs, type OutputState } from '../disk/outputs/check-outputs.ts';
+import { digestOf } from '../disk/outputs/hash-file.ts';
+import type { StatCache } from '../disk/outputs/stat-cache.ts';
+import { orForgotten } from '../disk/state/kept-json.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import type { Plan, PlanTotals } from '../plan/plan.ts';
+import { isQuiet } from '../report/plan/plan-text.ts';
+import type { LoadedLock } from './load.ts';
+import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { CampaignPaths } from './paths.ts';
+
+/** That every step is up to date, and what a plan says besides. */
+export interface NothingToDo {
+  steps: number;
+  totals: PlanTotals;
+}
+
+/**
+ * A run that finds nothing to do keeps what it looked at. A plan is made by pure functions: as long as all they go by is the
+ * same – the program, its options and variables, each answer of the disk to the manifest, the lock, every output – there is
+ * still nothing to do, and neither manifest nor lock has to be taken apart to know it. Whatever differs, or cannot be read,
+ * leads to a plan as ever.
+ */
+export interface Finding extends NothingToDo {
+  /** Of what a person gave. */
+  given: string;
+  asked: readonly Asked[];
+  /** SHA-256 (hex) of the lock. */
+  lock: string;
+}
+
+/**
+ * Digest of all that a plan depends on beside files: this program, and what a person gave it. Undefined when more is wanted
+ * than to be told that nothing is to do.
+ */
+export function digestOfGiven(file: string, options: ApplyOptions, campaign: OpenCampaign): string | undefined {
+  if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
+  // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
+  const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...others } =
+    options;
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
+  const { paths, service, replays } = campaign;
+  const given = { file, paths, planned, vars: collectVars(options.var), service, replays };
+  const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  // A build of the same version may be another program.
+  const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
+  return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
+}
+
+/** What an earlier run found out, if it still holds. */
+async function recallNothingToDo(
+  file: string,
+  { paths, given, seen }: { paths: CampaignPaths; given: string | undefined; seen: StatCache },
+): Promise<Finding | undefined> {
+  const finding = readFinding(seen.finding);
+  if (finding === undefined || finding.given !== given) return undefined;
+  return orForgotten(async () => {
+    // The manifest is what changes most.
+    if (!(await hasAnswers(finding, file)) || !(await hasLock(finding, paths))) return undefined;
+    const states = await checkOutputs(paths.outputs, seen.files, { seen });
+    return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
+  });
+}
+
+async function hasAnswers({ asked }: Finding, file: string): Promise<boolean> {
+  const inputs = new ManifestInputs(file);
+  for (const question of asked) if (!(await inputs.isAnsweredAlike(question))) return false;
+  return true;
+}
+
+/**
+ * The same, while nobody else runs on the lock: as a run would find it. When somebody does, or the finding does not hold any
+ * more, it is for a run to say so.
+ */
+export async function holdNothingToDo(
+  file: string,
+  known: { paths: CampaignPaths; given: string | undefined; seen: StatCache },
+): Promise<NothingToDo | undefined> {
+  const finding = await recallNothingToDo(file, known);
+  if (finding === undefined) return undefined;
+  const { paths } = known;
+  if ((await readGuardHolder(paths.lock)) !== undefined) return undefined;
+  const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
+  if (taken.is === 'held') return undefined;
+  try {
+    return (await hasLock(finding, paths)) ? finding : undefined;
+  } finally {
+    await taken.guard.release();
+  }
+}
+
+/** What a later run may go by, if this plan has nothing to do, and all that it was made from is known. */
+export function findNothingToDo(
+  plan: Plan,
+  facts: {
+    given: string | undefined;
+    asked: readonly Asked[] | undefined;
+    loaded: LoadedLock;
+    states: ReadonlyMap<string, OutputState>;
+    seen: StatCache;
+  },
+): (Json & Finding) | undefined {
+  const { given, asked, loaded, states, seen } = facts;
+  const { read, needsRewrite, isNotable } = loaded;
+  if (given === undefined || asked === undefined || read === undefined || needsRewrite || isNotable) return undefined;
+  const isAllIntact = [...states.values()].every((state) => state === 'intact') && seen.knowsAll(states.size);
+  if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
+  const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: read.sha256 };
+  return finding as Json & Finding;
+}
+
+/** Whether the lock still has the bytes that it had. */
+async function hasLock({ lock }: Finding, paths: CampaignPaths): Promise<boolean> {
+  const bytes = await readLockBytes(paths.lock);
+  return bytes !== undefined && digestOf(bytes).sha256 === lock;
+}
+
+function readFinding(json: Json | undefined): Finding | undefined {
+  if (!isMap(json)) return undefined;
+  const { given, lock, steps, totals, asked } = json;
+  const isWhole =
+    typeof given === 'string' &&
+    typeof lock === 'string' &&
+    typeof steps === 'number' &&
+    isMap(totals) &&
+    Object.values(totals).every((value) => typeof value === 'number') &&
+    Array.isArray(asked) &&
+    asked.every((entry) => isMap(entry) && typeof entry.path === 'string' && typeof entry.answer === 'string');
+  return isWhole ? (json as Json & Finding) : undefined;
+}

@@ -1,0 +1,29 @@
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** In [0, 1). Only for jitter. */
+  random(): number;
+}
+
+/** Node turns longer delays into 1 ms, so nothing is ever asked to sleep longer. */
+const longestSleepMs = 2 ** 31 - 1;
+
+/** The real clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep(ms, signal) {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const wake = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.min(Math.max(0, ms), longestSleepMs));
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  },
+};

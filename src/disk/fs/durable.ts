@@ -1,0 +1,61 @@
+import { constants, write } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { coalesce } from './coalesce.ts';
+import { isErrno } from './plain-file.ts';
+
+const writeSome = promisify(write);
+
+/** Writes all of `bytes` to an open file, however many of them the system takes at a time. */
+export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await writeSome(fd, bytes, written, bytes.length - written, null);
+    if (bytesWritten === 0) throw new Error('the disk took no more bytes');
+    written += bytesWritten;
+  }
+}
+
+const syncs = new Map<string, () => Promise<void>>();
+
+/** Makes names that were added to, changed in or removed from a folder survive a power cut. Many at once share a sync. */
+export function syncFolder(path: string): Promise<void> {
+  let sync = syncs.get(path);
+  if (sync === undefined) {
+    sync = coalesce(() => syncFolderNow(path));
+    syncs.set(path, sync);
+  }
+  return sync();
+}
+
+async function syncFolderNow(path: string): Promise<void> {
+  try {
+    const handle = await open(path, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    // Windows cannot open or sync folders; its file systems keep names in order by themselves.
+    if (process.platform === 'win32' && isErrno(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) return;
+    throw error;
+  }
+}
+
+/** How long a scanner or an indexer may hold a file on Windows before renaming fails. */
+const renameRetriesMs = [20, 50, 100, 200, 400, 500, 500];
+
+/** `rename`, but patient on Windows, where another program may hold the file open for a moment. */
+export async function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
+  for (const waitMs of platform === 'win32' ? renameRetriesMs : []) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      if (!isErrno(error, 'EPERM', 'EACCES', 'EBUSY')) throw error;
+      await sleep(waitMs);
+    }
+  }
+  await rename(from, to);
+}

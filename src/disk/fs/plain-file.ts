@@ -1,0 +1,83 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { UnsafeFileError } from '../../contract/errors.ts';
+
+/** Never follows a link in the last part of a path, never waits for the other end of a pipe. 0 where a system has no such flag. */
+export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Undefined: there is no such file. Throws `UnsafeFileError` for anything but a plain file. */
+export function statPlainFile(path: string): Stats | undefined {
+  const stats = lstatOrAbsent(path);
+  if (stats === undefined || stats.isFile()) return stats;
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/**
+ * What the system knows about a name, links not followed; undefined when there is nothing. It does not wait its turn: asking
+ * takes a few microseconds, and thousands of outputs are asked about.
+ */
+export function lstatOrAbsent(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** Opens a plain file that exists; undefined when there is none. `flags` are those of open(2). */
+export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
+  if (statPlainFile(path) === undefined) return undefined;
+  const handle = await orAbsent(open(path, flags | noFollow));
+  if (handle === undefined) return undefined;
+  const stats = fstatSync(handle.fd);
+  if (stats.isFile()) return handle;
+  await handle.close();
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/** Opens a file for reading that `statPlainFile` has just seen; undefined when it is gone meanwhile. It does not wait its turn, either. */
+export function openSeenFile(path: string): { fd: number; size: number } | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | noFollow);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const stats = fstatSync(fd);
+  if (stats.isFile()) return { fd, size: stats.size };
+  closeSync(fd);
+  throw new UnsafeFileError(path, nameOf(stats));
+}
+
+/**
+ * The bytes of a file that a person, or a link of theirs, names; undefined when it is not there or cannot be read, when it is
+ * larger, and for anything else than a file: a pipe would be waited for without end.
+ */
+export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+export async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export function isErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+function nameOf(stats: Stats): string {
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isDirectory()) return 'a folder';
+  return 'a device or a pipe';
+}

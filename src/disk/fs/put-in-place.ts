@@ -1,0 +1,66 @@
+import { link, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { OutputTarget } from '../../contract/output-target.ts';
+import { hashFile } from '../outputs/hash-file.ts';
+import type { SavedFiles } from '../outputs/saved-files.ts';
+import { renameFile, syncFolder } from './durable.ts';
+import type { PacedDisk } from './paced-disk.ts';
+import { isErrno } from './plain-file.ts';
+
+/**
+ * Gives a finished temporary file its name. A file in the way is replaced only when it is one that the target may replace and
+ * that was saved from here, or the same bytes; any other is put aside under a name that says so, and the target is told.
+ */
+export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
+  const { name, sha256, target, disk, saved } = file;
+  const old = await hashFile(path);
+  const isSame = old?.sha256 === sha256;
+  if (old !== undefined && !isSame) {
+    const isRecorded = target.replaces.includes(old.sha256);
+    if (!isRecorded || !saved.has(name, old.sha256)) {
+      const why = isRecorded
+        ? 'is on record, but was not saved from here'
+        : 'was not made by this step or was changed since';
+      const aside = await putAside(path, old.sha256);
+      target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
+    }
+  }
+  // What stands there with these very bytes may be somebody's own, and stays so. Noted first: killed in between, it is ours.
+  if (!isSame) await saved.note(name, sha256);
+  await disk.rename(temporary, path);
+  await syncFolder(dirname(path));
+}
+
+interface Finished {
+  /** Relative to the folder of outputs, with its extension. */
+  name: string;
+  sha256: string;
+  target: OutputTarget;
+  disk: PacedDisk;
+  saved: SavedFiles;
+}
+
+/** Never over another file: `link` fails where a name is taken, unlike `rename`. */
+async function putAside(path: string, sha256: string): Promise<string> {
+  const extension = extname(path);
+  const stem = join(dirname(path), basename(path, extension));
+  for (let number = 1; ; number++) {
+    const aside = `${stem}.changed-${sha256.slice(0, 8)}${number === 1 ? '' : `-${number}`}${extension}`;
+    if ((await hashFile(aside))?.sha256 === sha256) return aside;
+    if (await moveToFreeName(path, aside)) return aside;
+  }
+}
+
+async function moveToFreeName(path: string, aside: string): Promise<boolean> {
+  try {
+    await link(path, aside);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+    // No hard links on this file system: a plain rename, after the look whether the name is free.
+    await renameFile(path, aside);
+    return true;
+  }
+  await unlink(path);
+  return true;
+}

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { link, lstat, mkdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Clock } from '../../contract/clock.ts';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import { coalesce } from '../fs/coalesce.ts';
+import { renameFile, syncFolder } from '../fs/durable.ts';
+import { isErrno, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { temporaryName, writeNewFile } from '../fs/replace.ts';
+import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
+import { type GuardHolder, type HolderNote, holderOf, parseNote, writeNote } from './guard-note.ts';
+import { endedWithItsMachine, identifyThisProcess, isCertainlyDead } from './process-identity.ts';
+
+export type { GuardHolder } from './guard-note.ts';
+
+export type GuardAnswer =
+  | { is: 'taken'; guard: Guard; tookOver?: GuardHolder }
+  /** `note`: what else a person should know, for example that the guard cannot be read and how to remove it. */
+  | { is: 'held'; by: GuardHolder; note?: string };
+
+/** The right to be the only run on a lock. */
+export interface Guard {
+  readonly id: string;
+  /** To be asked before each paid act: someone may have removed the guard by hand. */
+  stillOurs(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/** How long to wait between two looks at a guard that is held. */
+const lookEveryMs = 200;
+
+/**
+ * Takes the right to be the only run on a lock. The guard is a file beside the lock that comes into being whole (by `link`),
+ * so one of many contenders gets it. A holder whose process is certainly gone is taken over; a live, stopped or unknown one
+ * never is. `waitMs`: how long to wait for a live holder, counted in waits and not by the clock.
+ */
+export async function takeGuard(
+  lockPath: string,
+  options: { waitMs: number; clock: Pick<Clock, 'now' | 'sleep'> },
+): Promise<GuardAnswer> {
+  const path = await prepareGuardPath(lockPath);
+  const self = await identifyThisProcess();
+  const since = new Date(options.clock.now()).toISOString();
+  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+    const note: HolderNote = { ...self, since, id: randomBytes(8).toString('hex') };
+    const attempt = await tryToTake(path, note);
+    if (attempt.is === 'taken') {
+      const { tookOver } = attempt;
+      return { is: 'taken', guard: makeGuard(path, note.id), ...(tookOver && { tookOver: holderOf(tookOver) }) };
+    }
+    const leftMs = options.waitMs - waitedMs;
+    if (leftMs <= 0) return attempt;
+    await options.clock.sleep(Math.min(lookEveryMs, leftMs));
+  }
+}
+
+/** Who holds the lock now; undefined when nobody does, or when the guard cannot be read. Changes nothing. */
+export async function readGuardHolder(lockPath: string): Promise<GuardHolder | undefined> {
+  if (!hasFolder(guardPath(lockPath))) return undefined;
+  const state = await readState(guardPath(lockPath));
+  return state.is === 'held' ? holderOf(state.note) : undefined;
+}
+
+/** Removes a guard by hand. `other`: it belongs to another run than the one that was named. */
+export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
+  const path = guardPath(lockPath);
+  if (!hasFolder(path)) return 'absent';
+  const state = await readState(path);
+  if (state.is === 'free') return 'absent';
+  if (state.is === 'unreadable' || state.note.id !== id) return 'other';
+  await unlink(path);
+  await orAbsent(unlink(takeoverPath(path, id)));
+  return 'removed';
+}
+
+type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { is: 'held' }>;
+
+/**
+ * One try. The right to put one's own guard in the place of a dead holder's is itself such a guard, named after that holder:
+ * so only one contender at a time can replace it, and one that dies in the act is taken over in turn.
+ */
+async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
+  if (await place(path, note)) return { is: 'taken' };
+  const state = await readState(path);
+  if (state.is === 'free') return tryToTake(path, note);
+  if (state.is === 'unreadable') return heldByUnknown(path);
+  const holder = state.note;
+  const isDead = (await isCertainlyDead(holder, note)) || (await endedWithItsMachine(holder, note, dirname(path)));
+  if (!isDead) return { is: 'held', by: holderOf(holder) };
+  const right = takeoverPath(path, holder.id);
+  const turn = await tryToTake(right, note);
+  if (turn.is === 'held') return turn;
+  try {
+    const now = await readState(path);
+    // Someone else was faster, between our look and our turn.
+    if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
+    await put(path, note);
+    return { is: 'taken', tookOver: holder };
+  } finally {
+    await orAbsent(unlink(right));
+  }
+}
+
+/** Gives the guard its name if nobody has it. False: someone has. */
+async function place(path: string, note: HolderNote): Promise<boolean> {
+  const temporary = join(dirname(path), temporaryName('tmp'));
+  await writeNewFile(temporary, writeNote(note), 0o600);
+  try {
+    await link(temporary, path);
+    await syncFolder(dirname(path));
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) return placeWithoutLinks(path, note);
+    throw error;
+  } finally {
+    await orAbsent(unlink(temporary));
+  }
+}
+
+/** For file systems without hard links: a contender may see an empty guard for a moment, and takes that for a held one. */
+async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
+  try {
+    await writeNewFile(path, writeNote(note), 0o600);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+async function put(path: string, note: HolderNote): Promise<void> {
+  const temporary = join(dirname(path), temporaryName('tmp'));
+  await writeNewFile(temporary, writeNote(note), 0o600);
+  try {
+    await renameFile(temporary, path);
+  } catch (error) {
+    await orAbsent(unlink(temporary));
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+function makeGuard(path: string, id: string): Guard {
+  const stillOurs = async () => {
+    const state = await readState(path);
+    return state.is === 'held' && state.note.id === id;
+  };
+  return {
+    id,
+    // Asked before each create: those that ask at once share a look.
+    stillOurs: coalesce(stillOurs),
+    async release() {
+      if (await stillOurs()) await orAbsent(unlink(path));
+    },
+  };
+}
+
+type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: HolderNote };
+
+async function readState(path: string): Promise<GuardState> {
+  try {
+    const handle = await openPlainFile(path, constants.O_RDONLY);
+    if (handle === undefined) return { is: 'free' };
+    try {
+      const note = parseNote(await handle.readFile('utf8'));
+      return note === undefined ? { is: 'unreadable' } : { is: 'held', note };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return { is: 'unreadable' };
+    throw error;
+  }
+}
+
+function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
+  return {
+    is: 'held',
+    by: { host: 'unknown', pid: 0, since: 'unknown', id: 'unknown' },
+    note: `the guard ${path} cannot be read, so it is not known who holds the lock; if no mediabatch is running on it, remove that file`,
+  };
+}
+
+/** Nothing is looked for, or removed, behind a link. */
+function hasFolder(path: string): boolean {
+  try {
+    return isRealFolder(dirname(path));
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return false;
+    throw error;
+  }
+}
+
+function guardPath(lockPath: string): string {
+  return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
+}
+
+/** Named after the dead holder alone: where runs die one after the other in the act, the names do not grow. */
+function takeoverPath(path: string, deadId: string): string {
+  return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
+}
+
+/** Makes the folder for what is never committed. A symbolic link in its place could lead anywhere. */
+async function prepareGuardPath(lockPath: string): Promise<string> {
+  const path = guardPath(lockPath);
+  const folder = dirname(path);
+  await mkdir(folder).catch((error: unknown) => {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  });
+  if (!(await lstat(folder)).isDirectory())
+    throw new UnsafeFileError(folder, 'a link or a file in the place of a folder');
+  await ignoreItself(folder);
+  return path;
+}

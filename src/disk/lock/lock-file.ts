@@ -1,0 +1,229 @@
+import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { LockChangedError } from '../../contract/errors.ts';
+import type { LockFile } from '../../contract/state.ts';
+import { syncFolder } from '../fs/durable.ts';
+import { PacedDisk } from '../fs/paced-disk.ts';
+import { noFollow, openPlainFile } from '../fs/plain-file.ts';
+import { piecesOf, replaceFile } from '../fs/replace.ts';
+import { type Digest, readPieces } from '../outputs/hash-file.ts';
+
+/** The bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
+export async function readLockBytes(path: string): Promise<Buffer | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; a file that does not exist
+ * is made by the first append, with `header` as its first line. `read`: what the caller has read (`null`: it found no file);
+ * when the file is not the same any more, it is left alone and this rejects with `LockChangedError`.
+ */
+export async function openLockFile(
+  path: string,
+  options: { cutAt?: number; header: string; read?: Digest | null },
+): Promise<LockFile> {
+  const header = options.header.endsWith('\n') ? options.header : `${options.header}\n`;
+  const file = new AppendedFile(path, header);
+  await file.open(options);
+  return file;
+}
+
+interface Waiting {
+  line: string;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+class AppendedFile implements LockFile {
+  readonly path: string;
+  readonly #header: string;
+  readonly #disk = new PacedDisk();
+  /** Undefined: no file yet, or closed. */
+  #handle: FileHandle | undefined;
+  /** Of the bytes of the file that are known to be written. */
+  #digest: Hash = createHash('sha256');
+  #size = 0;
+  /** What is being written after them; some of it may stand there after a failure. */
+  #unsure: Uint8Array = new Uint8Array();
+  #waiting: Waiting[] = [];
+  /** The one writer at a time; never rejects. */
+  #busy: Promise<void> | undefined;
+  /** The first failure. Nothing is appended after it: there may be half a line, and a second fsync is not to be trusted. */
+  #failure: { error: unknown } | undefined;
+
+  constructor(path: string, header: string) {
+    this.path = path;
+    this.#header = header;
+  }
+
+  async open({ cutAt, read }: { cutAt?: number; read?: Digest | null }): Promise<void> {
+    const handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+    if (handle === undefined) {
+      if ((cutAt ?? 0) > 0 || (read ?? null) !== null) throw new LockChangedError(this.path);
+      return;
+    }
+    this.#handle = handle;
+    try {
+      const { whole, last } = await this.#takeUp(handle, cutAt ?? Number.POSITIVE_INFINITY);
+      const isOther = read === null || (read !== undefined && !isDeepStrictEqual(whole, read));
+      if (isOther || whole.bytes < (cutAt ?? 0)) throw new LockChangedError(this.path);
+      const isTorn = this.#size < whole.bytes;
+      if (isTorn) await handle.truncate(this.#size);
+      const isUnfinished = this.#size > 0 && last !== 0x0a;
+      if (isUnfinished) await this.#write('\n');
+      if (isUnfinished || isTorn) await handle.sync();
+    } catch (error) {
+      await this.#closeHandle();
+      throw error;
+    }
+  }
+
+  /** Notes the file up to `end`; what all of it is, and the last byte before `end`. */
+  async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
+    let rest: Hash | undefined;
+    let last: number | undefined;
+    let bytes = 0;
+    for await (const piece of readPieces(handle)) {
+      const kept = piece.subarray(0, Math.max(0, end - bytes));
+      this.#note(kept);
+      last = kept.at(-1) ?? last;
+      if (kept.length < piece.length) {
+        rest ??= this.#digest.copy();
+        rest.update(piece.subarray(kept.length));
+      }
+      bytes += piece.length;
+    }
+    return { whole: { sha256: (rest ?? this.#digest.copy()).digest('hex'), bytes }, last };
+  }
+
+  append(line: string): Promise<void> {
+    if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ line, resolve, reject });
+      this.#busy ??= this.#writeWaiting();
+    });
+  }
+
+  async replace(lines: Iterable<string>): Promise<void> {
+    while (this.#busy !== undefined) await this.#busy;
+    const work = this.#replaceNow(lines);
+    this.#busy = work.then(
+      () => this.#writeWaiting(),
+      () => this.#writeWaiting(),
+    );
+    return work;
+  }
+
+  async close(): Promise<void> {
+    while (this.#busy !== undefined) await this.#busy;
+    this.#failure ??= { error: new Error(`internal error: ${this.path} is closed`) };
+    await this.#closeHandle();
+  }
+
+  /** Writes until nothing waits. Lines that are added in the same turn of the event loop go into one write. */
+  async #writeWaiting(): Promise<void> {
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        if (this.#failure !== undefined) throw this.#failure.error;
+        await this.#writeDurably(batch.map(({ line }) => line).join(''));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        this.#failure ??= { error };
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#busy = undefined;
+  }
+
+  async #writeDurably(text: string): Promise<void> {
+    if (this.#handle === undefined) return this.#create(text);
+    await this.#write(this.#size === 0 ? this.#header + text : text);
+    await this.#handle.datasync();
+    // A line in a file that no longer has this name is lost to the next run, however durable it is.
+    const named = await this.#disk.stat(this.path);
+    const ours = await this.#disk.fstat(this.#handle.fd);
+    const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
+    if (!isNamed || ours.size !== this.#size) throw new LockChangedError(this.path);
+  }
+
+  async #create(text: string): Promise<void> {
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | noFollow;
+    this.#handle = await open(this.path, flags, 0o666);
+    await this.#write(this.#header + text);
+    await this.#handle.sync();
+    await syncFolder(dirname(this.path));
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#handle === undefined) throw new Error(`internal error: ${this.path} is not open`);
+    const bytes = Buffer.from(text);
+    this.#unsure = bytes;
+    await this.#disk.write(this.#handle.fd, bytes);
+    this.#unsure = new Uint8Array();
+    this.#note(bytes);
+  }
+
+  async #replaceNow(lines: Iterable<string>): Promise<void> {
+    if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
+    if (await this.#isChanged()) throw new LockChangedError(this.path);
+    const digest = createHash('sha256');
+    let size = 0;
+    const noted = function* () {
+      for (const piece of piecesOf(lines)) {
+        digest.update(piece);
+        size += piece.length;
+        yield piece;
+      }
+    };
+    await replaceFile(this.path, noted());
+    await this.#closeHandle();
+    this.#digest = digest;
+    this.#size = size;
+    this.#unsure = new Uint8Array();
+    this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+  }
+
+  /** Read piece by piece: the journal of a long run is several times as large as the lock that it becomes. */
+  async #isChanged(): Promise<boolean> {
+    const handle = await openPlainFile(this.path, constants.O_RDONLY);
+    if (handle === undefined) return this.#size > 0;
+    try {
+      const known = createHash('sha256');
+      let at = 0;
+      for await (const piece of readPieces(handle)) {
+        const ours = Math.min(piece.length, Math.max(0, this.#size - at));
+        known.update(piece.subarray(0, ours));
+        const begun = Math.max(0, at - this.#size);
+        const rest = piece.subarray(ours);
+        if (Buffer.compare(rest, this.#unsure.subarray(begun, begun + rest.length)) !== 0) return true;
+        at += piece.length;
+      }
+      return at < this.#size || !known.digest().equals(this.#digest.copy().digest());
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #note(bytes: Uint8Array): void {
+    this.#digest.update(bytes);
+    this.#size += bytes.length;
+  }
+
+  async #closeHandle(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { readFile, readlink, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { promisify } from 'node:util';
+import { isErrno } from '../fs/plain-file.ts';
+
+/** What tells one process from every other, on this machine and on others. Absent: this system does not say. */
+export interface ProcessIdentity {
+  host: string;
+  pid: number;
+  /** Changes with every start of the machine. */
+  boot?: string;
+  /** Stays the same over starts of the machine. Copies of a machine share it. */
+  machine?: string;
+  /** The namespaces in which pids and start times mean the same. */
+  namespace?: string;
+  /** When the process was started, as the system counts it. Tells a process from a later one with its pid. */
+  started?: string;
+}
+
+export async function identifyThisProcess(): Promise<ProcessIdentity> {
+  const { pid, platform } = process;
+  const known = { host: hostname(), pid };
+  if (platform === 'linux') {
+    const boot = await tryTo(readFile('/proc/sys/kernel/random/boot_id', 'utf8'));
+    const machine = await tryTo(readFile('/etc/machine-id', 'utf8'));
+    const pids = await tryTo(readlink('/proc/self/ns/pid'));
+    const time = await tryTo(readlink('/proc/self/ns/time'));
+    const stat = (await isProcOfOurNamespace()) ? await readStat(pid) : undefined;
+    return {
+      ...known,
+      ...(boot !== undefined && { boot: boot.trim() }),
+      ...(machine?.trim() && { machine: machine.trim() }),
+      ...(pids !== undefined && { namespace: time === undefined ? pids : `${pids} ${time}` }),
+      ...(stat !== undefined && { started: stat.started }),
+    };
+  }
+  if (platform === 'darwin') {
+    const boot = await tryTo(run('sysctl', '-n', 'kern.boottime'));
+    const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(pid)));
+    return { ...known, ...(boot && { boot, namespace: 'darwin' }), ...(started && { started }) };
+  }
+  return known;
+}
+
+/**
+ * Whether the process that wrote `holder` is certainly gone. Only this machine, since the same start, in the same pid
+ * namespace can tell; neither clock nor file times are asked. Everything else counts as alive.
+ */
+export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
+  if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
+  const saysSo = holder.boot !== undefined && holder.namespace !== undefined;
+  const neverSays = process.platform !== 'linux' && process.platform !== 'darwin' && holder.host === self.host;
+  if (!saysSo && !neverSays) return false;
+  if (!exists(holder.pid)) return true;
+  if (holder.started === undefined) return false;
+  if (process.platform === 'linux') {
+    const stat = (await isProcOfOurNamespace()) ? await readStat(holder.pid) : undefined;
+    // Z, X: it has ended and only its parent has not asked for its exit code yet.
+    return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X');
+  }
+  const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(holder.pid)));
+  return started !== undefined && started !== '' && started !== holder.started;
+}
+
+/** The first pid namespace of a Linux machine has this number on all of them: a process in it is in no container. */
+const firstNamespace = 'pid:[4026531836]';
+
+/** File systems on a disk that one running machine at a time can have: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
+const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
+
+/**
+ * Whether the holder ended when its machine did: it ran on this very machine before its last start (a power cut), outside
+ * of any container, and the folder is on a disk that no second machine can have at the same time.
+ */
+export async function endedWithItsMachine(
+  holder: ProcessIdentity,
+  self: ProcessIdentity,
+  folder: string,
+): Promise<boolean> {
+  if (process.platform !== 'linux' || holder.boot === undefined || self.boot === undefined) return false;
+  if (holder.boot === self.boot || holder.machine === undefined || holder.machine !== self.machine) return false;
+  const isOutside = ({ namespace }: ProcessIdentity) => namespace?.split(' ')[0] === firstNamespace;
+  if (!isOutside(holder) || !isOutside(self)) return false;
+  const fileSystem = await tryTo(statfs(folder));
+  return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
+}
+
+/** A process of another user exists too, and /proc may hide it: the kernel itself is asked. */
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
+  }
+}
+
+/** In a new pid namespace /proc may still show the old one, where our numbers mean other processes. */
+async function isProcOfOurNamespace(): Promise<boolean> {
+  return (await tryTo(readlink('/proc/self'))) === String(process.pid);
+}
+
+async function readStat(pid: number): Promise<{ state: string; started: string } | undefined> {
+  const stat = await tryTo(readFile(`/proc/${pid}/stat`, 'utf8'));
+  // The second field is the program's name in parentheses, and may hold any character.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const state = fields?.[0];
+  const started = fields?.[19];
+  return state === undefined || started === undefined ? undefined : { state, started };
+}
+
+async function run(command: string, ...parameters: string[]): Promise<string> {
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  const { stdout } = await promisify(execFile)(command, parameters, { env });
+  return stdout.trim();
+}
+
+async function tryTo<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import type { Stats } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import type { Output } from '../../lock/record.ts';
+import { DiskPace } from '../fs/disk-pace.ts';
+import { isErrno, statPlainFile } from '../fs/plain-file.ts';
+import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts';
+import { findOutputFolder } from './output-path.ts';
+import type { StatCache } from './stat-cache.ts';
+
+/** `changed`: there is something else under this name, a symbolic link or a file that cannot be read included. */
+export type OutputState = 'intact' | 'missing' | 'changed';
+
+/** So long nothing else of this process gets its turn: a key that was pressed, a signal. */
+const turnMs = 10;
+/** Of small files. */
+const pace = { quickMs: 0.5, patienceMs: 50 };
+/** Of those that are read by threads. */
+const filesAtATime = 8;
+
+/** What is compared of a recorded output. */
+type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
+
+export interface CheckOptions {
+  /** Files that are as they were when they were last read are not read again. Absent: every file is read. */
+  seen?: StatCache;
+  /** In ms, from any point. */
+  now?(): number;
+}
+
+/**
+ * Compares recorded outputs with the files on disk, by size and then by SHA-256. When two records name one path, it is
+ * intact only if the file is what both say. Small files are read at once, one after the other; large ones, and all that
+ * are left as soon as the disk turns out to be slow, by threads and several at a time.
+ */
+export async function checkOutputs(
+  root: string,
+  outputs: Iterable<Recorded>,
+  { seen, now = () => performance.now() }: CheckOptions = {},
+): Promise<Map<string, OutputState>> {
+  const states = new Map<string, OutputState>();
+  const note = ({ path }: Recorded, state: OutputState) => {
+    const known = states.get(path);
+    states.set(path, known === undefined || known === state ? state : 'changed');
+  };
+  const files = new RecordedFiles(root, seen);
+  const left: Recorded[] = [];
+  const disk = new DiskPace(pace);
+  let at = now();
+  let turnEndsAt = at + turnMs;
+  for (const output of outputs) {
+    const state = disk.isSlow ? 'later' : files.checkSmall(output);
+    if (state === 'later') left.push(output);
+    else note(output, state);
+    const before = at;
+    at = now();
+    disk.took(at - before);
+    if (at < turnEndsAt) continue;
+    await nextTurn();
+    at = now();
+    turnEndsAt = at + turnMs;
+  }
+  const rest = left.values();
+  const work = async () => {
+    for (const output of rest) note(output, await files.check(output));
+  };
+  await Promise.all(Array.from({ length: filesAtATime }, work));
+  return states;
+}
+
+class RecordedFiles {
+  readonly #root: string;
+  /** By the names that lead to it. Looked for once, also where there is none. */
+  readonly #folders = new Map<string, string | undefined>();
+  readonly #buffer = Buffer.allocUnsafe(smallBytes);
+  readonly #seen: StatCache | undefined;
+
+  constructor(root: string, seen: StatCache | undefined) {
+    this.#root = root;
+    this.#seen = seen;
+  }
+
+  checkSmall(output: Recorded): OutputState | 'later' {
+    try {
+      const found = this.#find(output);
+      if (typeof found === 'string') return found;
+      if (output.bytes > smallBytes) return 'later';
+      const readAt = this.#seen?.now();
+      const digest = hashSmallFile(found.path, this.#buffer);
+      return digest === 'large' ? 'later' : this.#compare(output, { ...found, digest, readAt });
+    } catch (error) {
+      return stateAfter(error);
+    }
+  }
+
+  async check(output: Recorded): Promise<OutputState> {
+    try {
+      const found = this.#find(output);
+      if (typeof found === 'string') return found;
+      const readAt = this.#seen?.now();
+      return this.#compare(output, { ...found, digest: await hashFile(found.path), readAt });
+    } catch (error) {
+      return stateAfter(error);
+    }
+  }
+
+  /** Where the file lies that has to be read, or what is known without that. */
+  #find({ path, bytes, sha256 }: Recorded): { path: string; stats: Stats } | OutputState {
+    if (!isOutputPath(path)) return 'changed';
+    const end = path.lastIndexOf('/');
+    const names = path.slice(0, Math.max(0, end));
+    if (!this.#folders.has(names))
+      this.#folders.set(names, findOutputFolder(this.#root, end < 0 ? [] : names.split('/')));
+    const folder = this.#folders.get(names);
+    if (folder === undefined) return 'missing';
+    const full = join(folder, path.slice(end + 1));
+    const stats = statPlainFile(full);
+    if (stats === undefined) return 'missing';
+    if (stats.size !== bytes) return 'changed';
+    const known = this.#seen?.recall(path, stats);
+    if (known !== undefined) return known === sha256 ? 'intact' : 'changed';
+    return { path: full, stats };
+  }
+
+  #compare({ path, sha256 }: Recorded, read: Reading): OutputState {
+    const { digest, stats, readAt } = read;
+    if (digest !== undefined && readAt !== undefined) this.#seen?.note(path, stats, { sha256: digest.sha256, readAt });
+    return digest?.sha256 === sha256 ? 'intact' : 'changed';
+  }
+}
+
+interface Reading {
+  /** From before it was read. */
+  stats: Stats;
+  /** Absent: it is gone. */
+  digest: Digest | undefined;
+  readAt: number | undefined;
+}
+
+function stateAfter(error: unknown): OutputState {
+  if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP')) return 'changed';
+  if (isErrno(error, 'ENOTDIR', 'ENAMETOOLONG')) return 'missing';
+  throw error;
+}

@@ -1,0 +1,87 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { OutputError } from '../../contract/errors.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
+
+/** Folders that belong to tools: a file that is put there can run as a program, or change what we keep. */
+const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
+
+/** Throws `OutputError` (`path`) for anything but a plain relative path that leads to no tool's folder. */
+export function checkOutputPath(path: string): string[] {
+  if (!isOutputPath(path))
+    throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
+  const names = path.split('/');
+  const tool = names.find((name) => toolFolders.includes(name.toLowerCase()));
+  if (tool !== undefined) throw new OutputError('path', `${path} leads into ${tool}, which belongs to another tool`);
+  return names;
+}
+
+/**
+ * The absolute path of an output, its folders made one by one where they are missing. A symbolic link among them is
+ * refused: it can lead out of the output folder. Throws `OutputError` (`path`), or what the system says.
+ */
+export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
+  const names = checkOutputPath(path);
+  const last = names.pop();
+  if (last === undefined) throw new Error('internal error: an output path without a name');
+  let folder = realPath(root);
+  if (folder === undefined) {
+    await mkdir(root, { recursive: true });
+    folder = realpathSync.native(root);
+  }
+  for (const name of names) {
+    folder = join(folder, name);
+    let stats = lstatOrAbsent(folder);
+    if (stats === undefined) {
+      await makeFolder(folder);
+      stats = lstatSync(folder);
+    }
+    if (stats.isSymbolicLink())
+      throw new OutputError('path', `${folder} is a symbolic link; outputs are not saved through links`);
+    if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
+  }
+  return { folder, target: join(folder, last) };
+}
+
+/** Whether a folder is still where its name says, after it was checked: nobody put a link in its place. */
+export function isSameFolder(folder: string): boolean {
+  return realPath(folder) === folder;
+}
+
+/** The real folder of a file below root; undefined when it does not exist or a symbolic link leads to it. */
+export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
+  try {
+    const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
+    return isSameFolder(expected) ? expected : undefined;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG')) return undefined;
+    throw error;
+  }
+}
+
+/** The absolute path of an output, if its folder is there and no link leads to it. `path`: one that `isOutputPath` takes. */
+export function findOutputFile(root: string, path: string): string | undefined {
+  const names = path.split('/');
+  const name = names.pop() ?? '';
+  const folder = findOutputFolder(root, names);
+  return folder === undefined ? undefined : join(folder, name);
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+}

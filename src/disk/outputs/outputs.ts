@@ -1,0 +1,37 @@
+import type { Outputs } from '../../contract/ports.ts';
+import { PacedDisk } from '../fs/paced-disk.ts';
+import { measureMedia } from './measure-media.ts';
+import { relocateOutput } from './relocate-output.ts';
+import { saveOutput } from './save-output.ts';
+import { SavedFiles } from './saved-files.ts';
+import type { StatCache } from './stat-cache.ts';
+
+export { checkOutputs, type OutputState } from './check-outputs.ts';
+export { findStrangers, type Stranger } from './find-strangers.ts';
+export { measureMedia } from './measure-media.ts';
+
+/** More than any output; a body that never ends must not fill the disk. */
+const defaultMaxBytes = 4 * 1024 ** 3;
+
+/**
+ * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
+ * `saved`: what may be moved and replaced; absent: what this very object has saved.
+ */
+export function createOutputs(
+  root: string,
+  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles } = {},
+): Outputs {
+  const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles() } = options;
+  const disk = new PacedDisk();
+  // Moves go one after another: files that exchange their names are in each other's way.
+  let lastMove: Promise<unknown> = Promise.resolve();
+  return {
+    save: (target, download) => saveOutput(root, { target, download, maxBytes, disk, saved, ...(seen && { seen }) }),
+    relocate(target, from, { remove = false } = {}) {
+      const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved }));
+      lastMove = move.catch(() => undefined);
+      return move;
+    },
+    measure: (output) => measureMedia(root, output),
+  };
+}

@@ -1,0 +1,136 @@
+import { constants } from 'node:fs';
+import { copyFile, link, open, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { OutputTarget } from '../../contract/output-target.ts';
+import type { Output } from '../../lock/record.ts';
+import { diskErrors } from '../fs/disk-errors.ts';
+import { syncFolder } from '../fs/durable.ts';
+import type { PacedDisk } from '../fs/paced-disk.ts';
+import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
+import { putInPlace } from '../fs/put-in-place.ts';
+import { temporaryName } from '../fs/replace.ts';
+import { hashFile } from './hash-file.ts';
+import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
+import type { SavedFiles } from './saved-files.ts';
+import { knownExtensions } from './sniff.ts';
+
+interface Relocation {
+  target: OutputTarget;
+  from: Output;
+  /** Its old name goes, once the new one is durable, if the file was saved from here. */
+  remove: boolean;
+  disk: PacedDisk;
+  saved: SavedFiles;
+}
+
+/**
+ * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, was changed or
+ * cannot be used.
+ */
+export async function relocateOutput(
+  root: string,
+  { target, from, remove: isUnwanted, disk, saved }: Relocation,
+): Promise<Output | undefined> {
+  const path = `${target.save}${extname(from.path)}`;
+  checkOutputPath(path);
+  const found = await findIntact(root, from);
+  if (found === undefined) return undefined;
+  const { source } = found;
+  if (path === from.path && !found.aside) return from;
+  const remove = isUnwanted && saved.has(from.path, from.sha256);
+  const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
+  const temporary = join(folder, temporaryName('part'));
+  try {
+    await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
+    // What was linked or copied is looked at again: the source may have changed since it was checked.
+    if ((await hashFile(temporary))?.sha256 !== from.sha256) {
+      await unlink(temporary);
+      return undefined;
+    }
+    await diskErrors(path, () =>
+      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, disk, saved }),
+    );
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  // `rename` does nothing when both names are the same file already, and leaves the temporary one behind.
+  await unlink(temporary).catch(() => undefined);
+  if (isUnwanted && !remove && source !== place) {
+    target.notice(`${from.path} stays beside ${path}: it is on record, but was not saved from here`);
+  }
+  if (remove && source !== place) {
+    await diskErrors(from.path, async () => {
+      // Another output may have taken the old name meanwhile: only the very file that was moved goes.
+      if (!isStill(source, found)) return;
+      await unlink(source);
+      await syncFolder(dirname(source));
+    });
+  }
+  return { ...from, path };
+}
+
+/** A file with the wanted bytes, and which file that is. */
+interface Found {
+  source: string;
+  inode: number;
+  device: number;
+  /** It was put aside to make room for another output. */
+  aside: boolean;
+}
+
+/** At its own path, or beside it where `putInPlace` keeps what was in the way. */
+async function findIntact(root: string, from: Output): Promise<Found | undefined> {
+  const names = checkOutputPath(from.path);
+  const extension = extname(from.path);
+  if (!knownExtensions.includes(extension)) return undefined;
+  const folder = findOutputFolder(root, names.slice(0, -1));
+  if (folder === undefined) return undefined;
+  const stem = basename(from.path, extension);
+  const asideStem = `${stem}.changed-${from.sha256.slice(0, 8)}`;
+  const candidates = [stem, asideStem, ...[2, 3, 4, 5].map((number) => `${asideStem}-${number}`)];
+  for (const candidate of candidates) {
+    const source = join(folder, `${candidate}${extension}`);
+    const stats = lstatOrAbsent(source);
+    if (stats === undefined || !(await hasBytes(source, from))) continue;
+    return { source, inode: stats.ino, device: stats.dev, aside: candidate !== stem };
+  }
+  return undefined;
+}
+
+async function hasBytes(source: string, from: Output): Promise<boolean> {
+  try {
+    const found = await hashFile(source);
+    return found?.sha256 === from.sha256 && found.bytes === from.bytes;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return false;
+    throw error;
+  }
+}
+
+function isStill(source: string, { inode, device }: Found): boolean {
+  const stats = lstatOrAbsent(source);
+  return stats !== undefined && stats.ino === inode && stats.dev === device;
+}
+
+/** The old name goes, so both may be one file for a moment. */
+async function linkOrCopy(source: string, temporary: string): Promise<void> {
+  try {
+    await link(source, temporary);
+  } catch (error) {
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error;
+    await copyDurably(source, temporary);
+  }
+}
+
+/** Both names stay, so they must be two files: who edits one does not mean the other. */
+async function copyDurably(source: string, temporary: string): Promise<void> {
+  await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const handle = await open(temporary, constants.O_RDWR);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Download } from '../../contract/answer.ts';
+import { OutputError } from '../../contract/errors.ts';
+import type { OutputTarget } from '../../contract/output-target.ts';
+import type { Output } from '../../lock/record.ts';
+import { diskErrors } from '../fs/disk-errors.ts';
+import type { PacedDisk } from '../fs/paced-disk.ts';
+import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
+import { putInPlace } from '../fs/put-in-place.ts';
+import { temporaryName } from '../fs/replace.ts';
+import { smallBytes } from './hash-file.ts';
+import { isSameFolder, prepareOutputFolder } from './output-path.ts';
+import type { SavedFiles } from './saved-files.ts';
+import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
+import type { StatCache } from './stat-cache.ts';
+
+/** Streams a download into a temporary file beside its target, checks it, makes it durable and gives it its name. */
+export async function saveOutput(root: string, order: SaveOrder): Promise<Output> {
+  const chunks = order.download.body[Symbol.asyncIterator]();
+  try {
+    return await saveChunks(root, chunks, order);
+  } finally {
+    // Also one that was never begun: it holds a connection, and there are few of them.
+    await chunks.return?.();
+  }
+}
+
+interface SaveOrder {
+  target: OutputTarget;
+  download: Download;
+  maxBytes: number;
+  disk: PacedDisk;
+  saved: SavedFiles;
+  /** Whoever looks at the file later need not read it. */
+  seen?: StatCache;
+}
+
+async function saveChunks(
+  root: string,
+  chunks: AsyncIterator<Uint8Array>,
+  { target, download, maxBytes, disk, saved, seen }: SaveOrder,
+): Promise<Output> {
+  const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
+  const temporary = join(folder, temporaryName('part'));
+  try {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+    const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
+    let received: Received;
+    try {
+      if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+      received = await receive(fd, chunks, { announced: download.bytes, maxBytes, disk, path: base });
+      await diskErrors(base, () => disk.sync(fd));
+    } finally {
+      await disk.close(fd);
+    }
+    const found = checkReceived(target, download, received);
+    const { sha256, bytes } = received;
+    const full = `${base}${found.extension}`;
+    const path = `${target.save}${found.extension}`;
+    await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved }));
+    // A small file is as quickly read as it is noted.
+    const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
+    if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
+    return { path, sha256, bytes, type: found.type };
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+interface Received {
+  sha256: string;
+  bytes: number;
+  head: Uint8Array;
+  tail: Uint8Array;
+}
+
+async function receive(
+  fd: number,
+  chunks: AsyncIterator<Uint8Array>,
+  order: { announced: number | undefined; maxBytes: number; disk: PacedDisk; path: string },
+): Promise<Received> {
+  const { announced, maxBytes, disk, path } = order;
+  if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  for (;;) {
+    const chunk = await nextChunk(chunks);
+    if (chunk === undefined) return { sha256: hash.digest('hex'), bytes, head, tail };
+    bytes += chunk.length;
+    if (announced !== undefined && bytes > announced) {
+      throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
+    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    // Where a thread writes, the hash is made meanwhile. The next chunk waits for both: a slow disk fills no memory.
+    const written = diskErrors(path, () => disk.write(fd, chunk));
+    hash.update(chunk);
+    if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
+    tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);
+    await written;
+  }
+}
+
+/** What goes wrong while bytes arrive is the download's fault, not the disk's. */
+async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
+  try {
+    const next = await chunks.next();
+    return next.done === true ? undefined : next.value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
+  }
+}
+
+function checkReceived(target: OutputTarget, download: Download, received: Received): SniffedMedia {
+  const { bytes, head, tail } = received;
+  if (download.bytes !== undefined && bytes !== download.bytes) {
+    throw new OutputError('bad-bytes', `the download ended after ${bytes} of ${download.bytes} bytes`);
+  }
+  const found = sniffMedia(head);
+  if (found === undefined) {
+    throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not an ${target.media} file`);
+  }
+  if (found.media !== target.media) {
+    throw new OutputError('bad-bytes', `the download is ${found.type}, not an ${target.media} file`);
+  }
+  // An announced length that was kept proves nothing: what was announced may itself be cut.
+  if (isCutShort(found.type, { head, tail, bytes })) {
+    throw new OutputError(
+      'bad-bytes',
+      `the download ended after ${bytes} bytes, before the end of the ${found.type} file`,
+    );
+  }
+  return found;
+}
+
+function tooLarge(maxBytes: number): OutputError {
+  return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the most that is taken`);
+}

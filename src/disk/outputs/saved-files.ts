@@ -1,0 +1,107 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { noFollow } from '../fs/plain-file.ts';
+import { replaceFile } from '../fs/replace.ts';
+import { orForgotten } from '../state/kept-json.ts';
+import { makeOwnSecret, readOwnSecret } from '../state/own-secret.ts';
+import { sealOf } from '../state/sealed-file.ts';
+import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
+
+const fileName = 'saved-files';
+const sealLength = 32;
+/** Of a million files. */
+const mostBytes = 256 * 1024 ** 2;
+/** Lines that say the same are taken out beyond this. */
+const longBytes = 16 * 1024 ** 2;
+
+/**
+ * Which files runs of this person on this machine have saved, by path and digest. Whoever writes a lock line can name any
+ * file of the tree, with its true digest: only what is known here is deleted, moved or replaced. Without it a file stays,
+ * and is copied. Lost, it is lost: then everything stays.
+ */
+export class SavedFiles {
+  readonly #state: string | undefined;
+  readonly #prefix: string;
+  /** By this very process. */
+  readonly #saved = new Set<string>();
+  /** As they stand in the file. */
+  #lines: ReadonlySet<string> | undefined;
+  #isPrepared = false;
+
+  /** `state`: the folder of what is never committed; absent: known for the time of this process. `root`: of outputs. */
+  constructor(state?: string, root?: string) {
+    this.#state = state;
+    const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');
+    this.#prefix = way === '' ? '' : `${way}/`;
+  }
+
+  /** Whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
+  has(path: string, sha256: string): boolean {
+    const entry = this.#entry(path, sha256);
+    if (this.#saved.has(entry)) return true;
+    const secret = this.#state === undefined ? undefined : readOwnSecret();
+    if (secret === undefined || this.#state === undefined) return false;
+    this.#lines ??= new Set(readText(this.#state).split('\n'));
+    return this.#lines.has(lineOf(secret, entry));
+  }
+
+  async note(path: string, sha256: string): Promise<void> {
+    const entry = this.#entry(path, sha256);
+    const state = this.#state;
+    if (this.#saved.has(entry)) return;
+    this.#saved.add(entry);
+    if (state === undefined) return;
+    await orForgotten(async () => {
+      const secret = await makeOwnSecret();
+      if (secret === undefined) return;
+      if (!this.#isPrepared) {
+        await prepareStateFolder(state);
+        await shorten(state);
+        this.#isPrepared = true;
+      }
+      append(join(state, fileName), `${lineOf(secret, entry)}\n`);
+    });
+  }
+
+  #entry(path: string, sha256: string): string {
+    return `${sha256} ${this.#prefix}${path}`;
+  }
+}
+
+/** Takes out what is there twice. */
+async function shorten(state: string): Promise<void> {
+  const text = readText(state);
+  if (text.length < longBytes) return;
+  const lines = new Set(text.split('\n'));
+  lines.delete('');
+  await replaceFile(join(state, fileName), `${[...lines].join('\n')}\n`);
+}
+
+/** `SEAL SHA-256 PATH`: each line stands for itself, and one that was not written here counts as absent. */
+function lineOf(secret: Buffer, entry: string): string {
+  return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
+}
+
+/** Empty when there is nothing that can be read. */
+function readText(state: string): string {
+  let fd: number | undefined;
+  try {
+    if (!isRealFolder(state)) return '';
+    fd = openSync(join(state, fileName), constants.O_RDONLY | noFollow);
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd, 'utf8') : '';
+  } catch {
+    return '';
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function append(path: string, line: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | noFollow, 0o600);
+  try {
+    if (fstatSync(fd).isFile()) writeSync(fd, line);
+  } finally {
+    closeSync(fd);
+  }
+}

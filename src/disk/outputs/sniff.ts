@@ -1,0 +1,200 @@
+import type { Media } from '../../kinds/kind.ts';
+
+/** What a file is by its own bytes. */
+export interface SniffedMedia {
+  media: Media;
+  /** Media type, for example `image/png`. */
+  type: string;
+  /** With its dot. */
+  extension: string;
+}
+
+interface Format extends SniffedMedia {
+  matches(head: Uint8Array): boolean;
+}
+
+/** How many bytes from the start are enough to know a format. */
+export const sniffLength = 512;
+
+const formats: readonly Format[] = [
+  image('image/png', '.png', (head) => startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])),
+  image('image/jpeg', '.jpg', (head) => startsWith(head, [0xff, 0xd8, 0xff])),
+  image('image/webp', '.webp', (head) => isRiff(head, 'WEBP')),
+  image('image/gif', '.gif', (head) => hasText(head, 0, 'GIF87a') || hasText(head, 0, 'GIF89a')),
+  image('image/avif', '.avif', (head) => hasBrand(head, ['avif', 'avis'])),
+  audio('audio/mpeg', '.mp3', (head) => hasText(head, 0, 'ID3') || isMp3Frame(head)),
+  audio('audio/wav', '.wav', (head) => isRiff(head, 'WAVE')),
+  audio('audio/flac', '.flac', (head) => hasText(head, 0, 'fLaC')),
+  audio('audio/ogg', '.ogg', (head) => hasText(head, 0, 'OggS')),
+  audio('audio/mp4', '.m4a', (head) => hasBrand(head, ['M4A ', 'M4B '])),
+  video('video/webm', '.webm', (head) => isEbml(head, 'webm')),
+  video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
+  video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
+  // The last of the ISO media files: sound and still pictures have brands of their own, and were looked for before.
+  video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, ['heic', 'heix', 'mif1', 'msf1'])),
+];
+
+/** Every extension that `sniffMedia` can answer. */
+export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
+
+/** Undefined for anything that is none of the formats that a job may give. `head`: the first `sniffLength` bytes, or all. */
+export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
+  const format = formats.find(({ matches }) => matches(head));
+  return format && { media: format.media, type: format.type, extension: format.extension };
+}
+
+/** What a file that is no media looks like, in words for a message. */
+export function describeBytes(head: Uint8Array): string {
+  if (head.length === 0) return 'an empty file';
+  if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not taken';
+  const text = decodeText(head)?.trimStart().toLowerCase();
+  if (text === undefined) return 'a file of an unknown format';
+  if (text.startsWith('<!doctype html') || text.startsWith('<html')) return 'an HTML page';
+  if (text.startsWith('<svg')) return 'an SVG text';
+  if (text.startsWith('<')) return 'an XML or HTML text';
+  if (text.startsWith('{') || text.startsWith('[')) return 'a JSON text';
+  return 'a text';
+}
+
+/** Undefined for bytes that no text has. The last character may be cut. */
+function decodeText(head: Uint8Array): string | undefined {
+  const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
+  if (isBinary) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first and the last bytes of a file, and how many it has. */
+export interface FileEnds {
+  head: Uint8Array;
+  /** At least the last 16 bytes, or all. */
+  tail: Uint8Array;
+  bytes: number;
+}
+
+/**
+ * Whether a file is certainly cut short: its format says where the end is, and it is not there. For bodies whose length was
+ * not announced, where a broken connection looks like the end.
+ */
+export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
+  switch (type) {
+    case 'image/png':
+      return !includesAtEnd(tail, [0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
+    case 'image/jpeg':
+      return !includesAtEnd(tail, [0xff, 0xd9]);
+    case 'image/gif':
+      return !includesAtEnd(tail, [0x3b]);
+    case 'image/webp':
+    case 'audio/wav': {
+      const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
+      // A writer that could not go back to the start leaves 0 or the largest number there.
+      return announced !== 0 && announced !== 0xffffffff && announced + 8 > bytes;
+    }
+    case 'video/webm':
+    case 'video/x-matroska':
+      return isEbmlCut(head, bytes);
+    case 'video/mp4':
+    case 'video/quicktime':
+    case 'audio/mp4':
+      return isBoxCut(head, bytes);
+    default:
+      return false;
+  }
+}
+
+/** Some writers pad a finished file with zero bytes. */
+function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
+  let end = tail.length;
+  while (end > 0 && tail[end - 1] === 0) end--;
+  return end >= marker.length && marker.every((byte, index) => tail[end - marker.length + index] === byte);
+}
+
+function startsWith(head: Uint8Array, marker: readonly number[]): boolean {
+  return marker.every((byte, index) => head[index] === byte);
+}
+
+function hasText(head: Uint8Array, offset: number, text: string): boolean {
+  if (head.length < offset + text.length) return false;
+  return [...text].every((character, index) => head[offset + index] === character.charCodeAt(0));
+}
+
+function isRiff(head: Uint8Array, form: string): boolean {
+  return hasText(head, 0, 'RIFF') && hasText(head, 8, form);
+}
+
+/** ISO media files name their brands in the first box: the main one, a version, then the others. */
+function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
+  return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
+}
+
+/** Matroska files name what they are within their first bytes. */
+function isEbml(head: Uint8Array, type: string): boolean {
+  if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return false;
+  return Buffer.from(head.subarray(0, 64)).includes(Buffer.concat([Buffer.from([0x42, 0x82]), ebmlText(type)]));
+}
+
+function ebmlText(text: string): Buffer {
+  return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
+}
+
+/** Whether the segment after the header says that it is longer than the file. */
+function isEbmlCut(head: Uint8Array, bytes: number): boolean {
+  const header = readEbmlSize(head, 4);
+  if (header === undefined || header.size === undefined) return false;
+  const segment = 4 + header.length + header.size;
+  if (!startsWith(head.subarray(segment), [0x18, 0x53, 0x80, 0x67])) return false;
+  const body = readEbmlSize(head, segment + 4);
+  return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
+}
+
+/** A size of one to eight bytes; all ones mean that it is not known. */
+function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
+  const first = head[at];
+  if (first === undefined || first === 0) return undefined;
+  const length = Math.clz32(first) - 23;
+  if (at + length > head.length) return undefined;
+  let size = first & (0xff >> length);
+  let isUnknown = size === 0xff >> length;
+  for (const byte of head.subarray(at + 1, at + length)) {
+    size = size * 256 + byte;
+    isUnknown &&= byte === 0xff;
+  }
+  return { length, size: isUnknown ? undefined : size };
+}
+
+/** Whether one of the first boxes of an ISO media file says that it ends behind the end of the file. */
+function isBoxCut(head: Uint8Array, bytes: number): boolean {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  for (let at = 0; at + 16 <= head.length; ) {
+    const short = view.getUint32(at);
+    // 0: to the end of the file. 1: the length stands in 64 bits after the name.
+    if (short === 0) return false;
+    const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short;
+    if (size < 8) return false;
+    if (at + size > bytes) return true;
+    at += size;
+  }
+  return false;
+}
+
+/** Frame sync, MPEG version, layer III, and a bit rate and sampling rate that exist. */
+function isMp3Frame(head: Uint8Array): boolean {
+  const [sync = 0, version = 0, rates = 0] = head;
+  const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;
+  return isLayer3 && head.length > 2 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;
+}
+
+function image(type: string, extension: string, matches: Format['matches']): Format {
+  return { media: 'image', type, extension, matches };
+}
+
+function audio(type: string, extension: string, matches: Format['matches']): Format {
+  return { media: 'audio', type, extension, matches };
+}
+
+function video(type: string, extension: string, matches: Format['matches']): Format {
+  return { media: 'video', type, extension, matches };
+}

@@ -1,0 +1,44 @@
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import { orForgotten } from './kept-json.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+
+/** The service's own OpenAPI document, as it was fetched last. */
+export interface KeptDocument {
+  document: Json;
+  /** Milliseconds since 1970. */
+  fetchedAt: number;
+}
+
+/** In bytes, as it is kept. */
+const longestDocument = 8 * 1024 * 1024;
+
+/** Undefined when there is none, or none that was kept here: where requests go follows from it. */
+export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
+  return orForgotten(async () => {
+    const bytes = await readSealedFile(state, nameOf(service), longestDocument);
+    return bytes === undefined ? undefined : readKept(JSON.parse(bytes.toString('utf8')) as Json);
+  });
+}
+
+/** Out of git, like everything in this folder. A document that cannot be kept is fetched again next time. */
+export async function keepDocument(
+  state: string,
+  service: string,
+  { document, now }: { document: Json; now: number },
+): Promise<void> {
+  await orForgotten(async () => {
+    const text = JSON.stringify({ fetchedAt: now, document });
+    if (Buffer.byteLength(text) <= longestDocument) await writeSealedFile(state, nameOf(service), text);
+  });
+}
+
+function readKept(kept: Json): KeptDocument | undefined {
+  if (!isMap(kept)) return undefined;
+  const { document, fetchedAt } = kept;
+  return document === undefined || typeof fetchedAt !== 'number' ? undefined : { document, fetchedAt };
+}
+
+function nameOf(service: string): string {
+  return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}.json`;
+}

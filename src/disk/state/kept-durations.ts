@@ -1,0 +1,41 @@
+import type { KeptDurations } from '../../contract/state.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import { orForgotten } from './kept-json.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+
+const fileName = 'durations.json';
+const mostBytes = 1024 * 1024;
+const mostNumbers = 100;
+
+/** What earlier runs have seen; empty when there is nothing that can be used. It only makes polling better. */
+export async function readKeptDurations(state: string): Promise<KeptDurations> {
+  const durations = await orForgotten(async () => {
+    const bytes = await readSealedFile(state, fileName, mostBytes);
+    return bytes === undefined ? {} : check(JSON.parse(bytes.toString('utf8')) as Json);
+  });
+  return durations ?? {};
+}
+
+/** Out of git, like everything in this folder. What cannot be kept is learned again. */
+export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
+  if (Object.keys(durations).length === 0) return;
+  await orForgotten(async () => {
+    await writeSealedFile(state, fileName, `${JSON.stringify({ version: 1, durations })}\n`);
+  });
+}
+
+function check(json: Json): KeptDurations {
+  const kept: KeptDurations = {};
+  if (!isMap(json) || json.version !== 1 || !isMap(json.durations)) return kept;
+  for (const [name, numbers] of Object.entries(json.durations)) {
+    if (!Array.isArray(numbers) || !/^[!-~ ]{1,200}$/.test(name) || name === '__proto__') continue;
+    kept[name] = numbers.filter(isDuration).slice(-mostNumbers);
+  }
+  return kept;
+}
+
+/** A week is longer than any job. */
+function isDuration(value: Json): value is number {
+  return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
+}

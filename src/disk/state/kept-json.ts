@@ -1,0 +1,31 @@
+import { constants } from 'node:fs';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { Json } from '../../ground/json.ts';
+import { openPlainFile } from '../fs/plain-file.ts';
+
+/** JSON from a plain file; undefined when there is none, or when it has more than so many bytes. */
+export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    return size > mostBytes ? undefined : (JSON.parse(await handle.readFile('utf8')) as Json);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * For what only makes later work lighter: undefined when the disk does not let it be read or kept, or when it is not JSON.
+ * It is found out again.
+ */
+export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
+    // `RangeError`: nested more deeply than can be walked.
+    if (isOfDisk || error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

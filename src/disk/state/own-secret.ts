@@ -1,0 +1,111 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { link, mkdir, unlink } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
+import { temporaryName, writeNewFile } from '../fs/replace.ts';
+
+const fileName = 'key';
+const form = /^[0-9a-f]{64}\n$/;
+
+/**
+ * What only this person on this machine has, and no commit can bring: with it a file in `.mediabatch/` is known for one
+ * that was written here. Undefined as long as nothing was ever written. Reads only.
+ */
+export function readOwnSecret(): Buffer | undefined {
+  for (const folder of foldersOfSecret()) {
+    const secret = readSecret(join(folder, fileName));
+    if (secret !== undefined) return secret;
+  }
+  return undefined;
+}
+
+/** The same, made where there is none. Undefined where this person can keep nothing: then there are no such files. */
+export async function makeOwnSecret(): Promise<Buffer | undefined> {
+  const known = readOwnSecret();
+  if (known !== undefined) return known;
+  for (const folder of foldersOfSecret()) {
+    const path = join(folder, fileName);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeSecret(folder, path);
+    } catch (error) {
+      // Read-only, full, or somebody else's: the next place may do.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    }
+    const secret = readSecret(path);
+    if (secret !== undefined) return secret;
+  }
+  return undefined;
+}
+
+/** Where a person's programs keep their state; where that is read-only, a folder of this person for temporary files. */
+function foldersOfSecret(): string[] {
+  const name = 'mediabatch';
+  const temporary = join(tmpdir(), `${name}-state-${process.getuid?.() ?? 'user'}`);
+  const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;
+  if (given !== undefined && isAbsolute(given)) return [join(given, name), temporary];
+  const home = findHome();
+  if (home === undefined) return [temporary];
+  switch (process.platform) {
+    case 'win32':
+      return [join(local || join(home, 'AppData', 'Local'), name), temporary];
+    case 'darwin':
+      return [join(home, 'Library', 'Application Support', name), temporary];
+    default:
+      return [join(home, '.local', 'state', name), temporary];
+  }
+}
+
+/** A user without an entry has none. */
+function findHome(): string | undefined {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? home : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole or not at all, also when two runs come at once. */
+async function writeSecret(folder: string, path: string): Promise<void> {
+  const temporary = join(folder, temporaryName('tmp'));
+  try {
+    await writeNewFile(temporary, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
+    await link(temporary, path);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return;
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+    await writeNewFile(path, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
+  } finally {
+    await orAbsent(unlink(temporary));
+  }
+}
+
+/**
+ * Somebody's home may itself be a working tree. So the time at which the file was written, to the nanosecond, is a part of
+ * the secret: a file that a checkout puts there has another one than whoever committed it could know.
+ */
+function readSecret(path: string): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | noFollow);
+  } catch {
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(fd, { bigint: true });
+    if (!stats.isFile() || stats.size !== 65n || !isPrivate(stats)) return undefined;
+    const text = readFileSync(fd, 'utf8');
+    return form.test(text) ? createHmac('sha256', text).update(String(stats.mtimeNs)).digest() : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isPrivate({ uid, mode }: { uid: bigint; mode: bigint }): boolean {
+  return process.getuid === undefined || (uid === BigInt(process.getuid()) && (mode & 0o077n) === 0n);
+}

@@ -1,0 +1,31 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { RequestBodies } from '../../contract/state.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+import { isRealFolder } from './state-folder.ts';
+
+/** More than any request: the service takes 10 MB at the most. */
+const longestBody = 10 * 1024 * 1024;
+
+export function createRequestBodies(state: string): RequestBodies {
+  const nameOf = (key: string) => `bodies/${key.replace(/[^A-Za-z0-9-]/g, '_')}.json`;
+  return {
+    async keep(key, body) {
+      await writeSealedFile(state, nameOf(key), body);
+    },
+    async read(key) {
+      try {
+        return (await readSealedFile(state, nameOf(key), longestBody))?.toString('utf8');
+      } catch (error) {
+        // Never kept. Anything else (a disk that fails) must not end in other bytes under the same key.
+        if (error instanceof UnsafeFileError) return undefined;
+        throw error;
+      }
+    },
+    async drop(key) {
+      if (isRealFolder(state) && isRealFolder(join(state, 'bodies')))
+        await rm(join(state, nameOf(key)), { force: true });
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { openPlainFile } from '../fs/plain-file.ts';
+import { replaceFile } from '../fs/replace.ts';
+import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
+import { isRealFolder, prepareStateFolder } from './state-folder.ts';
+
+/**
+ * Files in `.mediabatch/` that later runs go by. The folder lies in a working tree, so that whoever has a branch merged can
+ * put files there as well: each carries a seal that takes this person's own secret, and what has none counts as absent.
+ */
+const beginning = 'mediabatch-sealed 1 ';
+const headLength = beginning.length + 64 + 1;
+
+/**
+ * What was kept under this name (`durations.json`, `bodies/KEY.json`); undefined when there is nothing, or nothing that was
+ * written here. Throws `UnsafeFileError` for a link or a device in the place of the file or of a folder.
+ */
+export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
+  const secret = readOwnSecret();
+  if (secret === undefined || !hasRealFolders(state, name)) return undefined;
+  const handle = await openPlainFile(join(state, name), constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    if (size > mostBytes + headLength) return undefined;
+    const bytes = await handle.readFile();
+    const content = bytes.subarray(headLength);
+    const head = Buffer.from(headOf(secret, name, content));
+    return bytes.length >= headLength && timingSafeEqual(head, bytes.subarray(0, headLength)) ? content : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** False where it cannot be sealed, and so is not kept. */
+export async function writeSealedFile(state: string, name: string, content: string): Promise<boolean> {
+  const secret = await makeOwnSecret();
+  if (secret === undefined) return false;
+  await prepareStateFolder(state, foldersOf(name).join('/'));
+  const bytes = Buffer.from(content);
+  await replaceFile(join(state, name), [Buffer.from(headOf(secret, name, bytes)), bytes]);
+  return true;
+}
+
+/** Says of `content` that it was written here under this name; hex. */
+export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
+  return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
+}
+
+function headOf(secret: Buffer, name: string, content: Uint8Array): string {
+  return `${beginning}${sealOf(secret, name, content)}\n`;
+}
+
+function hasRealFolders(state: string, name: string): boolean {
+  return (
+    isRealFolder(state) &&
+    foldersOf(name).every((_, index, all) => isRealFolder(join(state, ...all.slice(0, index + 1))))
+  );
+}
+
+function foldersOf(name: string): string[] {
+  return name.split('/').slice(0, -1);
+}

@@ -1,0 +1,34 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
+
+/**
+ * Makes a folder for what is never committed, `name` below it included. It may have come with a branch of somebody else:
+ * nothing is made behind a link (`UnsafeFileError`).
+ */
+export async function prepareStateFolder(state: string, name = ''): Promise<void> {
+  isRealFolder(state);
+  const folder = join(state, name);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  isRealFolder(folder);
+  await ignoreItself(state);
+}
+
+/** False when there is none. Throws `UnsafeFileError` for a link or a file in its place. */
+export function isRealFolder(path: string): boolean {
+  const stats = lstatOrAbsent(path);
+  if (stats === undefined) return false;
+  if (!stats.isDirectory())
+    throw new UnsafeFileError(path, stats.isSymbolicLink() ? 'a symbolic link' : 'not a folder');
+  return true;
+}
+
+/** Git leaves the folder alone, whatever the project's own rules say. */
+export async function ignoreItself(folder: string): Promise<void> {
+  try {
+    await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
+import { kinds } from '../../kinds/index.ts';
+import { type Manifest, type RowSource, type Task, taskPath } from '../../manifest/manifest.ts';
+import type { Rows } from '../../manifest/rows/rows.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+
+export type PartSource = Extract<RowSource, { from: 'parts' }>;
+
+/** What the templates of a task that goes through parts can name. */
+const columns = ['number', 'order', 'url', 'id', 'key'];
+
+/** How the rows will look, before anybody knows of which steps they are parts. */
+export function shapeOfParts(source: PartSource): Rows {
+  return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns };
+}
+
+/** Whether the task that is named has such parts. */
+export function checkParts(task: Task, source: PartSource, manifest: Manifest): Diagnostic[] {
+  const place = manifest.places.value(taskPath(task.id, 'foreach'));
+  const producer = manifest.tasks.find(({ id }) => id === source.task);
+  const written = `tasks.${source.task}.${source.parts}`;
+  const wrong = (code: 'MB1203' | 'MB1403' | 'MB1406', message: string, hint: string): Diagnostic[] => [
+    { code, severity: 'error', message, hint, place },
+  ];
+  if (producer === undefined) {
+    const names = manifest.tasks.map(({ id }) => id).filter((id) => id !== task.id);
+    const message = `\`${written}\` names a task that does not exist: \`${shorten(source.task)}\``;
+    return wrong('MB1403', message, suggestName(source.task, names, { what: 'tasks' }));
+  }
+  const kind = producer.kind === undefined ? undefined : kinds[producer.kind];
+  if (kind === undefined) return [];
+  if (kind.parts === undefined) {
+    const having = Object.values(kinds).flatMap(({ name, parts }) =>
+      parts === undefined ? [] : [`${name} (${parts.name})`],
+    );
+    const message = `\`${written}\` is no list: a task of kind ${kind.name} gives one output`;
+    return wrong('MB1203', message, `kinds that give a list: ${having.join(', ')}`);
+  }
+  if (kind.parts.name !== source.parts) {
+    const message = `\`${written}\` is not known: a task of kind ${kind.name} gives \`${kind.parts.name}\``;
+    return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
+  }
+  return [];
+}

@@ -1,0 +1,264 @@
+import type { DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import type { Field, Kind, Model } from '../../kinds/kind.ts';
+import { modelOf } from '../../kinds/price.ts';
+import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
+import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
+import { whyNotPublic } from '../public-url.ts';
+
+/** A mistake in a request. `at` leads from the request to the value; the last part is a missing key for MB1502. */
+export interface RequestFault {
+  code: DiagnosticCode;
+  message: string;
+  hint: string;
+  at: (string | number)[];
+  /** Absent: it is an error. */
+  severity?: 'warning';
+  /** The field that most likely was meant. */
+  meant?: string;
+}
+
+/**
+ * Checks a request against what is documented of its kind. Values that come from other steps, and `unknownValue`, pass
+ * where a text can stand.
+ */
+export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
+  const faults: RequestFault[] = [];
+  for (const [name, value] of Object.entries(request)) {
+    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+    if (field === undefined) faults.push(...unknownField(kind, name, request));
+    else faults.push(...checkField(kind, { name, field, value }));
+  }
+  const model = modelIn(kind, request);
+  if (model !== undefined) faults.push(...checkModel(kind, model, request));
+  faults.push(...checkChoices(kind, request));
+  const isMissing = (name: string) => isBlank(request[name]) && !meantFields(kind, request).has(name);
+  for (const name in kind.fields) {
+    const field = kind.fields[name];
+    if (field?.required === true && isMissing(name))
+      faults.push(missing(name, request, `every ${kind.name} request needs it: ${lowerFirst(field.description)}`));
+  }
+  const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
+  for (const name of ofModel) {
+    if (!isMissing(name)) continue;
+    const free = Object.entries(kind.model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
+    const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
+    faults.push(missing(name, request, `the model ${model?.name} needs it${other}`));
+  }
+  return faults;
+}
+
+/** Fields that are missing only because they are written with a typing mistake, which is told where it is. */
+function meantFields(kind: Kind, request: JsonMap): Set<string> {
+  const known = Object.keys(kind.fields);
+  const meant = new Set<string>();
+  for (const name of Object.keys(request)) {
+    const nearest = known.includes(name) ? undefined : nearestName(name, known);
+    if (nearest !== undefined && !Object.hasOwn(request, nearest)) meant.add(nearest);
+  }
+  return meant;
+}
+
+function missing(name: string, request: JsonMap, why: string): RequestFault {
+  const empty = Object.hasOwn(request, name);
+  const message = empty ? `\`${name}\` is empty` : `\`${name}\` is missing`;
+  return { code: 'MB1502', message, hint: `${empty ? 'write' : 'add'} \`${name}:\` – ${why}`, at: [name] };
+}
+
+/** An empty text is as good as none. Other wrong types have been told by then. */
+function isBlank(value: Json | undefined): boolean {
+  return value === undefined || (typeof value === 'string' && value.trim() === '');
+}
+
+/** Each of these groups has exactly one field; more of them would contradict each other. */
+function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
+  return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
+    const [first = '', ...others] = names;
+    const given = names.filter((name) => !isBlank(request[name]));
+    if (given.length === 1) return [];
+    const choice = `\`${first}\` or \`${others.join('` or `')}\``;
+    if (given.length === 0) {
+      const hint = names.map((name) => `\`${name}:\` – ${lowerFirst(kind.fields[name]?.description ?? '')}`).join(' ');
+      return [{ code: 'MB1502', message: `${choice} is missing`, hint: `add ${hint}`, at: [first] }];
+    }
+    const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot stand together`;
+    return [{ code: 'MB1503', message, hint: `write only one of them: ${choice}`, at: [given[1] ?? first] }];
+  });
+}
+
+function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[] {
+  const known = Object.keys(kind.fields);
+  if (!kind.create.documented) {
+    const nearest = nearestName(name, known);
+    if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
+    const message = `\`${shorten(name)}\` is no field that is known of kind ${kind.name}`;
+    const hint = `did you mean \`${nearest}\`? It is sent as it stands, because the service does not document this request`;
+    return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning', meant: nearest }];
+  }
+  const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
+  const hint = `${suggestName(name, known, { what: 'fields' })}${quotes}`;
+  const message = `\`${shorten(name)}\` is not a field of kind ${kind.name}`;
+  const meant = nearestName(name, known);
+  const isFree = meant !== undefined && !Object.hasOwn(request, meant);
+  return [{ code: 'MB1501', message, hint, at: [name], ...(isFree && { meant }) }];
+}
+
+function checkField(kind: Kind, of: { name: string; field: Field; value: Json }): RequestFault[] {
+  const { name, field, value } = of;
+  if (value === unknownValue) return [];
+  const wrong = (message: string, hint: string): RequestFault[] => [{ code: 'MB1503', message, hint, at: [name] }];
+  const isFixed = () =>
+    name === kind.model?.field || field.values !== undefined || isLimited(kind, name) || field.type === 'file';
+  if (isOpen(value) && isFixed()) {
+    return wrong(
+      `\`${name}\` comes from another step`,
+      kind.free === true || field.priced === false
+        ? 'it must be known before anything runs: write it here, or take it from vars, row or matrix'
+        : 'it must be known before anything runs, because the price depends on it',
+    );
+  }
+  switch (field.type) {
+    case 'string': {
+      if (isOpen(value)) return checkLength(name, field, openText(value));
+      if (typeof value !== 'string')
+        return wrong(`\`${name}\` is ${describeValue(value)}, and must be a text`, hintForText(value));
+      if (field.values !== undefined && !field.values.includes(value))
+        return [notAllowed(name, value, { values: field.values, ...(field.about && { about: field.about }) })];
+      return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
+    }
+    case 'file':
+      if (typeof value === 'string') return [];
+      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be the path of a file`, hintForText(value));
+    case 'strings':
+      return checkList(name, field, value);
+    case 'number':
+      if (typeof value === 'number') return [];
+      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be a number`, 'write a number without quotes');
+    case 'boolean':
+      if (typeof value === 'boolean') return [];
+      return wrong(
+        `\`${name}\` is ${describeOpen(value)}, and must be true or false`,
+        'write true or false; in YAML 1.2, yes and no are texts',
+      );
+    default: {
+      const never: never = field.type;
+      throw new Error(`internal error: a field of type ${String(never)}`);
+    }
+  }
+}
+
+function checkList(name: string, field: Field, value: Json): RequestFault[] {
+  if (!Array.isArray(value)) {
+    const hint =
+      isOpen(value) || typeof value === 'string' ? 'write it as a list: put it in [ ]' : 'write a list of texts';
+    return [{ code: 'MB1503', message: `\`${name}\` is ${describeOpen(value)}, and must be a list`, hint, at: [name] }];
+  }
+  return value.flatMap((item, index): RequestFault[] => {
+    const at = [name, index];
+    if (item === unknownValue || isOpen(item)) return [];
+    if (typeof item !== 'string') {
+      const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a text`;
+      const list = Array.isArray(item);
+      const hint = list ? 'a list in a list: let the template stand alone, without [ ]' : hintForText(item);
+      return [{ code: 'MB1503', message, hint, at }];
+    }
+    return checkUrl(field, item, at);
+  });
+}
+
+function checkUrl(field: Field, text: string, at: (string | number)[]): RequestFault[] {
+  const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
+  if (why === undefined) return [];
+  const message = `\`${shorten(text)}\` ${why}`;
+  const hint = 'the service fetches it: use a public https URL, without credentials, or the output of another task';
+  return [{ code: 'MB1505', message, hint, at }];
+}
+
+function checkModel(kind: Kind, chosen: { name: string; model: Model | undefined }, request: JsonMap): RequestFault[] {
+  const { name, model } = chosen;
+  const at = [kind.model?.field ?? 'model'];
+  if (model === undefined) {
+    const known = Object.keys(kind.model?.models ?? {});
+    const nearest = nearestName(name, known);
+    const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+    const message = `"${shorten(name)}" is not a model of kind ${kind.name}`;
+    return [{ code: 'MB1503', message, hint: `${guess}Models: ${listNames(known)}`, at }];
+  }
+  return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
+    const value = request[field];
+    if (typeof value !== 'string' || values.includes(value)) return [];
+    if (values.length === 0) {
+      const message = `the model ${name} takes no \`${field}\``;
+      return [{ code: 'MB1503', message, hint: `remove \`${field}\`, or use another model`, at: [field] }];
+    }
+    return [notAllowed(field, value, { values, model: name })];
+  });
+}
+
+function notAllowed(
+  field: string,
+  value: string,
+  of: { values: readonly string[]; model?: string; about?: Readonly<Record<string, string>> },
+): RequestFault {
+  const { values, model, about } = of;
+  const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
+  const owner = model === undefined ? '' : ` of the model ${model}`;
+  const shown = value === '' ? `\`${field}\` is empty` : `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
+  const nearest = nearestName(value, values);
+  const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+  const silent =
+    field === 'resolution' && model !== undefined
+      ? '. The service would silently take its default instead, and charge for that'
+      : '';
+  return {
+    code: 'MB1503',
+    message: shown,
+    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
+    at: [field],
+  };
+}
+
+function modelIn(kind: Kind, request: JsonMap): { name: string; model: Model | undefined } | undefined {
+  if (kind.model === undefined) return undefined;
+  const value = Object.hasOwn(request, kind.model.field) ? request[kind.model.field] : kind.model.default;
+  return typeof value === 'string' ? { name: value, model: modelOf(kind, value) } : undefined;
+}
+
+function checkLength(name: string, field: Field, text: string): RequestFault[] {
+  const { maxLength } = field;
+  if (maxLength === undefined || text.length <= maxLength) return [];
+  const length = [...text].length;
+  if (length <= maxLength) return [];
+  const message = `\`${name}\` has ${length} characters; at most ${maxLength} are allowed`;
+  return [{ code: 'MB1504', message, hint: `shorten it by ${length - maxLength}`, at: [name] }];
+}
+
+function hintForText(value: Json): string {
+  if (value === null) return 'write a text, or remove the field';
+  if (Array.isArray(value)) return 'write one text; {{join … ", "}} makes one of a list';
+  return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
+}
+
+/** Whether some model allows only certain values. */
+function isLimited(kind: Kind, field: string): boolean {
+  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
+}
+
+/** A reference, or a text with references in it. */
+function isOpen(value: Json): value is JsonMap {
+  return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
+}
+
+/** What is known of a text with references: its length counts, the rest comes later. */
+function openText(value: JsonMap): string {
+  return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
+}
+
+function describeOpen(value: Json): string {
+  return isOpen(value) ? 'the output of one step' : describeValue(value);
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,111 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, isMap, shorten } from '../../ground/values.ts';
+import type { SchemaCompiler, SchemaProblem } from '../../manifest/check/json-schema.ts';
+import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { extensionOf } from '../../manifest/rows/read-rows.ts';
+import type { DataFile, Row, Rows } from '../../manifest/rows/rows.ts';
+import { nearestName } from '../../manifest/suggest.ts';
+import { readWholeYaml } from '../../manifest/yaml/read-whole-yaml.ts';
+
+/** Every row against the JSON Schema that the task names, each problem at the row that has it. */
+export function checkRowSchema(
+  task: Task,
+  rows: Rows,
+  from: { manifest: Manifest; data: ReadonlyMap<string, DataFile>; schemaCompiler?: SchemaCompiler },
+): Diagnostic[] {
+  const { schema, folder } = task;
+  if (schema === undefined || task.rows.from !== 'file') return [];
+  const { manifest, data, schemaCompiler } = from;
+  if (schemaCompiler === undefined) throw new Error('internal error: a schema for rows, and nothing to check it with');
+  const path = pathFrom(folder, schema);
+  const place = manifest.places.value(taskPath(task.id, 'schema'));
+  const wrong = (message: string, hint: string): Diagnostic[] => [
+    { code: 'MB1305', severity: 'error', message, hint, place },
+  ];
+  const file = data.get(path);
+  if (file === undefined) throw new Error(`internal error: the schema ${path} was not read`);
+  if (!('text' in file)) {
+    const why = 'problem' in file && file.problem === 'missing' ? 'does not exist' : 'cannot be read';
+    return wrong(
+      `the schema ${shorten(path)} ${why}`,
+      'name a JSON Schema below the folder of the manifest, as in products.schema.json',
+    );
+  }
+  const read = readWholeYaml(besideManifest(manifest.file, path), file.text);
+  if (read.diagnostics.length > 0) return read.diagnostics;
+  const isCsv = extensionOf(task.rows.path) === 'csv';
+  const compiled = schemaCompiler(read.value ?? null, { textsAreValues: isCsv });
+  if ('problem' in compiled) {
+    return wrong(
+      `${shorten(path)} is not a JSON Schema: ${shorten(compiled.problem, 200)}`,
+      'write it by JSON Schema 2020-12 or draft-07; it cannot refer to other files',
+    );
+  }
+  const problems: Diagnostic[] = [];
+  for (const row of rows.rows) {
+    const found = compiled.validate(row.value);
+    if (found === 'too-much') {
+      const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
+      return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
+    }
+    for (const problem of found) problems.push(describe(problem, row, place));
+    // A hundred are told.
+    if (problems.length >= mostProblems) break;
+  }
+  return problems;
+}
+
+const mostProblems = 500;
+/** To find the nearest of thousands of allowed values takes its time. */
+const mostCompared = 2000;
+
+function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {
+  const [column, ...deeper] = problem.path;
+  const name = column === undefined ? row.label : `\`${[column, ...deeper].join('.')}\` of ${row.label}`;
+  const seen = valueAt(row.value, problem.path);
+  const shown = seen === undefined || column === undefined ? '' : ` is ${describeValue(seen)}:`;
+  const about = problem.about === undefined ? '' : ` The schema says: ${problem.about}`;
+  const related = place === undefined ? [] : [{ message: 'the schema', place }];
+  return {
+    code: 'MB1304',
+    severity: 'error',
+    message: `${name}${shown === '' ? ' ' : `${shown} it `}${inWords(problem)}`,
+    hint: `${hintFor(problem, seen)}${about}`,
+    place: row.place(),
+    related,
+  };
+}
+
+function inWords({ rule, params, message }: SchemaProblem): string {
+  switch (rule) {
+    case 'required':
+      return `has no \`${String(params.missingProperty)}\``;
+    case 'additionalProperties':
+      return `has a column that the schema does not know: \`${shorten(String(params.additionalProperty))}\``;
+    case 'enum':
+      return 'must be one of the allowed values';
+    case 'type':
+      return `must be ${String(params.type)}`;
+    default:
+      return message;
+  }
+}
+
+function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): string {
+  if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'mend the row, or the schema.';
+  const allowed = params.allowedValues.slice(0, mostCompared).map(String);
+  const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
+  const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+  return `${guess}Allowed: ${allowed.slice(0, 20).join(', ')}.`;
+}
+
+function valueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
+  let value: Json | undefined = root;
+  for (const part of path) {
+    if (Array.isArray(value)) value = value[Number(part)];
+    else value = isMap(value) && Object.hasOwn(value, part) ? value[String(part)] : undefined;
+  }
+  return value;
+}

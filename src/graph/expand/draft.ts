@@ -1,0 +1,65 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { JsonMap } from '../../ground/values.ts';
+import type { Task } from '../../manifest/manifest.ts';
+import type { Row } from '../../manifest/rows/rows.ts';
+import type { Cell } from './expand-matrix.ts';
+
+/** A step before its request is rendered: its address, and what its templates can see. */
+export interface Draft {
+  address: string;
+  task: Task;
+  key?: string;
+  /** The values of its cell as texts, by axis. */
+  matrix: { [axis: string]: string };
+  cell: Cell;
+  take?: number;
+  row?: Row;
+  /** The part of another step's output that it is about, from 0. */
+  part?: { of: string; index: number };
+}
+
+/** All steps of one task. `complete` is false when some are missing because of mistakes that have been reported. */
+export interface ExpandedTask {
+  task: Task;
+  axes: string[];
+  hasKey: boolean;
+  drafts: Draft[];
+  /** Steps that are not made, because `when` is not true for them. */
+  leftOut: Draft[];
+  complete: boolean;
+}
+
+/** What the names in the templates of a step stand for. */
+export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
+  const names = Object.create(null) as JsonMap;
+  names.vars = vars;
+  if (draft.row !== undefined) names.row = draft.row.value;
+  if (draft.task.matrix !== undefined) names.matrix = draft.cell;
+  if (draft.key !== undefined) names.key = draft.key;
+  if (draft.task.takes !== undefined) names.take = draft.take ?? 1;
+  return names;
+}
+
+/** How expansion led to a step, outermost first. Made where it is told: there are many steps. */
+export function trailOf(of: {
+  task: string;
+  row?: string | undefined;
+  matrix?: { readonly [axis: string]: string };
+  take?: number | undefined;
+}): string[] {
+  return [
+    `task ${of.task}`,
+    ...(of.row === undefined ? [] : [of.row]),
+    ...Object.entries(of.matrix ?? {}).map(([axis, value]) => `${axis} ${value}`),
+    ...(of.take === undefined ? [] : [`take ${of.take}`]),
+  ];
+}
+
+/** A mistake together with the way to the step that has it, and the row that it comes from. */
+export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
+  const { task, row, matrix, take } = draft;
+  const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];
+  const all = [...(diagnostic.related ?? []), ...related];
+  const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
+  return { ...diagnostic, trail, ...(all.length === 0 ? {} : { related: all }) };
+}

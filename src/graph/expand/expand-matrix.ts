@@ -1,0 +1,247 @@
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import {
+  describeValue,
+  isScalar,
+  type JsonMap,
+  type Path,
+  type Scalar,
+  shorten,
+  unknownValue,
+} from '../../ground/values.ts';
+import { type Manifest, type Matrix, type Task, taskPath } from '../../manifest/manifest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import { addressPart } from '../address.ts';
+import { readVar } from './task-rows.ts';
+
+const maxCells = 10_000;
+
+/** The combinations of a matrix, in the order of its axes: the last axis changes fastest. */
+export interface Cells {
+  axes: string[];
+  cells: Cell[];
+}
+
+export type Cell = { [axis: string]: Scalar };
+
+/** A task without matrix has one empty cell. `undefined`: the matrix is wrong, which has been reported. */
+export function expandMatrix(
+  task: Task,
+  from: { manifest: Manifest; vars: JsonMap },
+): { cells?: Cells; diagnostics: Diagnostic[] } {
+  if (task.matrix === undefined) return { cells: { axes: [], cells: [emptyCell()] }, diagnostics: [] };
+  return new Expansion(task, task.matrix, from).run();
+}
+
+class Expansion {
+  readonly #task: Task;
+  readonly #matrix: Matrix;
+  readonly #from: { manifest: Manifest; vars: JsonMap };
+  readonly #diagnostics: Diagnostic[] = [];
+  #broken: boolean;
+
+  constructor(task: Task, matrix: Matrix, from: { manifest: Manifest; vars: JsonMap }) {
+    this.#task = task;
+    this.#matrix = matrix;
+    this.#from = from;
+    this.#broken = matrix.broken;
+  }
+
+  run(): { cells?: Cells; diagnostics: Diagnostic[] } {
+    const axes = this.#readAxes();
+    const names = axes.length > 0 ? axes.map((axis) => axis.name) : Object.keys(this.#matrix.include[0] ?? {});
+    if (axes.length === 0) for (const name of names) this.#checkAxisName(name, ['include', 0, name]);
+    if (names.length === 0 && !this.#broken && this.#diagnostics.length === 0) {
+      this.#report('MB1407', [], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
+    }
+    if (this.#broken || this.#diagnostics.length > 0) return { diagnostics: this.#diagnostics };
+    const size = axes.reduce((product, axis) => product * axis.values.length, axes.length > 0 ? 1 : 0);
+    if (size + this.#matrix.include.length > maxCells) {
+      const shape = axes.map((axis) => axis.values.length).join(' × ');
+      const message = `the matrix has ${shape} = ${size.toLocaleString('en-US')} cells; at most ${maxCells.toLocaleString('en-US')} are allowed`;
+      this.#report('MB1406', [], message, 'use shorter lists, or split the task');
+      return { diagnostics: this.#diagnostics };
+    }
+    const kept = axes.length > 0 ? this.#exclude(product(axes), axes) : [];
+    const cells = this.#include(kept, names);
+    if (this.#diagnostics.length === 0 && cells.length === 0) {
+      const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
+      this.#report('MB1408', ['exclude'], message, 'leave one cell, or remove the task');
+      return { cells: { axes: names, cells }, diagnostics: this.#diagnostics };
+    }
+    return this.#diagnostics.length > 0
+      ? { diagnostics: this.#diagnostics }
+      : { cells: { axes: names, cells }, diagnostics: [] };
+  }
+
+  #readAxes(): { name: string; values: Scalar[] }[] {
+    const axes: { name: string; values: Scalar[] }[] = [];
+    for (const { name, values } of this.#matrix.axes) {
+      const list = Array.isArray(values) ? values : this.#readVar(name, values.text);
+      if (!this.#checkAxisName(name, [name]) || list === undefined) continue;
+      if (list.length === 0)
+        this.#report('MB1407', [name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
+      this.#checkValues(name, list);
+      axes.push({ name, values: list });
+    }
+    return axes;
+  }
+
+  #readVar(name: string, text: string): Scalar[] | undefined {
+    const found = readVar(text, { ...this.#from, path: this.#path(name) });
+    if (found.is !== 'value') {
+      this.#broken = true;
+      if (found.is === 'wrong') this.#diagnostics.push(found.diagnostic);
+      return undefined;
+    }
+    const list = found.value;
+    if (Array.isArray(list) && list.every(isScalar)) return list;
+    const odd = Array.isArray(list) ? list.find((item) => !isScalar(item)) : undefined;
+    if (odd === unknownValue) {
+      this.#broken = true;
+      return undefined;
+    }
+    const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)} in it`}`;
+    const hint = isScalar(list)
+      ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
+      : 'an axis is a list of texts and numbers';
+    this.#report('MB1407', [name], message, hint);
+    return undefined;
+  }
+
+  #checkAxisName(name: string, at: Path): boolean {
+    if (name === 'key' || name === 'take') {
+      const hint = 'name it otherwise: `from` would take it for the key or the take of a step';
+      this.#report('MB1407', at, `an axis cannot be named \`${name}\``, hint);
+      return false;
+    }
+    if (/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
+    const hint = 'use letters, digits, `_` and `-`, starting with a letter or `_`';
+    this.#report('MB1407', at, `\`${shorten(name)}\` cannot be the name of an axis`, hint);
+    return false;
+  }
+
+  /** Values that are alike, or would be alike in the address of a step. */
+  #checkValues(name: string, values: readonly Scalar[]): void {
+    const seen = new Map<string, { value: Scalar; index: number }>();
+    for (const [index, value] of values.entries()) {
+      const part = addressPart(String(value));
+      if (part === '') {
+        this.#report(
+          'MB1407',
+          [name, index],
+          `a value of the axis \`${name}\` is empty`,
+          'write a value: it is a part of the address of the step',
+        );
+        continue;
+      }
+      const first = seen.get(part);
+      if (first === undefined) {
+        seen.set(part, { value, index });
+        continue;
+      }
+      const same = String(first.value) === String(value);
+      const message = same
+        ? `the axis \`${name}\` has the value "${shorten(String(value))}" twice`
+        : `"${shorten(String(first.value))}" and "${shorten(String(value))}" of the axis \`${name}\` give the same address \`${shorten(part)}\``;
+      const hint = same ? 'remove one of them' : 'change one of them, so that their addresses differ';
+      this.#report(same ? 'MB1407' : 'MB1402', [name, index], message, hint, [name, first.index]);
+    }
+  }
+
+  #exclude(cells: Cell[], axes: readonly { name: string; values: Scalar[] }[]): Cell[] {
+    for (const [index, pattern] of this.#matrix.exclude.entries()) {
+      for (const [axis, value] of Object.entries(pattern)) {
+        const known = axes.find((one) => one.name === axis);
+        const path = ['exclude', index, axis];
+        if (known === undefined) {
+          const hint = suggestName(
+            axis,
+            axes.map((one) => one.name),
+            { what: 'axes' },
+          );
+          this.#report('MB1407', path, `\`exclude\` names the axis \`${shorten(axis)}\`, which does not exist`, hint);
+        } else if (!known.values.some((one) => String(one) === String(value))) {
+          const hint = suggestName(String(value), known.values.map(String), { what: 'values' });
+          this.#report(
+            'MB1407',
+            path,
+            `\`exclude\` names ${axis} "${shorten(String(value))}", which the axis does not have`,
+            hint,
+          );
+        }
+      }
+    }
+    return cells.filter((cell) => !this.#matrix.exclude.some((pattern) => matches(cell, pattern)));
+  }
+
+  #include(cells: Cell[], axes: readonly string[]): Cell[] {
+    const all = new Map(cells.map((cell) => [nameOf(cell, axes), cell]));
+    for (const [index, written] of this.#matrix.include.entries()) {
+      const odd = Object.keys(written).find((axis) => !axes.includes(axis));
+      const missing = axes.find((axis) => !Object.hasOwn(written, axis));
+      const path = ['include', index];
+      if (odd !== undefined) {
+        const hint = `every cell has the same axes. ${suggestName(odd, axes, { what: 'Axes' })}`;
+        this.#report(
+          'MB1407',
+          [...path, odd],
+          `\`include\` names the axis \`${shorten(odd)}\`, which does not exist`,
+          hint,
+        );
+      } else if (missing !== undefined) {
+        const message = `cell ${index + 1} of \`include\` has no value for the axis \`${missing}\``;
+        this.#report('MB1407', path, message, `add \`${missing}:\` to it; every cell has the same axes`);
+      } else if (axes.some((axis) => written[axis] === '')) {
+        const hint = 'write a value: it is a part of the address of the step';
+        this.#report('MB1407', path, `a value in cell ${index + 1} of \`include\` is empty`, hint);
+      } else if (all.has(nameOf(written, axes))) {
+        const message = `cell ${index + 1} of \`include\` exists already: ${nameOf(written, axes)}`;
+        this.#report('MB1407', path, message, 'remove it');
+      } else {
+        const cell = emptyCell();
+        for (const axis of axes) cell[axis] = written[axis] ?? '';
+        all.set(nameOf(written, axes), cell);
+      }
+    }
+    return [...all.values()];
+  }
+
+  #path(...at: (string | number)[]): Path {
+    return taskPath(this.#task.id, 'matrix', ...at);
+  }
+
+  #report(code: DiagnosticCode, at: Path, message: string, ...more: [hint: string, first?: Path]): void {
+    const { places } = this.#from.manifest;
+    const [hint, first] = more;
+    const related =
+      first === undefined ? {} : { related: [{ message: 'the first one', place: places.value(this.#path(...first)) }] };
+    this.#diagnostics.push({
+      code,
+      severity: 'error',
+      message,
+      hint,
+      place: places.value(this.#path(...at)),
+      ...related,
+    });
+  }
+}
+
+function product(axes: readonly { name: string; values: Scalar[] }[]): Cell[] {
+  let cells = [emptyCell()];
+  for (const { name, values } of axes) {
+    cells = cells.flatMap((cell) => values.map((value) => Object.assign(emptyCell(), cell, { [name]: value })));
+  }
+  return cells;
+}
+
+function matches(cell: Cell, pattern: Cell): boolean {
+  return Object.entries(pattern).every(([axis, value]) => String(cell[axis]) === String(value));
+}
+
+function nameOf(cell: Cell, axes: readonly string[]): string {
+  return axes.map((axis) => addressPart(String(cell[axis]))).join(',');
+}
+
+function emptyCell(): Cell {
+  return Object.create(null) as Cell;
+}

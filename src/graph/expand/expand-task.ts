@@ -1,0 +1,76 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { isScalar, type JsonMap } from '../../ground/values.ts';
+import type { Manifest, Task } from '../../manifest/manifest.ts';
+import { addressPart, stepAddress } from '../address.ts';
+import type { TemplateCache } from '../render/templates.ts';
+import { applyCondition } from './apply-condition.ts';
+import type { Draft, ExpandedTask } from './draft.ts';
+import type { Cell, Cells } from './expand-matrix.ts';
+import { keyRows } from './row-keys.ts';
+import type { TaskRows } from './task-rows.ts';
+
+/** How many steps a task makes at most, known before any of them is made. `countOf` tells it of another task. */
+export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
+  const ofParts = task.rows.from === 'parts' ? countOf(task.rows.task) * task.rows.most : undefined;
+  const rowCount = ofParts ?? (typeof rows === 'object' ? rows.rows.length : rows === 'none' ? 1 : 0);
+  return rowCount * cells.cells.length * (task.takes ?? 1);
+}
+
+/** Every step of a task: its rows, times the cells of its matrix, times its takes. */
+export function expandTask(
+  task: Task,
+  from: {
+    manifest: Manifest;
+    rows: TaskRows;
+    cells: Cells;
+    vars: JsonMap;
+    templates: TemplateCache;
+    wrongTexts: ReadonlySet<string>;
+  },
+): { expanded: ExpandedTask; diagnostics: Diagnostic[] } {
+  const { rows, cells } = from;
+  const diagnostics: Diagnostic[] = [];
+  const keyed = rows === 'unknown' ? [] : keyRows(task, { ...from, rows, diagnostics });
+  const takes = task.takes !== undefined && task.takes > 1 ? range(task.takes) : [undefined];
+  const drafts: Draft[] = [];
+  // Steps of one cell share it: most campaigns have one, and many rows.
+  const columns = cells.cells.map((cell) => columnOf(cell, cells.axes));
+  for (const { row, key } of keyed) {
+    for (const { cell, matrix, values } of columns) {
+      for (const take of takes) {
+        drafts.push({
+          address: stepAddress(task.id, { key, values, take }),
+          task,
+          ...(key === undefined ? {} : { key }),
+          matrix,
+          cell,
+          ...(take === undefined ? {} : { take }),
+          ...(row === undefined ? {} : { row }),
+          ...(row?.part === undefined ? {} : { part: row.part }),
+        });
+      }
+    }
+  }
+  const complete = rows !== 'unknown' && keyed.length === (rows === 'none' ? 1 : rows.rows.length);
+  const { kept, leftOut } = applyCondition(drafts, { ...from, diagnostics });
+  const expanded = { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete };
+  return { expanded, diagnostics };
+}
+
+/** A cell with its values as texts, and as parts of an address. */
+function columnOf(cell: Cell, axes: readonly string[]): Pick<Draft, 'cell' | 'matrix'> & { values: string[] } {
+  const matrix = Object.create(null) as { [axis: string]: string };
+  for (const axis of axes) matrix[axis] = String(cell[axis]);
+  return { cell, matrix, values: axes.map((axis) => addressPart(matrix[axis] ?? '')) };
+}
+
+/** Whether the steps of a task have keys: it says so, or its rows are texts. */
+export function hasKey(task: Task, rows: TaskRows): boolean {
+  if (task.key !== undefined || task.keyBroken === true) return true;
+  if (task.rows.from === 'parts' || task.rows.from === 'files') return true;
+  return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}

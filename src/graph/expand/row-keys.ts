@@ -1,0 +1,177 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { describeValue, emptyMap, isMap, isScalar, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import { renderTemplate } from '../../manifest/template/render-template.ts';
+import { isTemplate } from '../../manifest/template/template.ts';
+import { forbiddenIn, maxKeyLength } from '../address.ts';
+import { placeFault, type TemplateCache, textId } from '../render/templates.ts';
+import { trailOf } from './draft.ts';
+
+export interface KeyedRow {
+  row?: Row;
+  key?: string;
+}
+
+/** Rows with their keys; rows whose key is wrong are left out. */
+export function keyRows(
+  task: Task,
+  from: {
+    manifest: Manifest;
+    rows: 'none' | Rows;
+    vars: JsonMap;
+    templates: TemplateCache;
+    wrongTexts: ReadonlySet<string>;
+    diagnostics: Diagnostic[];
+  },
+): KeyedRow[] {
+  const { manifest, rows, diagnostics } = from;
+  const { places } = manifest;
+  const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
+  if (task.keyBroken === true) return [];
+  if (task.key === undefined && rows === 'none') return [{}];
+  if (task.key === undefined && list.some((row) => isMap(row?.value) && row?.key === undefined)) {
+    diagnostics.push({
+      code: 'MB1401',
+      severity: 'error',
+      message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
+      hint: `add \`key: "{{row.${keyColumn(rows) ?? 'id'}}}"\`: something unique that stays the same when rows are added or sorted`,
+      place: places.value(taskPath(task.id, 'foreach')),
+    });
+    return [];
+  }
+  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, from)) {
+    diagnostics.push({
+      code: 'MB1402',
+      severity: 'error',
+      message: `the key of task \`${task.id}\` is the same for every row`,
+      hint: `write ${rowKey(task.key ?? '', rows)}`,
+      place: places.value(taskPath(task.id, 'key')),
+    });
+    return [];
+  }
+  const seen = new Map<string, Row | undefined>();
+  const keyed: KeyedRow[] = [];
+  const keyPlace = places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
+  for (const row of list) {
+    const key = renderKey(task, row, from);
+    if (key === undefined) continue;
+    const wrong = checkKey(key);
+    if (wrong !== undefined) {
+      const hint =
+        task.key === undefined
+          ? 'add `key: "{{slug row}}"`'
+          : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
+      diagnostics.push({
+        code: 'MB1401',
+        severity: 'error',
+        message: wrong,
+        hint,
+        place: keyPlace,
+        ...whereIs(task, row),
+      });
+      continue;
+    }
+    if (!seen.has(key)) {
+      seen.set(key, row);
+      keyed.push({ ...(row === undefined ? {} : { row }), key });
+      continue;
+    }
+    const first = seen.get(key);
+    diagnostics.push({
+      code: 'MB1402',
+      severity: 'error',
+      message: `two rows of task \`${task.id}\` have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
+      hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
+      place: row?.place() ?? keyPlace,
+      related: [
+        ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
+        { message: 'the key', place: keyPlace },
+      ],
+      trail: whereIs(task, row).trail,
+    });
+  }
+  return keyed;
+}
+
+/** What a mistake in a key says of the row that it comes from. Only made where there is one: there are many rows. */
+function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
+  const trail = trailOf({ task: task.id, row: row?.label });
+  return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
+}
+
+function renderKey(
+  task: Task,
+  row: Row | undefined,
+  from: {
+    manifest: Manifest;
+    vars: JsonMap;
+    templates: TemplateCache;
+    wrongTexts: ReadonlySet<string>;
+    diagnostics: Diagnostic[];
+  },
+): string | undefined {
+  if (task.key === undefined) return row?.key ?? (isScalar(row?.value) ? String(row.value) : undefined);
+  if (!isTemplate(task.key)) return task.key;
+  const template = from.templates.get(task.key);
+  if (template === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return undefined;
+  const names = emptyMap();
+  names.vars = from.vars;
+  if (row !== undefined) names.row = row.value;
+  const rowLabel = row === undefined ? {} : { rowLabel: row.label };
+  const { value, faults } = renderTemplate(template, { names, ...rowLabel });
+  const site = { text: task.key, path: taskPath(task.id, 'key'), places: from.manifest.places };
+  for (const fault of faults) from.diagnostics.push({ ...placeFault(fault, site), ...whereIs(task, row) });
+  if (value === undefined || value === unknownValue) return undefined;
+  if (isScalar(value)) return String(value);
+  const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
+  const hint = 'a key is a text or a number';
+  const place = from.manifest.places.value(site.path);
+  from.diagnostics.push({ code: 'MB1401', severity: 'error', message, hint, place, ...whereIs(task, row) });
+  return undefined;
+}
+
+function checkKey(key: string): string | undefined {
+  if (key === '') return 'the key is empty';
+  const { length } = [...key];
+  if (length > maxKeyLength) return `the key has ${length} characters; at most ${maxKeyLength} are allowed`;
+  const odd = forbiddenIn(key);
+  return odd === undefined ? undefined : `the key \`${shorten(key)}\` has ${nameCharacter(odd)} in it`;
+}
+
+function nameCharacter(character: string): string {
+  if (/\s/.test(character)) return 'white space';
+  if (/\p{C}/u.test(character))
+    return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `the character ${character}`;
+}
+
+function slugged(key: string): string {
+  const path = /\{\{\s*([\w.-]+)\s*\}\}/.exec(key)?.[1];
+  return `"{{slug ${path ?? 'row.name'}}}"`;
+}
+
+/** A key that nothing of the row gets into. */
+function isSameForAll(task: Task, from: { templates: TemplateCache; wrongTexts: ReadonlySet<string> }): boolean {
+  if (task.key === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return false;
+  if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
+  return from.templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
+}
+
+/** The key that was most likely meant: the column whose bare name is written, or else one whose values differ. */
+function rowKey(written: string, rows: Rows): string {
+  if (rows.columns === undefined) return '"{{row}}"';
+  const name = written.trim().replace(/^row\./, '');
+  const column = rows.columns.includes(name) ? name : keyColumn(rows);
+  if (column === undefined) return 'a template with a column in it, as in "{{row.id}}"';
+  return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
+}
+
+/** The first column that could be the key. */
+function keyColumn(rows: 'none' | Rows): string | undefined {
+  if (rows === 'none') return undefined;
+  return rows.columns?.find((column) => {
+    const values = rows.rows.map(({ value }) => (isMap(value) && isScalar(value[column]) ? String(value[column]) : ''));
+    return new Set(values).size === values.length && values.every((value) => checkKey(value) === undefined);
+  });
+}

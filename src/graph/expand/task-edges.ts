@@ -1,0 +1,143 @@
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import { findTemplates, type TemplateCache } from '../render/templates.ts';
+
+/** One task needs another one, by a reference or by `needs`. */
+interface Edge {
+  to: string;
+  says: string;
+  place(): Place;
+}
+
+/**
+ * The order of the tasks: what is needed first, then as written. A circle among tasks is refused even where the steps
+ * themselves would have none. `order` is absent when there is one.
+ */
+export function orderTasks(
+  manifest: Manifest,
+  templates: TemplateCache,
+): { order?: Task[]; diagnostics: Diagnostic[] } {
+  const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
+  const diagnostics = manifest.tasks.flatMap((task) => checkNames(task, { manifest, tasks }));
+  const edges = new Map(manifest.tasks.map((task) => [task.id, edgesOf(task, { manifest, tasks, templates })]));
+  for (const task of manifest.tasks)
+    diagnostics.push(...findIdlePicks(task, { manifest, tasks, edges: edges.get(task.id) ?? [] }));
+  const order: Task[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  let circles = 0;
+
+  /** Without recursion: a chain may be as long as a manifest. */
+  function visit(start: Task): void {
+    const trail: { task: Task; edges: readonly Edge[]; next: number }[] = [];
+    const enter = (task: Task) => {
+      state.set(task.id, 'open');
+      trail.push({ task, edges: edges.get(task.id) ?? [], next: 0 });
+    };
+    enter(start);
+    for (let frame = trail.at(-1); frame !== undefined; frame = trail.at(-1)) {
+      const edge = frame.edges[frame.next];
+      frame.next += 1;
+      if (edge === undefined) {
+        state.set(frame.task.id, 'done');
+        order.push(frame.task);
+        trail.pop();
+        continue;
+      }
+      const target = tasks.get(edge.to);
+      if (target === undefined || state.get(edge.to) === 'done') continue;
+      if (state.get(edge.to) === 'open') {
+        circles += 1;
+        const from = trail.findIndex((one) => one.task.id === edge.to);
+        const circle = trail.slice(from).flatMap((one) => one.edges[one.next - 1] ?? []);
+        diagnostics.push(describeCircle(edge.to, circle));
+      } else {
+        enter(target);
+      }
+    }
+  }
+
+  for (const task of manifest.tasks) if (!state.has(task.id)) visit(task);
+  return circles > 0 ? { diagnostics } : { order, diagnostics };
+}
+
+function describeCircle(first: string, circle: readonly Edge[]): Diagnostic {
+  const names = [first, ...circle.map((edge) => edge.to)].join(' → ');
+  const [edge, ...rest] = circle;
+  if (edge === undefined) throw new Error('internal error: a circle without edges');
+  const self = circle.length === 1;
+  return {
+    code: 'MB1404',
+    severity: 'error',
+    message: self ? `task \`${first}\` needs itself` : `tasks need each other in a circle: ${names}`,
+    hint: self ? 'remove the reference' : 'remove one of these references',
+    place: edge.place(),
+    ...(self ? {} : { related: rest.map((one) => ({ message: one.says, place: one.place() })) }),
+  };
+}
+
+function edgesOf(
+  task: Task,
+  from: { manifest: Manifest; tasks: ReadonlyMap<string, Task>; templates: TemplateCache },
+): Edge[] {
+  const { manifest, tasks, templates } = from;
+  const edges: Edge[] = [];
+  for (const field of task.with) {
+    for (const site of findTemplates(field.value, field.path)) {
+      for (const path of templates.get(site.text)?.paths ?? []) {
+        const [root, to] = path.parts;
+        if (root !== 'tasks' || to === undefined || !tasks.has(to)) continue;
+        const part = { text: site.text, start: path.start, end: path.end };
+        const says = `\`${task.id}\` refers to \`${to}\``;
+        edges.push({ to, says, place: () => manifest.places.within(site.path, part) });
+      }
+    }
+  }
+  if (task.rows.from === 'parts') {
+    const { task: to } = task.rows;
+    const says = `\`${task.id}\` goes through the parts of \`${to}\``;
+    edges.push({ to, says, place: () => manifest.places.value(taskPath(task.id, 'foreach')) });
+  }
+  for (const [index, to] of task.needs.entries()) {
+    const path = taskPath(task.id, 'needs', index);
+    edges.push({ to, says: `\`${task.id}\` needs \`${to}\``, place: () => manifest.places.value(path) });
+  }
+  return edges;
+}
+
+/** What `from` says about a task that nothing refers to: left over, or meant for another task. */
+function findIdlePicks(
+  task: Task,
+  from: { manifest: Manifest; tasks: ReadonlyMap<string, Task>; edges: readonly Edge[] },
+): Diagnostic[] {
+  const used = new Set(from.edges.map((edge) => edge.to));
+  return task.from.flatMap(({ task: name }): Diagnostic[] => {
+    if (used.has(name) || !from.tasks.has(name)) return [];
+    const message = `\`from\` of task \`${task.id}\` picks a step of \`${name}\`, but nothing in the task refers to it`;
+    const place = from.manifest.places.key(taskPath(task.id, 'from', name));
+    return [{ code: 'MB1405', severity: 'warning', message, hint: 'remove it, or use {{tasks.…}} in `with`', place }];
+  });
+}
+
+/** Tasks that `needs` and `from` name. */
+function checkNames(task: Task, from: { manifest: Manifest; tasks: ReadonlyMap<string, Task> }): Diagnostic[] {
+  const { places } = from.manifest;
+  const unknown = (name: string, where: string, place: Place): Diagnostic => ({
+    code: 'MB1403',
+    severity: 'error',
+    message: `\`${where}\` of task \`${task.id}\` names a task that does not exist: \`${shorten(name)}\``,
+    hint: suggestName(name, [...from.tasks.keys()], { what: 'tasks' }),
+    place,
+  });
+  return [
+    ...task.needs.flatMap((name, index) =>
+      from.tasks.has(name) || name.includes('{{')
+        ? []
+        : [unknown(name, 'needs', places.value(taskPath(task.id, 'needs', index)))],
+    ),
+    ...task.from.flatMap(({ task: name }) =>
+      from.tasks.has(name) ? [] : [unknown(name, 'from', places.key(taskPath(task.id, 'from', name)))],
+    ),
+  ];
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { unknownValue } from '../../ground/values.ts';
+import { flatText } from '../../manifest/flat-text.ts';
+import type { OpenRequest } from '../graph.ts';
+
+/**
+ * What a step buys, as one text: two steps with equal fingerprints are one purchase. Covers the kind, the request (with
+ * the fingerprints of the steps it refers to) and, from the second on, the take; nothing else. The digit before the colon is its version.
+ */
+export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number }): string {
+  const covered: Json = { kind: step.kind, request: step.paidRequest };
+  // The first take is the request itself: asking for more of them later must not buy it again.
+  if (step.take !== undefined && step.take > 1) covered.take = step.take;
+  return flatText('1:', hash('sha256', canonicalJson(covered)));
+}
+
+/** A request with every `$ref` replaced. The shape stays the same. */
+export function replaceReferences(request: OpenRequest, replace: (address: string) => string): OpenRequest {
+  const visit = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (value === null || typeof value !== 'object') return value;
+    const copy: { [key: string]: Json } = {};
+    for (const [key, item] of Object.entries(value)) {
+      copy[key] = key === '$ref' && typeof item === 'string' ? replace(item) : visit(item);
+    }
+    return copy;
+  };
+  return visit(request) as OpenRequest;
+}
+
+/** The addresses that a request refers to. */
+export function findReferences(request: Json): string[] {
+  const found = new Set<string>();
+  const visit = (value: Json): void => {
+    if (value === null || typeof value !== 'object') return;
+    // Every request comes through here: what is wrong has been told by now, and what is not known is never sent.
+    if (value === unknownValue) throw new Error('internal error: a request holds a value that is not known');
+    if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
+    for (const item of Object.values(value)) visit(item);
+  };
+  visit(request);
+  return [...found];
+}

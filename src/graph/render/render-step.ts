@@ -1,0 +1,293 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { kinds } from '../../kinds/index.ts';
+import { type Manifest, taskPath } from '../../manifest/manifest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import { makeReference } from '../../manifest/template/references.ts';
+import type { Scope } from '../../manifest/template/render-template.ts';
+import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
+import { checkRequest } from '../check/check-request.ts';
+import { placeRequestFault, savesByTake } from '../check/check-task.ts';
+import { whyRefused } from '../check/refuse-value.ts';
+import type { RequestChecker } from '../check/request-checker.ts';
+import { type Draft, type ExpandedTask, namesOf, withTrail } from '../expand/draft.ts';
+import {
+  attributeNames,
+  type Condition,
+  explainEmptyList,
+  explainJoin,
+  findLeftOut,
+  type JoinIndex,
+  joinConditions,
+} from '../expand/join.ts';
+import type { FileFact } from '../graph.ts';
+import type { Uploads } from '../uploads.ts';
+import { renderValue } from './render-value.ts';
+import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
+import { placeFault, type TemplateCache, textId } from './templates.ts';
+
+/** All steps of all tasks, and how to find them. */
+export interface Steps {
+  manifest: Manifest;
+  vars: JsonMap;
+  templates: TemplateCache;
+  expanded: ReadonlyMap<string, ExpandedTask>;
+  indexes: ReadonlyMap<string, JoinIndex>;
+  wrongTexts: ReadonlySet<string>;
+  uploads: Uploads;
+  /** Judges requests that are documented nowhere but in the service's own description. */
+  checker?: RequestChecker;
+}
+
+/** A step with its request, before fingerprints. `unknownValue` is in it where something was wrong. */
+export interface RenderedStep {
+  draft: Draft;
+  request: JsonMap;
+  save: string;
+  needs: string[];
+  /** `kind: upload`: the file, as soon as its bytes are known. */
+  file?: FileFact & { path: string };
+  /** Nobody could check its request. */
+  unchecked?: true;
+}
+
+interface Site {
+  text: string;
+  path: Path;
+}
+
+/** Renders one step: its request, where it saves, and the steps that it waits for. */
+export function renderStep(draft: Draft, steps: Steps): { step: RenderedStep; diagnostics: Diagnostic[] } {
+  const rendering = new StepRendering(draft, steps);
+  const request = rendering.request();
+  const step: RenderedStep = { draft, request, save: rendering.save(), needs: rendering.needs() };
+  const file = rendering.file(request);
+  if (file !== undefined) step.file = file;
+  if (rendering.unchecked) step.unchecked = true;
+  return { step, diagnostics: rendering.diagnostics };
+}
+
+class StepRendering {
+  readonly diagnostics: Diagnostic[] = [];
+  unchecked = false;
+  readonly #draft: Draft;
+  readonly #steps: Steps;
+  readonly #names: JsonMap;
+  readonly #isWrong = (path: Path): boolean =>
+    this.#steps.wrongTexts.size > 0 && this.#steps.wrongTexts.has(textId(path));
+  readonly #picks = new Map<string, Condition[] | 'unknown'>();
+
+  constructor(draft: Draft, steps: Steps) {
+    this.#draft = draft;
+    this.#steps = steps;
+    this.#names = namesOf(draft, steps.vars);
+  }
+
+  request(): JsonMap {
+    const { task } = this.#draft;
+    const request = emptyMap();
+    for (const { field, value, path } of task.with) {
+      request[field] = renderValue(value, path, {
+        templates: this.#steps.templates,
+        isWrong: this.#isWrong,
+        scopeAt: (site) => ({
+          ...this.#scope((output) => this.#output(output, site)),
+          upload: (file, call) => this.#upload(file, { ...site, start: call.start, end: call.end }),
+        }),
+        onFault: (fault, site) => this.#reportFault(fault, site),
+      });
+      const refused = whyRefused(field, request[field] ?? null);
+      if (refused === undefined) continue;
+      request[field] = unknownValue;
+      this.#report({ severity: 'error', ...refused, place: this.#steps.manifest.places.value(path) });
+    }
+    const kind = task.kind === undefined ? undefined : kinds[task.kind];
+    if (kind !== undefined) {
+      for (const fault of checkRequest(kind, request)) {
+        this.#report(placeRequestFault(fault, task, this.#steps.manifest));
+      }
+      if (!kind.create.documented) this.#checkByDocument(kind.name, request);
+    }
+    return request;
+  }
+
+  /** By what the service says about itself, where nobody else does. */
+  #checkByDocument(kind: string, request: JsonMap): void {
+    const faults = this.#steps.checker?.(kind, request) ?? 'unchecked';
+    if (faults === 'unchecked') {
+      this.unchecked = true;
+      return;
+    }
+    for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#steps.manifest));
+  }
+
+  /** The file that an upload step brings up; asked for when nobody has read it yet. */
+  file(request: JsonMap): (FileFact & { path: string }) | undefined {
+    const { task } = this.#draft;
+    const { file } = request;
+    if (task.kind === undefined || kinds[task.kind]?.act !== 'upload' || typeof file !== 'string') return undefined;
+    const field = task.with.find((one) => one.field === 'file');
+    const place = this.#steps.manifest.places.value(field?.path ?? taskPath(task.id));
+    const found = this.#steps.uploads.read(file, { folder: task.folder, place });
+    if ('diagnostic' in found) {
+      this.#report(found.diagnostic);
+      return undefined;
+    }
+    return found.file;
+  }
+
+  #upload(file: string, site: Site & { start: number; end: number }): Json {
+    const place = this.#steps.manifest.places.within(site.path, site);
+    const made = this.#steps.uploads.make(file, { folder: this.#draft.task.folder, place });
+    if (!('diagnostic' in made)) return makeReference(made.address, 'url');
+    this.#report(made.diagnostic);
+    return unknownValue;
+  }
+
+  save(): string {
+    const { task, take } = this.#draft;
+    const path = taskPath(task.id, 'save');
+    const { places } = this.#steps.manifest;
+    if (task.kind !== undefined && kinds[task.kind]?.media === 'none') {
+      if (task.save === undefined) return '';
+      const message = `\`save\` has no meaning for kind ${task.kind}: there is nothing to download`;
+      this.#report({ code: 'MB1602', severity: 'error', message, hint: 'remove it', place: places.key(path) });
+      return '';
+    }
+    const written = task.save === undefined ? defaultSave(this.#draft) : this.#render(task.save, path);
+    if (written === unknownValue) return '';
+    const place = () => (task.save === undefined ? places.key(taskPath(task.id)) : places.value(path));
+    if (!isScalar(written)) {
+      const message = 'the output path is not a text';
+      const hint = 'write a path, as in images/{{key}}';
+      this.#report({ code: 'MB1602', severity: 'error', message, hint, place: place() });
+      return '';
+    }
+    const plain = String(written).normalize('NFC');
+    const extension = writtenExtension(plain);
+    if (extension !== undefined) {
+      const message = `the output path ends in ${extension}, and the extension is added by itself`;
+      const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
+      this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
+    }
+    const full = take === undefined || savesByTake(task, this.#steps.templates) ? plain : `${plain}-${take}`;
+    const problem = checkSavePath(full);
+    if (problem === undefined) return full;
+    const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
+    this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place: place() });
+    return '';
+  }
+
+  /** Steps of the tasks in `needs`: those that join, all of them where none does. */
+  needs(): string[] {
+    const { task } = this.#draft;
+    return task.needs.flatMap((id) => {
+      const producer = this.#steps.expanded.get(id);
+      const index = this.#steps.indexes.get(id);
+      const picks = producer === undefined ? 'unknown' : this.#picksFor(producer);
+      if (producer === undefined || index === undefined || picks === 'unknown') return [];
+      const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
+      const joined = index.find(conditions);
+      const isLeftOut = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
+      const all = joined.length === 0 && automatic > 0 && !isLeftOut ? index.find(picks) : joined;
+      if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
+        const place = this.#steps.manifest.places.key(taskPath(task.id, 'from', id));
+        const message = `\`from\` picks no step of \`${id}\``;
+        this.#report({
+          code: 'MB1405',
+          severity: 'error',
+          message,
+          hint: `it has ${attributeNames(producer).join(', ')}`,
+          place,
+        });
+      }
+      return all.map((draft) => draft.address);
+    });
+  }
+
+  /** The steps that a reference names; `unknownValue` when that is wrong and has been reported. */
+  #output(path: NamePath, site: Site): Json {
+    const [, task = '', output = ''] = path.parts;
+    const producer = this.#steps.expanded.get(task);
+    const index = this.#steps.indexes.get(task);
+    const kind = producer?.task.kind === undefined ? undefined : kinds[producer.task.kind];
+    if (producer === undefined || index === undefined || kind === undefined) return unknownValue;
+    const picks = this.#picksFor(producer);
+    if (picks === 'unknown' || !producer.complete) return unknownValue;
+    const single = kind.outputs.includes(output);
+    const field = single ? output : output.slice(0, -1);
+    if (!kind.outputs.includes(field)) return unknownValue;
+    if (!single) {
+      const all = index.find(picks);
+      if (all.length > 0) return all.map((draft) => makeReference(draft.address, field));
+      const words = explainEmptyList({ written: path.written, task }, { producer, picks });
+      this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+      return unknownValue;
+    }
+    const own = this.#draft.part?.of;
+    // What a part was cut from is the one step that it is a part of.
+    const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
+    if (cutFrom !== undefined && picks.length === 0) return makeReference(cutFrom.address, field);
+    const { conditions } = joinConditions(this.#draft, producer, picks);
+    const candidates = index.find(conditions);
+    const [only, another] = candidates;
+    if (only !== undefined && another === undefined) return makeReference(only.address, field);
+    const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
+    const fault = { code: 'MB1405', ...words, start: path.start, end: path.end } as const;
+    this.#reportFault(fault, site);
+    return unknownValue;
+  }
+
+  /** What `from` says about a task, with its templates rendered. Each is told once per step. */
+  #picksFor(producer: ExpandedTask): Condition[] | 'unknown' {
+    const { id } = producer.task;
+    const known = this.#picks.get(id);
+    if (known !== undefined) return known;
+    const { task } = this.#draft;
+    const written = task.from.find((one) => one.task === id)?.picks ?? [];
+    const names = attributeNames(producer);
+    const picks: Condition[] = [];
+    let wrong = false;
+    for (const { name, value } of written) {
+      const path = taskPath(task.id, 'from', id, name);
+      if (!names.includes(name)) {
+        wrong = true;
+        if (!producer.complete) continue;
+        const message = `the steps of \`${id}\` have no \`${shorten(name)}\``;
+        const hint = suggestName(name, names, { what: 'they have' });
+        const place = this.#steps.manifest.places.key(path);
+        this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
+        continue;
+      }
+      const rendered = typeof value === 'string' ? this.#render(value, path) : value;
+      if (isScalar(rendered)) picks.push({ name, value: String(rendered) });
+      else wrong = true;
+    }
+    const result = wrong ? 'unknown' : picks;
+    this.#picks.set(id, result);
+    return result;
+  }
+
+  #render(text: string, path: Path): Json {
+    return renderValue(text, path, {
+      templates: this.#steps.templates,
+      isWrong: this.#isWrong,
+      scopeAt: () => this.#scope(() => unknownValue),
+      onFault: (fault, site) => this.#reportFault(fault, site),
+    });
+  }
+
+  #scope(output: (path: NamePath) => Json): Scope {
+    const { row } = this.#draft;
+    return { names: this.#names, output, ...(row === undefined ? {} : { rowLabel: row.label }) };
+  }
+
+  #reportFault(fault: TemplateFault, site: Site): void {
+    this.#report(placeFault(fault, { ...site, places: this.#steps.manifest.places }));
+  }
+
+  #report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(withTrail(diagnostic, this.#draft));
+  }
+}

@@ -1,0 +1,39 @@
+import type { Json } from '../../ground/json.ts';
+import { emptyMap, isMap, type Path, unknownValue } from '../../ground/values.ts';
+import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
+import { isTemplate, type TemplateFault } from '../../manifest/template/template.ts';
+import type { TemplateCache } from './templates.ts';
+
+/**
+ * A value with its templates rendered, at any depth. What cannot be rendered is `unknownValue`; faults are handed over
+ * with the path of the text that has them.
+ */
+export function renderValue(
+  value: Json,
+  path: Path,
+  using: {
+    templates: TemplateCache;
+    /** Absent: templates are not rendered, only seen as unknown. */
+    scopeAt?: (site: { text: string; path: Path }) => Scope;
+    /** Whether a text is known to be wrong. */
+    isWrong?: (path: Path) => boolean;
+    onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
+  },
+): Json {
+  if (value === unknownValue) return value;
+  if (typeof value === 'string') {
+    if (!isTemplate(value)) return value;
+    const template = using.templates.get(value);
+    if (template === undefined || using.scopeAt === undefined || using.isWrong?.(path) === true) return unknownValue;
+    const site = { text: value, path };
+    const result = renderTemplate(template, using.scopeAt(site));
+    for (const fault of result.faults) using.onFault?.(fault, site);
+    // `null` is a value: it is sent, or refused by its field.
+    return result.value === undefined ? unknownValue : result.value;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => renderValue(item, [...path, index], using));
+  if (!isMap(value)) return value;
+  const copy = emptyMap();
+  for (const [key, item] of Object.entries(value)) copy[key] = renderValue(item, [...path, key], using);
+  return copy;
+}

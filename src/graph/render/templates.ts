@@ -1,0 +1,74 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, type Path } from '../../ground/values.ts';
+import { parseTemplate } from '../../manifest/template/parse-template.ts';
+import {
+  isTemplate,
+  type ParsedTemplate,
+  type Template,
+  type TemplateFault,
+} from '../../manifest/template/template.ts';
+import type { Places } from '../../manifest/yaml/places.ts';
+
+/** A text of the manifest that is a template, and where it is written. */
+export interface TemplateSite {
+  text: string;
+  path: Path;
+  /** Absent when it cannot be parsed, which has been reported. */
+  template?: Template;
+}
+
+/** Each text is parsed once, however many tasks and steps use it. */
+export interface TemplateCache {
+  get(text: string): Template | undefined;
+  /** What is wrong with the text itself, and the paths in it. */
+  parse(text: string): ParsedTemplate;
+}
+
+export function createTemplateCache(): TemplateCache {
+  const parsed = new Map<string, ReturnType<typeof parseTemplate>>();
+  const parse = (text: string) => {
+    const known = parsed.get(text);
+    if (known !== undefined) return known;
+    const result = parseTemplate(text);
+    parsed.set(text, result);
+    return result;
+  };
+  return { get: (text) => parse(text).template, parse };
+}
+
+/** Tells texts of the manifest apart. */
+export function textId(path: Path): string {
+  return path.join('\n');
+}
+
+/** Every template in a value, at any depth. */
+export function findTemplates(value: Json, path: Path): TemplateSite[] {
+  const sites: TemplateSite[] = [];
+  const visit = (item: Json, at: Path): void => {
+    if (typeof item === 'string') {
+      if (isTemplate(item)) sites.push({ text: item, path: at });
+    } else if (Array.isArray(item)) {
+      for (const [index, child] of item.entries()) visit(child, [...at, index]);
+    } else if (isMap(item)) {
+      for (const [key, child] of Object.entries(item)) visit(child, [...at, key]);
+    }
+  };
+  visit(value, path);
+  return sites;
+}
+
+/** A mistake in a template as a diagnostic, pointing into the manifest. */
+export function placeFault(fault: TemplateFault, site: { text: string; path: Path; places: Places }): Diagnostic {
+  const place = site.places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
+  // Where the part could not be found in the file as it is written, the place is the whole text.
+  const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
+  return {
+    code: fault.code,
+    severity: 'error',
+    message: fault.message,
+    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+    place,
+    ...(fault.meant !== undefined && isExact && { fix: { place, text: fault.meant } }),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Json } from './json.ts';
+
+/** A map that inherits nothing: `constructor` and `__proto__` are ordinary keys of it, or absent. */
+export type JsonMap = { [key: string]: Json };
+
+export type Scalar = string | number | boolean;
+
+/** Keys and indexes that lead from the root of a document to a value. */
+export type Path = readonly (string | number)[];
+
+export function emptyMap(): JsonMap {
+  return new Bare();
+}
+
+/** What `Object.create(null)` gives is a hash table from its first key on; maps of this have a shape, and share it. */
+const Bare = function Bare() {} as unknown as new () => JsonMap;
+Bare.prototype = Object.freeze(Object.create(null)) as object;
+
+export function isMap(value: Json | undefined): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isScalar(value: Json | undefined): value is Scalar {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/**
+ * Stands for a value that is not known: it was wrong where it is written and has been reported there, or it comes from
+ * a template that is not rendered yet. Rules let it pass, so that one mistake is not told twice. Compared by identity.
+ */
+export const unknownValue: JsonMap = Object.freeze(emptyMap());
+
+/** The own value of a key of a map or an index of a list; `undefined` when there is none. */
+export function ownValue(container: Json | undefined, key: string | number): Json | undefined {
+  if (Array.isArray(container)) {
+    return /^(0|[1-9][0-9]{0,8})$/.test(String(key)) ? container[Number(key)] : undefined;
+  }
+  return isMap(container) && Object.hasOwn(container, key) ? container[key] : undefined;
+}
+
+export function valueAt(root: Json | undefined, path: Path): Json | undefined {
+  let value = root;
+  for (const key of path) value = ownValue(value, key);
+  return value;
+}
+
+/** A copy whose maps inherit nothing. */
+export function freshCopy(value: Json): Json {
+  if (Array.isArray(value)) return value.map(freshCopy);
+  if (!isMap(value)) return value;
+  const copy = emptyMap();
+  for (const [key, item] of Object.entries(value)) copy[key] = freshCopy(item);
+  return copy;
+}
+
+/** How a value is called in a message. */
+export function describeValue(value: Json | undefined): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (typeof value === 'string') return `"${shorten(value)}"`;
+  return `${typeof value === 'number' ? 'the number ' : ''}${value}`;
+}
+
+/** At most `characters` characters, on one line. */
+export function shorten(text: string, characters = 60): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  const units = [...line];
+  return units.length > characters ? `${units.slice(0, characters - 1).join('')}…` : line;
+}

@@ -1,0 +1,194 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, isScalar, ownValue, type Path, shorten, unknownValue, valueAt } from '../../ground/values.ts';
+import { nearestName, suggestName } from '../suggest.ts';
+import { isTemplate } from '../template/template.ts';
+import { curlyHint, hasCurlyQuotes } from '../yaml/curly-quotes.ts';
+import type { Places } from '../yaml/places.ts';
+import { borrowedManifestKeys, borrowedTaskKeys, environmentVariableFor, futureTaskKeys } from './future-keys.ts';
+import { templateFields } from './text-rules.ts';
+import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
+
+/**
+ * Every place where a manifest is not as its schema says, in words. One mistake per value. An included manifest is only a
+ * part of one: nothing is required of it.
+ */
+export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const told = new Set<string>();
+  const violations = findViolations(value);
+  const meant = findMeantKeys(violations);
+  for (const violation of violations) {
+    if (diagnostics.length > 200) break;
+    const path = readPointer(value, violation.instancePath);
+    if (isUnknown(value, path)) continue;
+    const key = violation.propertyName ?? violation.params.additionalProperty ?? violation.params.missingProperty ?? '';
+    const id = JSON.stringify([violation.instancePath, key]);
+    if (told.has(id) || violation.keyword === 'propertyNames') continue;
+    if (violation.keyword === 'if') continue;
+    const isRoot = path.length === 0;
+    if (violation.keyword === 'required' && (meant.has(id) || (isRoot && options.isIncluded === true))) continue;
+    if (isMisplacedTemplate(path, valueAt(value, path))) continue;
+    told.add(id);
+    diagnostics.push(describeViolation(violation, { value, path, places }));
+  }
+  return diagnostics;
+}
+
+/** Keys that are missing only because they are written with a typing mistake, which is told where it is. */
+function findMeantKeys(violations: readonly Violation[]): Set<string> {
+  const meant = new Set<string>();
+  for (const violation of violations) {
+    if (violation.keyword !== 'additionalProperties') continue;
+    const written = String(violation.params.additionalProperty);
+    const nearest = nearestName(written, knownKeys[ruleOf(violation)] ?? []);
+    if (nearest !== undefined) meant.add(JSON.stringify([violation.instancePath, nearest]));
+  }
+  return meant;
+}
+
+function describeViolation(violation: Violation, found: { value: Json; path: Path; places: Places }): Diagnostic {
+  const { path, places } = found;
+  const { params } = violation;
+  if (violation.keyword === 'additionalProperties') {
+    return describeUnknownKey(String(params.additionalProperty), violation, found);
+  }
+  if (violation.keyword === 'required') {
+    const key = String(params.missingProperty);
+    const hint = `add \`${key}:\`${wordsFor(`${ruleOf(violation)}/properties/${key}`, ' – it must be ')}`;
+    const message = `${subjectOf(path)} has no \`${key}\``;
+    return { code: 'MB1102', severity: 'error', message, hint, place: places.key(path) };
+  }
+  if (violation.propertyName !== undefined) {
+    const name = violation.propertyName;
+    const what = path[0] === 'tasks' ? 'a task' : path[0] === 'selectors' ? 'a selector' : 'a var';
+    return {
+      code: 'MB1103',
+      severity: 'error',
+      message: `\`${shorten(name)}\` cannot be the name of ${what}`,
+      hint: `use ${wordsFor(ruleOf(violation), '')}`,
+      place: places.key([...path, name]),
+    };
+  }
+  const value = valueAt(found.value, path);
+  if (path.length === 1 && path[0] === 'version' && typeof value === 'number') {
+    const message = `manifest version ${value} is not supported`;
+    const hint = 'this version of mediabatch reads `version: 1`; a newer one may read more';
+    return { code: 'MB1105', severity: 'error', message, hint, place: places.value(path) };
+  }
+  if (isAxis(path) && isScalar(value)) {
+    const message = `the axis \`${path[3]}\` of task \`${path[1]}\` is ${describeValue(value)}, not a list`;
+    const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
+    return { code: 'MB1407', severity: 'error', message, hint, place: places.value(path) };
+  }
+  if (path[0] === 'tasks' && path[2] === 'retry' && path.length === 3 && typeof value === 'number') {
+    const hint = `write a map: retry: { attempts: ${Math.min(5, Math.max(2, Math.round(value)))} }; the first purchase counts`;
+    const message = `${subjectOf(path)} is ${describeValue(value)}`;
+    return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
+  }
+  // Most nulls here are a key with nothing behind it.
+  const isEmpty = violation.keyword === 'minProperties' || value === null;
+  const seen = isEmpty ? 'empty' : describeValue(value);
+  const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
+  return {
+    code: 'MB1103',
+    severity: 'error',
+    message: `${subjectOf(path)} is ${seen}`,
+    hint: `it must be ${wordsFor(ruleOf(violation), '')}${quotes}`,
+    place: places.value(path),
+  };
+}
+
+function describeUnknownKey(
+  key: string,
+  violation: Violation,
+  found: { value: Json; path: Path; places: Places },
+): Diagnostic {
+  const { path, places } = found;
+  const place = places.key([...path, key]);
+  const variable = path.length === 1 && path[0] === 'service' ? environmentVariableFor(key) : undefined;
+  if (variable !== undefined) {
+    const message = `the manifest cannot set \`service.${shorten(key)}\``;
+    const hint =
+      variable === 'MEDIABATCH_BASE_URL'
+        ? 'remove it and set MEDIABATCH_BASE_URL in the environment: a manifest must not be able to send your key elsewhere'
+        : 'remove it and set MEDIABATCH_API_KEY in the environment; if it was a real key, replace it by a new one';
+    return { code: 'MB1104', severity: 'error', message, hint, place };
+  }
+  const message = `\`${shorten(key)}\` is not a key of ${subjectOf(path)}`;
+  const isTask = path.length === 2 && path[0] === 'tasks';
+  const future = isTask ? futureTaskKeys : [];
+  const known = knownKeys[ruleOf(violation)] ?? [];
+  const unknown = { code: 'MB1101', severity: 'error', message, place } as const;
+  if (future.includes(key)) return { ...unknown, hint: 'this version does not support it yet: remove it' };
+  const free = path.length === 0 ? '; keys of your own start with x-' : '';
+  const near = nearestName(key, known);
+  const isNear = near !== undefined;
+  const later = isNear ? undefined : nearestName(key, future);
+  const borrowed = isTask ? borrowedTaskKeys : path.length === 0 ? borrowedManifestKeys : {};
+  const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
+  const meant = !isNear && Object.hasOwn(borrowed, plain) ? `did you mean \`${borrowed[plain]}\`? ` : '';
+  const guess = later === undefined ? meant : `\`${later}\` is not supported by this version yet. `;
+  return {
+    ...unknown,
+    hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    ...(near !== undefined &&
+      ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
+  };
+}
+
+/** A template where none is read, which is told as that (`checkTemplatePlaces`). */
+function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
+  if (typeof value !== 'string' || !isTemplate(value)) return false;
+  if (path[0] === 'include' || path[0] === 'selectors') return true;
+  return path[0] === 'tasks' && path.length > 2 && !templateFields.includes(String(path[2]));
+}
+
+/** An axis of a matrix, and neither `include` nor `exclude`. */
+function isAxis(path: Path): boolean {
+  return (
+    path.length === 4 && path[0] === 'tasks' && path[2] === 'matrix' && path[3] !== 'include' && path[3] !== 'exclude'
+  );
+}
+
+/** What a person calls the value at a path. */
+export function subjectOf(path: Path): string {
+  if (path.length === 0) return 'the manifest';
+  if (path[0] === 'tasks' && path.length === 2) return `task \`${path[1]}\``;
+  if (path[0] === 'tasks' && path.length > 2) return `\`${dotted(path.slice(2))}\` of task \`${path[1]}\``;
+  return `\`${dotted(path)}\``;
+}
+
+function dotted(path: Path): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part + 1}]` : `${index > 0 ? '.' : ''}${part}`))
+    .join('');
+}
+
+/** The part of the schema that a rule belongs to. */
+function ruleOf(violation: Violation): string {
+  const pointer = violation.schemaPath.replace(/^#\/then\//, '#/');
+  return pointer.slice(0, pointer.lastIndexOf('/'));
+}
+
+function wordsFor(pointer: string, before: string): string {
+  const words = expected[pointer];
+  return words === undefined ? '' : `${before}${words}`;
+}
+
+function readPointer(root: Json, pointer: string): Path {
+  const path: (string | number)[] = [];
+  for (const part of pointer.split('/').slice(1)) {
+    const inList = Array.isArray(valueAt(root, path));
+    path.push(inList ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  }
+  return path;
+}
+
+/** A value that could not be read, or something in it: it has been reported. */
+function isUnknown(root: Json, path: Path): boolean {
+  for (let length = 0; length <= path.length; length += 1) {
+    if (valueAt(root, path.slice(0, length)) === unknownValue) return true;
+  }
+  return false;
+}

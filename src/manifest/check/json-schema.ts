@@ -1,0 +1,187 @@
+import type { ErrorObject, Schema, ValidateFunction } from 'ajv';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, isMap, shorten } from '../../ground/values.ts';
+import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
+import { meterSchema } from './metered-schema.ts';
+
+/** Where a value breaks a schema, and which rule it is. */
+export interface SchemaProblem {
+  /** From the value that was checked to the part that is wrong. */
+  path: (string | number)[];
+  /** The keyword: `enum`, `maximum`, `required`, … */
+  rule: string;
+  /** The rule in words, as in `must be >= 1`. */
+  message: string;
+  params: Readonly<Record<string, unknown>>;
+  /** What the schema says about the part that is wrong. */
+  about?: string;
+}
+
+export interface CompiledSchema {
+  /** `too-much`: to find out would take too long, for this value or after all that were checked before. */
+  validate(value: Json): SchemaProblem[] | 'too-much';
+}
+
+export interface CompileOptions {
+  /** Texts count as numbers and booleans where the schema asks for those: a CSV file has only texts. */
+  textsAreValues?: boolean;
+  /** Patterns that cannot be matched in a time that is known are let pass, each text; otherwise the schema is none. */
+  skipsHardPatterns?: boolean;
+}
+
+/** A schema of somebody else's as a check; or why it is none. Never fetches anything, and never takes long. */
+export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
+
+/** More problems of one value tell nobody anything. */
+const mostProblems = 20;
+const mostPatterns = 500;
+/** Of all patterns of a schema together. */
+const mostPatternSize = 200_000;
+
+/**
+ * Loads the validator, which is only needed for schemas that are not our own. A schema may come with a branch of somebody
+ * else, or from the service: its size is limited before it is compiled, its patterns never go back, and all that is done by
+ * it is counted. `now`: in ms, from any point; without it only the work is limited and not the time.
+ */
+export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
+  const [{ Ajv2020 }, { Ajv }, { fullFormats }, { compileLinearPattern, PatternProblem }] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv'),
+    import('ajv-formats/dist/formats.js'),
+    import('./linear-pattern.ts'),
+  ]);
+  const metaOf = new Map<string, InstanceType<typeof Ajv>>();
+  /** Whether it is a schema at all. What that takes is compiled once, and not for each. */
+  const checkForm = (Validator: typeof Ajv, schema: Schema) => {
+    const known = metaOf.get(Validator.name) ?? new Validator(settings);
+    metaOf.set(Validator.name, known);
+    if (!known.validateSchema(schema)) throw new Error(`schema is invalid: ${known.errorsText()}`);
+  };
+  return (schema, { textsAreValues = false, skipsHardPatterns = false } = {}) => {
+    if (typeof schema !== 'boolean' && !isMap(schema)) return { problem: `it is ${describeValue(schema)}, not a map` };
+    const metered = meterSchema(schema);
+    if ('problem' in metered) return metered;
+    const isDraft7 = typeof dialectOf(schema) === 'string' && /draft-0?7/.test(dialectOf(schema) ?? '');
+    const Validator = isDraft7 ? Ajv : Ajv2020;
+    const effort = new Effort(now);
+    const patterns = new Map<string, { test(text: string): boolean }>();
+    let patternSize = 0;
+    const read = (pattern: string) => {
+      try {
+        const linear = compileLinearPattern(pattern);
+        patternSize += linear.size;
+        if (patternSize > mostPatternSize) throw new Error('its patterns are too large');
+        return countedPattern(linear, { pattern, effort });
+      } catch (error) {
+        if (!(error instanceof PatternProblem)) throw error;
+        if (skipsHardPatterns && isExpression(pattern)) return { test: () => true, toString: () => pattern };
+        throw new Error(`the pattern ${shorten(pattern)} ${error.message}`);
+      }
+    };
+    const regExp = (pattern: string) => {
+      const known = patterns.get(pattern) ?? read(pattern);
+      if (patterns.set(pattern, known).size > mostPatterns)
+        throw new Error(`it has more than ${mostPatterns} patterns`);
+      return known;
+    };
+    regExp.code = 'linear';
+    const compile = (allErrors: boolean) => {
+      const code = { ...settings.code, regExp };
+      const ajv = new Validator({
+        ...settings,
+        ...{ allErrors, code, validateSchema: false, ...(textsAreValues && { coerceTypes: true as const }) },
+      });
+      ajv.addKeyword(countedParts(effort));
+      for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, countedFormat(format, effort));
+      return ajv.compile(metered.schema as Schema);
+    };
+    try {
+      checkForm(Validator as typeof Ajv, schema as Schema);
+      const quick = compile(false);
+      // Such a check answers later, and a row that breaks it would pass here.
+      if ('$async' in quick) return { problem: '`$async` cannot be used' };
+      let thorough: ValidateFunction | undefined;
+      return {
+        validate(value) {
+          const first = check(quick, value, effort);
+          if (first === 'too-much' || first.length === 0) return first;
+          // All that is wrong with it, if that can be told as well.
+          thorough ??= compile(true);
+          const all = check(thorough, value, effort);
+          return all === 'too-much' ? first : all;
+        },
+      };
+    } catch (error) {
+      if (error instanceof RangeError) return { problem: 'it is too large' };
+      return { problem: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+const settings = {
+  strict: false,
+  ownProperties: true,
+  verbose: true,
+  logger: false,
+  // Each part that others refer to is compiled once, however many they are.
+  inlineRefs: false,
+  code: { optimize: false },
+} as const;
+
+function isExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+function check(validate: ValidateFunction, value: Json, effort: Effort): SchemaProblem[] | 'too-much' {
+  try {
+    effort.begin();
+    return problemsOf(validate, structuredClone(value));
+  } catch (error) {
+    // `RangeError`: parts that refer to each other without end, or a value that is nested so deeply.
+    if (error instanceof TooMuchEffort || error instanceof RangeError) return 'too-much';
+    throw error;
+  } finally {
+    effort.end();
+  }
+}
+
+function problemsOf(validate: ValidateFunction, value: Json): SchemaProblem[] {
+  if (validate(value)) return [];
+  return (validate.errors ?? []).slice(0, mostProblems).map((error) => ({
+    path: readPointer(error.instancePath, value),
+    rule: error.keyword,
+    message: error.message ?? 'does not match',
+    params: error.params as Record<string, unknown>,
+    ...aboutOf(error),
+  }));
+}
+
+function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
+  const about: unknown = parentSchema?.description ?? parentSchema?.title;
+  return typeof about === 'string' && about !== '' ? { about: about.slice(0, 300) } : {};
+}
+
+function dialectOf(schema: Json): string | undefined {
+  if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) return undefined;
+  return typeof schema.$schema === 'string' ? schema.$schema : undefined;
+}
+
+function readPointer(pointer: string, root: Json): (string | number)[] {
+  const path: (string | number)[] = [];
+  let value: Json | undefined = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    const isList: boolean = Array.isArray(value);
+    path.push(isList ? Number(name) : name);
+    value = isList
+      ? (value as Json[])[Number(name)]
+      : value !== null && typeof value === 'object'
+        ? (value as { [key: string]: Json })[name]
+        : undefined;
+  }
+  return path;
+}

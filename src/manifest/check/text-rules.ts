@@ -1,0 +1,132 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, type Path, shorten } from '../../ground/values.ts';
+import { kinds } from '../../kinds/index.ts';
+import { readWholeParts } from '../rows/read-row-source.ts';
+import { nearestName, suggestName } from '../suggest.ts';
+import { isTemplate } from '../template/template.ts';
+import type { FilePlaces, Places } from '../yaml/places.ts';
+import { placeBetween } from '../yaml/source.ts';
+import { knownKeys } from './validate.generated.ts';
+
+/** Kinds that are named and do not exist, in tasks and in defaults. */
+export function checkKinds(value: Json, places: Places): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const known = Object.keys(kinds);
+  const check = (kind: string, words: { code: 'MB1101' | 'MB1103'; message: string; place: Diagnostic['place'] }) => {
+    if (kinds[kind] !== undefined || isTemplate(kind)) return;
+    const { code, message, place } = words;
+    const hint = suggestName(kind, known, { what: 'kinds' });
+    const meant = nearestName(kind, known);
+    const fix = place !== undefined && meant !== undefined ? { fix: { place, text: meant } } : {};
+    diagnostics.push({ code, severity: 'error', message, hint, ...(place === undefined ? {} : { place }), ...fix });
+  };
+  const root = isMap(value) ? value : {};
+  for (const kind of isMap(root.defaults) ? Object.keys(root.defaults) : []) {
+    const place = places.key(['defaults', kind]);
+    check(kind, { code: 'MB1101', message: `\`${shorten(kind)}\` in \`defaults\` is not a kind`, place });
+  }
+  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
+    const kind = isMap(task) ? task.kind : undefined;
+    if (typeof kind !== 'string') continue;
+    const place = places.value(['tasks', id, 'kind']);
+    check(kind, {
+      code: 'MB1103',
+      message: `task \`${id}\` has the kind "${shorten(kind)}", which is not known`,
+      place,
+    });
+  }
+  return diagnostics;
+}
+
+export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
+/** Other keys are told as unknown, and nothing else is told about them. */
+const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
+
+/** Templates where none are read: they would be taken literally, which nobody means. */
+export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const refuse = (path: Path, what: string, hint: string) => {
+    const place = places.value(path);
+    diagnostics.push({ code: 'MB1202', severity: 'error', message: `${what} cannot be a template`, hint, place });
+  };
+  const visit = (item: Json | undefined, path: Path, what: string): void => {
+    if (typeof item === 'string') {
+      const hint = 'templates are read in `with`, `key`, `when`, `save`, `from`, `description` and `vars`';
+      if (isTemplate(item)) refuse(path, what, hint);
+    } else if (Array.isArray(item)) {
+      for (const [index, child] of item.entries()) visit(child, [...path, index], what);
+    } else if (isMap(item)) {
+      for (const [key, child] of Object.entries(item)) visit(child, [...path, key], what);
+    }
+  };
+  const root = isMap(value) ? value : {};
+  visit(root.name, ['name'], 'the name of the campaign');
+  visit(root.include, ['include'], 'a path in `include`');
+  visit(root.selectors, ['selectors'], 'a selector');
+  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
+    if (!isMap(task)) continue;
+    for (const [key, item] of Object.entries(task)) {
+      const path = ['tasks', id, key];
+      if (templateFields.includes(key) || !taskKeys.includes(key)) continue;
+      if (key === 'foreach' && typeof item === 'string') {
+        const hint =
+          'write the path of one file, an inline list, exactly one {{vars.name}}, or one {{tasks.name.clips}}';
+        const isWhole = isWholeVar(item) || readWholeParts(item) !== undefined;
+        if (isTemplate(item) && !isWhole) refuse(path, 'a part of `foreach`', hint);
+      } else if (key === 'matrix' && isMap(item)) {
+        for (const [axis, values] of Object.entries(item)) {
+          if (typeof values === 'string' && isWholeVar(values)) continue;
+          visit(values, [...path, axis], 'a value of a matrix');
+        }
+      } else {
+        visit(item, path, key === 'foreach' ? 'a row' : `\`${key}\``);
+      }
+    }
+  }
+  return diagnostics;
+}
+
+/** Exactly one `{{vars.…}}`. */
+export function isWholeVar(text: string): boolean {
+  return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
+}
+
+/**
+ * Unquoted texts that end at a ` #`: what follows is a comment, and a prompt is cut short without anybody seeing it.
+ * Looked for in the free texts of requests only.
+ */
+export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const root = isMap(value) ? value : {};
+  const requests: { kind: Json | undefined; request: Json | undefined; path: Path }[] = [];
+  for (const [kind, request] of isMap(root.defaults) ? Object.entries(root.defaults) : []) {
+    requests.push({ kind, request, path: ['defaults', kind] });
+  }
+  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
+    if (isMap(task)) requests.push({ kind: task.kind, request: task.with, path: ['tasks', id, 'with'] });
+  }
+  for (const { kind, request, path } of requests) {
+    for (const [field, text] of isMap(request) ? Object.entries(request) : []) {
+      if (typeof text !== 'string' || !isFreeText(kind, field)) continue;
+      const { end, start } = places.value([...path, field]);
+      const { text: source } = places.source;
+      const comment = /^[ \t]+#[^\r\n]*/.exec(source.slice(end.offset));
+      if (comment === null || /^["'|>]/.test(source.slice(start.offset))) continue;
+      diagnostics.push({
+        code: 'MB1009',
+        severity: 'warning',
+        message: `\`${field}\` ends before the #: "${shorten(comment[0].trim())}" is a comment`,
+        hint: 'put the text in quotes if the # belongs to it, or the comment on a line of its own',
+        place: placeBetween(places.source, end.offset + comment[0].indexOf('#'), end.offset + comment[0].length),
+      });
+    }
+  }
+  return diagnostics;
+}
+
+function isFreeText(kindName: Json | undefined, field: string): boolean {
+  const kind = typeof kindName === 'string' ? kinds[kindName] : undefined;
+  const known = kind !== undefined && Object.hasOwn(kind.fields, field) ? kind.fields[field] : undefined;
+  return known?.type === 'string' && known.free === true;
+}

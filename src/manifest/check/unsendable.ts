@@ -1,0 +1,120 @@
+import type { Json } from '../../ground/json.ts';
+import { shorten, unknownValue } from '../../ground/values.ts';
+
+/** What is wrong with a value, in words that follow its name or what was written. */
+export interface Unsendable {
+  /** As it is shown: the number as it was written; absent for a text, which has a name. */
+  written?: string;
+  problem: string;
+  hint: string;
+}
+
+/** A character that no request can carry: NUL, which databases and C programs end a text at, or one half of a pair. */
+const oddCharacter = /\0|\p{Surrogate}/u;
+
+/** Why a text arrives changed, or not at all, wherever it is sent. */
+export function whyTextIsUnsendable(text: string): Unsendable | undefined {
+  const odd = oddCharacter.exec(text)?.[0];
+  if (odd === undefined) return undefined;
+  if (odd === '\0') {
+    return { problem: 'holds the character U+0000 (NUL), which no text can carry', hint: 'remove it' };
+  }
+  const code = (odd.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return {
+    problem: `holds U+${code}, one half of a character, which no text can carry`,
+    hint: 'write the character itself, or both of its halves, as in \\ud83d\\ude00',
+  };
+}
+
+/**
+ * Why a number is another one when it arrives: beyond 2^53 not every whole number can be told from the next, and a seed
+ * that comes out changed is another picture. `value` is what it was read as.
+ */
+export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
+  const shown = shorten(written, 40);
+  const hint = `write a number that is nearer to 0, or quote it where a text is meant: "${shown}"`;
+  if (!Number.isFinite(value)) return { written: shown, problem: 'is too large for a number', hint };
+  if (value === 0 && /^[-+]?[0-9.]*[1-9]/.test(written)) {
+    return {
+      written: shown,
+      problem: 'is so near to 0 that it would be sent as 0',
+      hint: 'write 0, or a larger number',
+    };
+  }
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
+  const sent = JSON.stringify(value);
+  const instead = sent === written ? 'cannot be told from its neighbours' : `would be sent as ${sent}`;
+  const most = value < 0 ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+  return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
+}
+
+/** A raw NUL byte in a file, which is right in none. */
+export const nulWords = {
+  message: 'the file holds a NUL byte',
+  hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8',
+};
+
+/** Looks for values that cannot be sent in what templates have made, keys of maps included. */
+export function findUnsendable(value: Json): Unsendable | undefined {
+  if (typeof value === 'string') return whyTextIsUnsendable(value);
+  if (typeof value === 'number') return whyNumberIsUnsendable(value, String(value));
+  if (value === null || typeof value !== 'object' || value === unknownValue) return undefined;
+  const isList = Array.isArray(value);
+  for (const [key, item] of Object.entries(value) as [string, Json][]) {
+    const found = (isList ? undefined : whyTextIsUnsendable(key)) ?? findUnsendable(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Where the first odd character stands in a text as it was written between quotes: `\u0000`, `\0`, half a pair. Offsets
+ * into `written`; undefined when it is not to be seen there.
+ */
+export function findOddEscape(written: string): { start: number; end: number } | undefined {
+  const escapes = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(0)|[\s\S])/g;
+  let half: { start: number; end: number } | undefined;
+  for (const match of written.matchAll(escapes)) {
+    const place = { start: match.index, end: match.index + match[0].length };
+    const digits = match[1] ?? match[2] ?? match[3] ?? match[4];
+    const code = digits === undefined ? undefined : Number.parseInt(digits, 16);
+    const isLow = code !== undefined && code >= 0xdc00 && code <= 0xdfff;
+    if (half !== undefined && (!isLow || half.end !== place.start)) return half;
+    if (isLow && half === undefined) return place;
+    half = code !== undefined && code >= 0xd800 && code <= 0xdbff ? place : undefined;
+    if (code === 0) return place;
+  }
+  return half;
+}
+
+/** What stands in a JSON text and cannot be sent, with its offsets. The text must be valid JSON. */
+export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
+  if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
+  const number = /-?\d[\d.eE+-]*/y;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === 0x22) {
+      const end = endOfText(text, at);
+      const written = text.slice(at, end);
+      const found = written.includes('\\u') ? whyTextIsUnsendable(JSON.parse(written) as string) : undefined;
+      if (found !== undefined) {
+        const { start = 0, end: odd = written.length } = findOddEscape(written) ?? {};
+        yield { ...found, start: at + start, end: at + odd };
+      }
+      at = end - 1;
+    } else if (character === 0x2d || (character >= 0x30 && character <= 0x39)) {
+      number.lastIndex = at;
+      const written = number.exec(text)?.[0] ?? '-';
+      const found = whyNumberIsUnsendable(Number(written), written);
+      if (found !== undefined) yield { ...found, start: at, end: at + written.length };
+      at += written.length - 1;
+    }
+  }
+}
+
+/** Behind the closing quote of the text that starts at `start`. */
+function endOfText(text: string, start: number): number {
+  let at = start + 1;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}

@@ -1,0 +1,146 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { emptyMap, shorten } from '../../ground/values.ts';
+import { flatText } from '../flat-text.ts';
+import { placeOfLine, type Source } from '../yaml/source.ts';
+import type { Row, Rows } from './rows.ts';
+
+interface CsvRecord {
+  cells: string[];
+  /** Where it starts, counted from 1. */
+  line: number;
+}
+
+/** Reads a table with a header row. Every value is a text; line breaks inside of quotes are LF. */
+export function readCsv(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const fail = (line: number, message: string, hint: string): Diagnostic => {
+    return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
+  };
+  const text = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  const separator = findOtherSeparator(text);
+  if (separator !== undefined) {
+    const message = `the columns of ${label} are separated by ${separator.name}`;
+    const hint = 'save it with commas between the columns, as in sku,name,price';
+    return { diagnostics: [fail(separator.line, message, hint)] };
+  }
+  let records: CsvRecord[];
+  try {
+    records = readRecords(text);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { diagnostics: [explainCsvError(error, { text, label, fail })] };
+  }
+  const [header, ...body] = records;
+  if (header === undefined) {
+    return { diagnostics: [fail(1, `${label} is empty`, 'the first line names the columns, as in sku,name,price')] };
+  }
+  const columns = header.cells.map((cell) => cell.trim());
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, column] of columns.entries()) {
+    if (column === '') {
+      diagnostics.push(
+        fail(header.line, `column ${index + 1} of ${label} has no name`, 'name it in the first line, or remove it'),
+      );
+    } else if (columns.indexOf(column) !== index) {
+      const message = `two columns of ${label} are named "${shorten(column)}"`;
+      diagnostics.push(fail(header.line, message, 'give each column a name of its own in the first line'));
+    }
+  }
+  const rows: Row[] = [];
+  for (const [index, record] of body.entries()) {
+    const rowLabel = flatText('row ', String(index + 1), ' of ', label);
+    if (record.cells.length !== columns.length) {
+      const message = `${rowLabel} has ${count(record.cells.length, 'value')}, but the first line names ${count(columns.length, 'column')}`;
+      diagnostics.push(
+        fail(record.line, message, 'put values that hold a comma in double quotes, and write empty values as ,,'),
+      );
+      continue;
+    }
+    const value = emptyMap();
+    for (const [position, column] of columns.entries()) value[column] = record.cells[position] ?? '';
+    rows.push({ value, label: rowLabel, place: (): Place => placeOfLine(source, record.line) });
+  }
+  return diagnostics.length > 0 ? { diagnostics } : { rows: { rows, label, columns }, diagnostics };
+}
+
+/** A header without commas that holds another usual separator, outside of quotes: spreadsheets of many countries write it. */
+function findOtherSeparator(text: string): { name: string; line: number } | undefined {
+  const lines = text.split('\n', 100);
+  const index = lines.findIndex((line) => line.trim() !== '');
+  const header = (lines[index] ?? '').replaceAll(/"[^"]*"/g, '');
+  if (header.includes(',')) return undefined;
+  if (header.includes(';')) return { name: '`;`', line: index + 1 };
+  return header.trim().includes('\t') ? { name: 'tabs', line: index + 1 } : undefined;
+}
+
+/** The raw text of the records tells on which line each of them starts. */
+function readRecords(text: string): CsvRecord[] {
+  const parsed = parse(text, {
+    info: true,
+    raw: true,
+    record_delimiter: '\n',
+    relax_column_count: true,
+    skip_empty_lines: true,
+  }) as unknown as { record: string[]; raw: string }[];
+  const records: CsvRecord[] = [];
+  let line = 1;
+  for (const { record, raw } of parsed) {
+    const blank = /^\n*/.exec(raw)?.[0].length ?? 0;
+    if (record.length > 1 || record[0]?.trim() !== '') records.push({ cells: record, line: line + blank });
+    line += raw.split('\n').length - 1;
+  }
+  return records;
+}
+
+function explainCsvError(
+  error: CsvError,
+  from: { text: string; label: string; fail: (line: number, message: string, hint: string) => Diagnostic },
+): Diagnostic {
+  const { text, label, fail } = from;
+  const line = typeof error.lines === 'number' ? error.lines : 1;
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return fail(
+        lineOfOpenQuote(text),
+        `a double quote in ${label} is not closed`,
+        'close it with another double quote; a quote inside of a text is written twice: ""',
+      );
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return fail(
+        line,
+        `a text in ${label} goes on after its closing quote`,
+        'write a quote inside of a quoted text twice: ""',
+      );
+    case 'INVALID_OPENING_QUOTE':
+      return fail(
+        line,
+        `a double quote in ${label} stands inside of an unquoted value`,
+        'put the whole value in double quotes, and write the quote in it twice: ""',
+      );
+    default:
+      return fail(
+        line,
+        `${label} is not valid CSV: ${shorten(error.message, 120)}`,
+        'the first line names the columns; values with commas or line breaks stand in double quotes',
+      );
+  }
+}
+
+/** The quotes before the last one are all in pairs. */
+function lineOfOpenQuote(text: string): number {
+  return text.slice(0, lastOpening(text)).split('\n').length;
+}
+
+function lastOpening(text: string): number {
+  let open = -1;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
+    if (open === -1) open = at;
+    else if (text[at + 1] === '"') at += 1;
+    else open = -1;
+  }
+  return open === -1 ? text.length : open;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,49 @@
+import type { Json } from '../../ground/json.ts';
+import { isMap, isScalar, unknownValue } from '../../ground/values.ts';
+import type { RowSource } from '../manifest.ts';
+import { isTemplate } from '../template/template.ts';
+
+/** Exactly one `{{tasks.NAME.PARTS}}`. */
+export function readWholeParts(text: string): { task: string; parts: string } | undefined {
+  const match = /^\{\{\s*tasks\.([A-Za-z_][A-Za-z0-9_-]*)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text);
+  const [, task, parts] = match ?? [];
+  return task === undefined || parts === undefined ? undefined : { task, parts };
+}
+
+/** What a text after `foreach` is. The last three cannot be read. */
+export function classifyForeach(
+  text: string,
+): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
+  if (isTemplate(text)) return 'template';
+  if (/^\s*\[.*\]\s*$/s.test(text)) return 'list in quotes';
+  if (/^\s*\{\s*(?:vars|tasks|row|matrix)\.[^{}]*\}\s*$/.test(text)) return 'template with one brace';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'web address';
+  return /[*?[{]/.test(text) ? 'files' : 'file';
+}
+
+/** Where rows come from, as far as that is right; `most` is what `maxItems` says. */
+export function readRowSource(value: Json | undefined, most: Json | undefined): RowSource {
+  if (value === undefined) return { from: 'nowhere' };
+  if (Array.isArray(value)) {
+    const right = value.every((row) => row !== unknownValue && (isScalar(row) || isMap(row)));
+    return right ? { from: 'list', rows: value } : { from: 'unknown' };
+  }
+  if (typeof value !== 'string') return { from: 'unknown' };
+  switch (classifyForeach(value)) {
+    case 'template':
+      return readTemplate(value, most);
+    case 'file':
+      return { from: 'file', path: value };
+    case 'files':
+      return { from: 'files', pattern: value };
+    default:
+      return { from: 'unknown' };
+  }
+}
+
+function readTemplate(text: string, most: Json | undefined): RowSource {
+  const whole = readWholeParts(text);
+  if (whole === undefined) return { from: 'var', text };
+  if (typeof most !== 'number' || !Number.isInteger(most) || most < 1 || most > 100) return { from: 'unknown' };
+  return { from: 'parts', text, ...whole, most };
+}

@@ -1,0 +1,188 @@
+import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
+import { findUnsendableInJson, nulWords } from '../check/unsendable.ts';
+import { flatText } from '../flat-text.ts';
+import type { Places } from '../yaml/places.ts';
+import { dataFaults, readYaml } from '../yaml/read-yaml.ts';
+import { placeBetween, placeOfLine, readSource, type Source } from '../yaml/source.ts';
+import { readCsv } from './read-csv.ts';
+import type { Row, Rows } from './rows.ts';
+
+/**
+ * Reads a data file by its extension: csv, json, jsonl, yaml. `path` is as the manifest names it and is what people
+ * read; `file` leads there from where they are. Mistakes have their places in the data file.
+ */
+export function readRows(data: { path: string; file: string; text: string }): {
+  rows?: Rows;
+  diagnostics: Diagnostic[];
+} {
+  const source = readSource(data.file, data.text);
+  const nul = data.text.indexOf('\0');
+  if (nul !== -1) {
+    const place = placeBetween(source, nul, nul + 1);
+    return { diagnostics: [{ code: 'MB1302', severity: 'error', ...nulWords, place }] };
+  }
+  const extension = extensionOf(data.path);
+  switch (extension) {
+    case 'csv':
+      return readCsv(source, data.path);
+    case 'json':
+      return readJson(source, data.path);
+    case 'jsonl':
+      return readJsonLines(source, data.path);
+    case 'yaml':
+    case 'yml':
+      return readYamlRows(source, data.path);
+    case undefined:
+      return { diagnostics: [] };
+    default: {
+      const never: never = extension;
+      throw new Error(`internal error: a data file with the extension ${String(never)}`);
+    }
+  }
+}
+
+export function extensionOf(path: string): 'csv' | 'json' | 'jsonl' | 'yaml' | 'yml' | undefined {
+  const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
+  switch (extension) {
+    case 'csv':
+    case 'json':
+    case 'jsonl':
+    case 'yaml':
+    case 'yml':
+      return extension;
+    default:
+      return undefined;
+  }
+}
+
+/** Rows from a list, wherever it comes from; `placeOf` tells where the row with an index is written. */
+export function rowsFromList(
+  list: Json,
+  from: { label: string; placeOf: (index: number) => Place; code: DiagnosticCode },
+): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const { label, placeOf, code } = from;
+  if (list === unknownValue) return { diagnostics: [] };
+  if (!Array.isArray(list)) {
+    const message = `${label} is ${describeValue(list)}, not a list of rows`;
+    const hint = 'write a list: one entry per row, each a text, a number or a map of columns';
+    return { diagnostics: [{ code, severity: 'error', message, hint, place: placeOf(0) }] };
+  }
+  const diagnostics: Diagnostic[] = [];
+  const rows: Row[] = [];
+  for (const [index, value] of list.entries()) {
+    if (value === unknownValue) continue;
+    if (isScalar(value) || isMap(value)) {
+      rows.push({ value, label: flatText('row ', String(index + 1), ' of ', label), place: () => placeOf(index) });
+      continue;
+    }
+    const message = `row ${index + 1} of ${label} is ${describeValue(value)}`;
+    const hint = 'a row is a text, a number, true or false, or a map of columns';
+    diagnostics.push({ code, severity: 'error', message, hint, place: placeOf(index) });
+  }
+  if (diagnostics.length > 0) return { diagnostics };
+  return { rows: { rows, label, ...columnsOf(rows) }, diagnostics };
+}
+
+function columnsOf(rows: readonly Row[]): { columns?: string[] } {
+  const columns = new Set<string>();
+  let maps = 0;
+  for (const { value } of rows) {
+    if (!isMap(value)) continue;
+    maps += 1;
+    for (const key of Object.keys(value)) columns.add(key);
+  }
+  return maps === 0 ? {} : { columns: [...columns] };
+}
+
+function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const parsed = parseJson(source.text, 0);
+  if ('error' in parsed) return { diagnostics: [notJson(source, parsed, label)] };
+  const unsendable = unsendableIn(source, { text: source.text, start: 0 });
+  if (unsendable.length > 0) return { diagnostics: tellSome(unsendable) };
+  let places: Places | undefined;
+  const placeOf = (index: number): Place => {
+    places ??= readYaml(source, dataFaults).places;
+    return places?.value([index]) ?? placeBetween(source, 0, 0);
+  };
+  return rowsFromList(parsed.value, { label, placeOf, code: 'MB1302' });
+}
+
+function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const unsendable: Diagnostic[] = [];
+  const values: Json[] = [];
+  const lines: number[] = [];
+  for (const [index, start] of source.lineStarts.entries()) {
+    const line = source.text.slice(start, source.lineStarts[index + 1] ?? source.text.length);
+    if (line.trim() === '' || line.trim() === '\ufeff') continue;
+    const parsed = parseJson(line, start);
+    if ('error' in parsed) {
+      diagnostics.push(
+        notJson(source, { ...parsed, offset: Math.min(parsed.offset, start + line.trimEnd().length) }, label),
+      );
+      continue;
+    }
+    unsendable.push(...unsendableIn(source, { text: line, start }));
+    values.push(parsed.value);
+    lines.push(index + 1);
+  }
+  diagnostics.push(...tellSome(unsendable));
+  const placeOf = (index: number): Place => placeOfLine(source, lines[index] ?? 1);
+  const result = rowsFromList(values, { label, placeOf, code: 'MB1302' });
+  if (diagnostics.length === 0) return result;
+  return { diagnostics: [...diagnostics, ...result.diagnostics] };
+}
+
+function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const { value, places, diagnostics } = readYaml(source, dataFaults);
+  if (value === undefined || places === undefined) return { diagnostics };
+  const placeOf = (index: number): Place => places.value([index]);
+  const result = rowsFromList(value, { label, placeOf, code: 'MB1302' });
+  return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
+}
+
+/** What stands in JSON and cannot be sent, each at its own place. */
+function unsendableIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
+  return [...findUnsendableInJson(part.text)].map(({ written, problem, hint, start, end }): Diagnostic => {
+    const place = placeBetween(source, part.start + start, part.start + end);
+    return { code: 'MB1106', severity: 'error', message: `${written ?? 'a text'} ${problem}`, hint, place };
+  });
+}
+
+/** A column of ids is one mistake, made in every row. */
+function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
+  const told = alike.slice(0, 5);
+  const last = told.at(-1);
+  const more = alike.length - told.length;
+  if (last !== undefined && more > 0) last.message += ` (and ${more} more like this)`;
+  return told;
+}
+
+type ParsedJson = { value: Json } | { error: string; offset: number };
+
+function parseJson(text: string, start: number): ParsedJson {
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const skipped = text.length - plain.length;
+  try {
+    return { value: freshCopy(JSON.parse(plain) as Json) };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error instanceof RangeError) return { error: 'the values are nested too deeply', offset: start };
+    const position = /at position (\d+)/.exec(error.message)?.[1];
+    const offset = start + skipped + (position === undefined ? plain.trimEnd().length : Number(position));
+    return { error: (error.message.split(/ in JSON at position| \(line|, "/)[0] ?? '').trim(), offset };
+  }
+}
+
+function notJson(source: Source, problem: { error: string; offset: number }, label: string): Diagnostic {
+  const words = problem.error.charAt(0).toLowerCase() + problem.error.slice(1);
+  return {
+    code: 'MB1302',
+    severity: 'error',
+    message: `${label} is not valid JSON: ${shorten(words, 80)}`,
+    hint: 'names and texts stand in double quotes, and there is no comma after the last entry',
+    place: placeBetween(source, problem.offset, problem.offset + 1),
+  };
+}

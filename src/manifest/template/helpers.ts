@@ -1,0 +1,152 @@
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { describeValue, isScalar } from '../../ground/values.ts';
+import { whyTextIsUnsendable } from '../check/unsendable.ts';
+
+/** A value, or why there is none. */
+export type HelperResult = { value: Json } | { wrong: string };
+
+/**
+ * One helper: a pure function. No clock and no randomness, because what a template gives decides what is bought.
+ * `undefined` arrives only where `optional` allows a path to be absent.
+ */
+export interface Helper {
+  /** Fewest and most arguments. */
+  takes: readonly [number, number];
+  usage: string;
+  /** Its arguments may be paths that a row does not have. */
+  optional: boolean;
+  /** It stands for the output of a step that it makes: only by itself, like the output of a task. */
+  makesStep?: true;
+  run(values: readonly (Json | undefined)[]): HelperResult;
+}
+
+/** Every helper there is. Without a prototype, so that `toString` is none. */
+export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
+  Object.assign(Object.create(null) as Record<string, Helper>, {
+    slug: ofText('slug row.name', slug),
+    upper: ofText('upper row.name', (text) => text.toUpperCase()),
+    lower: ofText('lower row.name', (text) => text.toLowerCase()),
+    title: ofText('title row.name', titleCase),
+    join: helper('join row.colors ", "', [1, 2], ([list, separator]) => joinList(list, separator)),
+    default: helper(
+      'default row.style "plain"',
+      [2, 2],
+      ([value, other]) => ({ value: isBlank(value) ? (other ?? null) : (value ?? null) }),
+      true,
+    ),
+    json: helper('json row.facts', [1, 1], ([value]) => ({ value: canonicalJson(value ?? null) })),
+    truncate: helper('truncate row.text 80', [2, 2], ([value, count]) => truncate(value, count)),
+    pad: helper('pad row.number 3', [2, 3], ([value, width, fill]) => pad(value, width, fill)),
+    replace: helper('replace row.name "&" "and"', [3, 3], ([value, from, to]) => replace(value, from, to)),
+    eq: helper('eq row.kind "lamp"', [2, 2], ([a, b]) => ({ value: isEqual(a, b) }), true),
+    ne: helper('ne row.kind "lamp"', [2, 2], ([a, b]) => ({ value: !isEqual(a, b) }), true),
+    and: helper('and row.name row.style', [2, 20], (values) => ({ value: values.every(isTrue) }), true),
+    or: helper('or row.name row.style', [2, 20], (values) => ({ value: values.some(isTrue) }), true),
+    upload: {
+      ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only stand in `with`' })),
+      makesStep: true,
+    },
+    not: helper('not row.style', [1, 1], ([value]) => ({ value: !isTrue(value) }), true),
+  }),
+);
+
+/** As in Handlebars: nothing, `false`, 0, an empty text and an empty list are not true. */
+export function isTrue(value: Json | undefined): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/**
+ * Lower-case words joined by `-`: accents are dropped, letters of every script stay. A text without letters and digits
+ * becomes the code points of its characters, so that it is never empty.
+ */
+export function slug(text: string): string {
+  const words = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, (marks) => (/^[\u0300-\u036f]+$/.test(marks) ? '' : marks))
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll(/['’]/g, '')
+    .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  if (words !== '') return words;
+  return [...text].map((character) => (character.codePointAt(0) ?? 0).toString(16)).join('-');
+}
+
+function helper(usage: string, takes: readonly [number, number], run: Helper['run'], optional = false): Helper {
+  return { usage: `{{${usage}}}`, takes, run, optional };
+}
+
+function ofText(usage: string, change: (text: string) => string): Helper {
+  return helper(usage, [1, 1], ([value]) =>
+    isScalar(value) ? { value: change(String(value)) } : { wrong: `needs a text, and got ${describeValue(value)}` },
+  );
+}
+
+function titleCase(text: string): string {
+  return text.replaceAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu, (word) => {
+    const [first = '', ...rest] = [...word];
+    return first.toUpperCase() + rest.join('');
+  });
+}
+
+function joinList(list: Json | undefined, separator: Json | undefined): HelperResult {
+  if (!Array.isArray(list)) return { wrong: `needs a list, and got ${describeValue(list)}` };
+  const odd = list.find((item) => !isScalar(item));
+  if (odd !== undefined) return { wrong: `needs a list of texts and numbers, and found ${describeValue(odd)} in it` };
+  if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a text between the items' };
+  const between = String(separator ?? ', ');
+  // Looked at before it is made, like the result of `replace`.
+  const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
+  if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
+  return { value: list.join(between) };
+}
+
+function truncate(value: Json | undefined, count: Json | undefined): HelperResult {
+  if (!isScalar(value)) return { wrong: `needs a text, and got ${describeValue(value)}` };
+  const most = wholeNumber(count);
+  if (most === undefined) return { wrong: `needs a number of characters, and got ${describeValue(count)}` };
+  return { value: [...String(value)].slice(0, most).join('') };
+}
+
+function pad(value: Json | undefined, width: Json | undefined, fill: Json | undefined): HelperResult {
+  if (!isScalar(value)) return { wrong: `needs a text or a number, and got ${describeValue(value)}` };
+  const least = wholeNumber(width);
+  if (least === undefined || least > 1000)
+    return { wrong: `needs a width up to 1000, and got ${describeValue(width)}` };
+  if (fill !== undefined && !isScalar(fill))
+    return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
+  const padded = String(value).padStart(least, String(fill ?? '0'));
+  // It counts UTF-16 units: an emoji to fill with can come out cut in half.
+  if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
+  return { value: padded };
+}
+
+/** No prompt is longer; the output of a whole template has a limit of its own. */
+const longestResult = 262_144;
+
+function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
+  if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three texts' };
+  if (from === '') return { wrong: 'needs something to look for, and got an empty text' };
+  const parts = String(value).split(String(from));
+  // Looked at before it is made: a few of these in each other would fill the memory.
+  if (String(value).length + parts.length * String(to).length > longestResult) {
+    return { wrong: `would give more than ${longestResult} characters` };
+  }
+  return { value: parts.join(String(to)) };
+}
+
+/** Data files hold texts where a template has numbers, so 1 and "1" are equal. */
+function isEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (isScalar(a) && isScalar(b)) return String(a) === String(b);
+  return canonicalJson(a ?? null) === canonicalJson(b ?? null);
+}
+
+function isBlank(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function wholeNumber(value: Json | undefined): number | undefined {
+  const number = typeof value === 'string' && /^[0-9]{1,6}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : undefined;
+}

@@ -1,0 +1,285 @@
+import { shorten } from '../../ground/values.ts';
+import { listNames, nearestName } from '../suggest.ts';
+import { readSource } from '../yaml/source.ts';
+import {
+  isBlock,
+  isContent,
+  isLoopName,
+  isMustache,
+  isPath,
+  isSubExpression,
+  literalValue,
+  type Node,
+} from './handlebars-nodes.ts';
+import { helpers } from './helpers.ts';
+import {
+  type Call,
+  type Expression,
+  maxTemplateDepth,
+  maxTemplateNodes,
+  type NamePath,
+  type ParsedTemplate,
+  type Part,
+  type Span,
+  type Template,
+  type TemplateFault,
+} from './template.ts';
+
+/** What is allowed of a syntax tree, and a fault for everything else. */
+export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
+  return new Reduction(text).reduce(program);
+}
+
+/** What keeps its type when it stands alone: a path, and the output of a step that a helper makes. */
+function isTyped(value: Expression): value is NamePath | Call {
+  return value.is === 'name' || (value.is === 'call' && helpers[value.helper]?.makesStep === true);
+}
+
+/** One walk over one syntax tree. */
+class Reduction {
+  readonly #text: string;
+  readonly #lineStarts: readonly number[];
+  readonly #faults: TemplateFault[] = [];
+  readonly #paths: NamePath[] = [];
+  #nodes = 0;
+  #tooLarge = false;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#lineStarts = readSource('', text).lineStarts;
+  }
+
+  reduce(program: hbs.AST.Program): ParsedTemplate {
+    const body = this.#program(program, { loops: 0, depth: 0 });
+    const template: Template = { text: this.#text, body, paths: this.#paths };
+    const [first, ...rest] = program.body;
+    const only = body[0];
+    if (first?.type === 'MustacheStatement' && rest.length === 0 && only?.is === 'value' && isTyped(only.value)) {
+      const span = this.#span(first);
+      if (span.start === 0 && span.end === this.#text.length) {
+        template.whole = only.value;
+        if (only.value.is === 'name') only.value.printed = false;
+      }
+    }
+    return {
+      ...(this.#faults.length > 0 ? {} : { template }),
+      faults: this.#faults,
+      paths: this.#tooLarge ? [] : this.#paths,
+    };
+  }
+
+  #program(program: hbs.AST.Program | undefined, at: { loops: number; depth: number }): Part[] {
+    const parts: Part[] = [];
+    for (const statement of program?.body ?? []) {
+      const part = this.#statement(statement, at);
+      if (part !== undefined) parts.push(part);
+    }
+    return parts;
+  }
+
+  #statement(node: hbs.AST.Statement, at: { loops: number; depth: number }): Part | undefined {
+    if (!this.#count(node, at.depth)) return undefined;
+    if (isContent(node)) return { is: 'text', text: node.value };
+    if (node.type === 'CommentStatement') return undefined;
+    if (isMustache(node)) return this.#mustache(node, at);
+    if (isBlock(node)) return this.#block(node, at);
+    const what = node.type.startsWith('Partial') ? 'a partial' : 'a decorator';
+    this.#refuse(node, `${this.#show(node)} is ${what}, which templates cannot use`, 'write the text itself');
+    return undefined;
+  }
+
+  #mustache(node: hbs.AST.MustacheStatement, at: { loops: number; depth: number }): Part | undefined {
+    const span = this.#span(node);
+    const written = this.#text.slice(span.start, span.end);
+    if (/^\{\{~?[{&]/.test(written)) {
+      const hint = 'write {{…}}: nothing is escaped in it';
+      this.#refuse(node, `${this.#show(node)} is not needed`, hint);
+      return undefined;
+    }
+    const value = this.#call(node, { ...at, optional: false, direct: true });
+    return value === undefined ? undefined : { is: 'value', value };
+  }
+
+  #block(node: hbs.AST.BlockStatement, at: { loops: number; depth: number }): Part | undefined {
+    const name = isPath(node.path) ? node.path.original : '';
+    const opening = this.#opening(node);
+    if (this.#text.startsWith('{{{{', opening.start)) {
+      this.#refuseAt(opening, 'raw blocks {{{{…}}}} cannot be used', 'write \\{{ for braces that are text');
+      return undefined;
+    }
+    if (name !== 'if' && name !== 'unless' && name !== 'each') {
+      const hint = 'there are {{#if}}, {{#unless}} and {{#each}}';
+      this.#refuseAt(opening, `the block \`${shorten(this.#slice(opening), 40)}\` is not known`, hint);
+      return undefined;
+    }
+    if (/^\{\{~?\^/.test(this.#slice(opening))) {
+      this.#refuseAt(opening, `\`${this.#slice(opening)}\` cannot be used`, 'write {{#unless …}} or {{else}}');
+      return undefined;
+    }
+    const [value, extra] = node.params;
+    if (value === undefined || extra !== undefined || (node.hash?.pairs.length ?? 0) > 0) {
+      this.#refuseAt(opening, `{{#${name}}} takes exactly one value`, `write {{#${name} row.name}}`);
+      return undefined;
+    }
+    if ((node.program?.blockParams?.length ?? 0) > 0) {
+      this.#refuseAt(opening, 'names with `as |…|` cannot be used', 'inside of {{#each}} the item is `this`');
+      return undefined;
+    }
+    const deeper = { loops: at.loops, depth: at.depth + 1 };
+    const condition = this.#expression(value, { ...deeper, optional: true });
+    const inLoop = name === 'each' ? { ...deeper, loops: at.loops + 1 } : deeper;
+    const then = this.#program(node.program, inLoop);
+    const otherwise = this.#program(node.inverse, deeper);
+    if (condition === undefined) return undefined;
+    if (name === 'each') return { is: 'loop', list: condition, body: then, else: otherwise };
+    return { is: 'choice', condition, negated: name === 'unless', then, else: otherwise };
+  }
+
+  /** A mustache or a subexpression: a helper with its arguments, or a path alone. */
+  #call(
+    node: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
+    at: { loops: number; depth: number; optional: boolean; direct?: boolean },
+  ): Expression | undefined {
+    const head: Node = node.path;
+    if (!isPath(head)) {
+      this.#refuse(node, `${this.#show(node)} prints a fixed value`, 'write the value as text, without braces');
+      return undefined;
+    }
+    const name = head.original;
+    const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
+    const deeper = { loops: at.loops, depth: at.depth + 1, optional: helper?.optional ?? true };
+    const values = node.params.map((param) => this.#expression(param, deeper));
+    if (node.hash !== undefined && node.hash.pairs.length > 0) {
+      this.#refuse(
+        node,
+        `${this.#show(node)} has a named argument`,
+        `write the values in their order, as in ${helper?.usage ?? '{{default row.style "plain"}}'}`,
+      );
+      return undefined;
+    }
+    if (helper === undefined) {
+      if (node.params.length === 0 && node.type !== 'SubExpression') return this.#path(head, at);
+      const known = Object.keys(helpers);
+      const nearest = nearestName(name, known);
+      const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+      this.#refuse(head, `\`${shorten(name, 40)}\` is not a helper`, `${guess}Helpers: ${listNames(known)}`);
+      return undefined;
+    }
+    const [fewest, most] = helper.takes;
+    if (node.params.length < fewest || node.params.length > most) {
+      const wanted = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
+      const values = wanted === '1' ? 'value' : 'values';
+      this.#refuse(node, `\`${name}\` takes ${wanted} ${values}, not ${node.params.length}`, `write ${helper.usage}`);
+      return undefined;
+    }
+    if (!values.every((value) => value !== undefined)) return undefined;
+    if (helper.makesStep === true && at.direct !== true) {
+      const hint = `let it stand by itself: ${helper.usage}`;
+      this.#refuse(node, `\`${name}\` cannot be given to a helper or a block`, hint);
+      return undefined;
+    }
+    const call: Call = {
+      is: 'call',
+      helper: name,
+      arguments: values,
+      written: this.#written(node),
+      ...this.#span(node),
+    };
+    return call;
+  }
+
+  #expression(node: Node, at: { loops: number; depth: number; optional: boolean }): Expression | undefined {
+    if (!this.#count(node, at.depth)) return undefined;
+    if (isPath(node)) return this.#path(node, at);
+    if (isSubExpression(node)) return this.#call(node, at);
+    const literal = literalValue(node);
+    if (literal === undefined) throw new Error(`internal error: a template expression of type ${node.type}`);
+    return { is: 'literal', value: literal.value, written: this.#written(node), ...this.#span(node) };
+  }
+
+  #path(
+    node: hbs.AST.PathExpression,
+    at: { loops: number; optional: boolean; direct?: boolean },
+  ): Expression | undefined {
+    const span = this.#span(node);
+    const written = this.#written(node);
+    const parts = node.parts.map(String);
+    const optional = at.optional;
+    if (node.data) {
+      const name = parts[0] ?? '';
+      if (at.loops > 0 && node.depth === 0 && parts.length === 1 && isLoopName(name)) {
+        return { is: 'loop', name, written, ...span };
+      }
+      const hint = 'inside of {{#each}} there are @index, @key, @first and @last; row, vars and matrix need no prefix';
+      this.#refuseAt(span, `\`${written}\` is not known`, hint);
+      return undefined;
+    }
+    const ofItem = node.depth > 0 || /^(?:this(?:$|[./])|\.(?:$|\/))/.test(node.original);
+    if (!ofItem || (node.depth > 0 && node.depth === at.loops && parts.length > 0)) {
+      const path: NamePath = {
+        is: 'name',
+        parts,
+        written,
+        optional,
+        direct: at.direct === true,
+        printed: at.direct === true,
+        ...span,
+      };
+      this.#paths.push(path);
+      return path;
+    }
+    if (node.depth >= at.loops) {
+      this.#refuseAt(
+        span,
+        `\`${written}\` names no item here`,
+        '`this` is the item of {{#each}}; elsewhere write row, vars or matrix',
+      );
+      return undefined;
+    }
+    return { is: 'item', up: node.depth, parts, written, optional, ...span };
+  }
+
+  #count(node: Node, depth: number): boolean {
+    this.#nodes += 1;
+    if (this.#tooLarge) return false;
+    if (this.#nodes <= maxTemplateNodes && depth <= maxTemplateDepth) return true;
+    this.#tooLarge = true;
+    const what = depth > maxTemplateDepth ? 'is nested too deeply' : 'has too many parts';
+    const hint = `a template may have ${maxTemplateNodes} parts and ${maxTemplateDepth} levels; prepare the text in a data file`;
+    this.#faults.push({ code: 'MB1205', message: `the template ${what}`, hint, ...this.#span(node) });
+    return false;
+  }
+
+  #refuse(node: Node, message: string, hint: string): void {
+    this.#refuseAt(this.#span(node), message, hint);
+  }
+
+  #refuseAt(span: Span, message: string, hint: string): void {
+    this.#faults.push({ code: 'MB1202', message, hint, ...span });
+  }
+
+  #span(node: Node): Span {
+    const start = (this.#lineStarts[node.loc.start.line - 1] ?? 0) + node.loc.start.column;
+    const end = (this.#lineStarts[node.loc.end.line - 1] ?? 0) + node.loc.end.column;
+    return { start, end: Math.max(start, end) };
+  }
+
+  /** The opening tag of a block. */
+  #opening(node: Node): Span {
+    const { start } = this.#span(node);
+    const end = this.#text.indexOf('}}', start);
+    return { start, end: end === -1 ? this.#text.length : end + 2 };
+  }
+
+  #slice(span: Span): string {
+    return this.#text.slice(span.start, span.end);
+  }
+
+  #written(node: Node): string {
+    return this.#slice(this.#span(node));
+  }
+
+  #show(node: Node): string {
+    return `\`${shorten(this.#written(node), 40)}\``;
+  }
+}

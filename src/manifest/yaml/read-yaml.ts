@@ -1,0 +1,123 @@
+import { LineCounter, parseAllDocuments } from 'yaml';
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { nulWords } from '../check/unsendable.ts';
+import { type FilePlaces, findPlaces } from './places.ts';
+import { placeBetween, type Source } from './source.ts';
+import { explainYamlErrors } from './yaml-errors.ts';
+import { readTree } from './yaml-tree.ts';
+
+/** The code for each way in which a text can fail to be one YAML document. */
+export interface YamlFaults {
+  empty: DiagnosticCode;
+  wrong: DiagnosticCode;
+  twice: DiagnosticCode;
+  tabs: DiagnosticCode;
+  several: DiagnosticCode;
+  tooLarge: DiagnosticCode;
+  unquoted: DiagnosticCode;
+  /** A number is not read as it is written; absent, like the next, where nothing of the file is ever sent. */
+  number?: DiagnosticCode;
+  unsendable?: DiagnosticCode;
+  emptyHint: string;
+}
+
+export const manifestFaults: YamlFaults = {
+  empty: 'MB1002',
+  wrong: 'MB1003',
+  twice: 'MB1004',
+  tabs: 'MB1005',
+  several: 'MB1006',
+  tooLarge: 'MB1007',
+  unquoted: 'MB1008',
+  number: 'MB1103',
+  unsendable: 'MB1106',
+  emptyHint: 'a manifest needs `version: 1`, `name:` and `tasks:`; `mediabatch init` writes one to start from',
+};
+
+export const includedFaults: YamlFaults = {
+  ...manifestFaults,
+  emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
+};
+
+/** A schema of rows says what may stand in them, and is sent nowhere: `maximum: 18446744073709551615` is right in it. */
+export const schemaFaults: YamlFaults = {
+  empty: 'MB1302',
+  wrong: 'MB1302',
+  twice: 'MB1302',
+  tabs: 'MB1302',
+  several: 'MB1302',
+  tooLarge: 'MB1302',
+  unquoted: 'MB1302',
+  emptyHint: 'write a list with one row per item',
+};
+
+export const dataFaults: YamlFaults = { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' };
+
+/**
+ * Reads one YAML 1.2 document. `value` is absent when there is none or its syntax is broken; mistakes in single values
+ * are reported and those values are `unknownValue`.
+ */
+export function readYaml(
+  source: Source,
+  faults: YamlFaults,
+): { value?: Json; places?: FilePlaces; diagnostics: Diagnostic[] } {
+  const fail = (code: DiagnosticCode, start: number, words: { message: string; hint: string }) => {
+    const end = /[\r\n]|$/.exec(source.text.slice(start))?.index ?? 0;
+    const place = placeBetween(source, start, start + end);
+    const diagnostic: Diagnostic = { code, severity: 'error', ...words, place };
+    return { diagnostics: [diagnostic] };
+  };
+  const nul = source.text.indexOf('\0');
+  if (nul !== -1) {
+    const diagnostic: Diagnostic = {
+      code: faults.wrong,
+      severity: 'error',
+      ...nulWords,
+      place: placeBetween(source, nul, nul + 1),
+    };
+    return { diagnostics: [diagnostic] };
+  }
+  const empty = () => fail(faults.empty, 0, { message: `${source.file} is empty`, hint: faults.emptyHint });
+  let documents: ReturnType<typeof parseAllDocuments>;
+  try {
+    documents = parseAllDocuments(source.text, {
+      version: '1.2',
+      merge: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      lineCounter: new LineCounter(),
+      logLevel: 'silent',
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return fail(faults.tooLarge, 0, { message: 'the values are nested too deeply', hint: 'write them flatter' });
+  }
+  const list = Array.isArray(documents) ? documents : [];
+  const [document, second] = list;
+  if (document === undefined || (second === undefined && document.contents === null && document.errors.length === 0)) {
+    return empty();
+  }
+  const errors = list.flatMap((one) => one.errors);
+  if (errors.length > 0) {
+    return { diagnostics: explainYamlErrors(errors, { source, codes: faults }) };
+  }
+  if (second !== undefined) {
+    const start = startOfDocument(source.text, second.range?.[0] ?? 0, document.range?.[2] ?? 0);
+    const hint = 'keep only one document: write the other one into a file of its own, or remove the --- line';
+    return fail(faults.several, start, { message: 'there is more than one YAML document in the file', hint });
+  }
+  const { yaml } = document.directives ?? {};
+  if (yaml?.explicit === true && yaml.version !== '1.2') {
+    return fail(faults.wrong, 0, { message: 'only YAML 1.2 is read', hint: 'remove the %YAML line' });
+  }
+  const { value, tree, diagnostics } = readTree(document, { source, codes: faults });
+  if (value === null) return empty();
+  return { value, places: findPlaces(tree), diagnostics };
+}
+
+/** The `---` line that starts the second document. */
+function startOfDocument(text: string, start: number, after: number): number {
+  const marker = text.slice(0, Math.max(start, after) + 4).lastIndexOf('\n---');
+  return marker === -1 ? start : marker + 1;
+}

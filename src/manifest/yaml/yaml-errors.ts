@@ -1,0 +1,237 @@
+import type { YAMLParseError } from 'yaml';
+import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
+import { findUnclosed } from '../template/find-unclosed.ts';
+import { curlyHint } from './curly-quotes.ts';
+import { placeBetween, placeOfLine, type Source } from './source.ts';
+
+/** What the parser's codes mean to somebody who wrote the file. Codes that are not here show the parser's own words. */
+const words: { readonly [code: string]: { message: string; hint: string } } = {
+  BAD_INDENT: {
+    message: 'the indentation does not fit the lines above',
+    hint: 'indent with two spaces per level, and close every [ and {',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'a second `: ` stands on this line',
+    hint: 'quote the text if the colon belongs to it: "…: …"',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'this line is not `key: value`',
+    hint: 'look for a missing `: `, a missing quote or a wrong indentation here or one line above',
+  },
+  MISSING_CHAR: {
+    message: 'something is not closed or a `:` is missing',
+    hint: 'look for a missing quote, bracket or colon here or above',
+  },
+  BAD_SCALAR_START: {
+    message: 'an unquoted text cannot start with this character',
+    hint: 'put the text in quotes',
+  },
+  UNEXPECTED_TOKEN: {
+    message: 'something stands here that does not belong to the value before it',
+    hint: 'put the whole text in quotes, or check the indentation',
+  },
+  BAD_DQ_ESCAPE: {
+    message: 'this backslash escape does not exist in double quotes',
+    hint: 'write \\\\ for a backslash, or use single quotes',
+  },
+  BAD_ALIAS: { message: 'the alias is not written correctly', hint: 'an alias is *name, as in `<<: *name`' },
+  RESOURCE_EXHAUSTION: { message: 'the values are nested too deeply', hint: 'write them flatter' },
+};
+
+/**
+ * What is wrong with a text that is not YAML. Only the first error is told, for the others mostly follow from it; the
+ * usual causes – a template without quotes, tabs, a merge conflict – are told as what they are.
+ */
+export function explainYamlErrors(
+  errors: readonly YAMLParseError[],
+  options: {
+    source: Source;
+    codes: { tabs: DiagnosticCode; unquoted: DiagnosticCode; wrong: DiagnosticCode; tooLarge: DiagnosticCode };
+  },
+): Diagnostic[] {
+  const { source, codes } = options;
+  const conflict = /^(<{7}|>{7})( |$)/m.exec(source.text);
+  if (conflict !== null) {
+    return [
+      {
+        code: codes.wrong,
+        severity: 'error',
+        message: 'the file holds merge conflict markers',
+        hint: 'resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>',
+        place: placeBetween(source, conflict.index, conflict.index + 7),
+      },
+    ];
+  }
+  const sorted = [...errors].sort((a, b) => a.pos[0] - b.pos[0]);
+  const unquoted = findUnquotedTemplate(source, sorted);
+  if (unquoted !== undefined) {
+    const line = placeOfLine(source, placeBetween(source, unquoted, unquoted).start.line);
+    const text = source.text.slice(unquoted, line.end.offset);
+    return [
+      {
+        code: codes.unquoted,
+        severity: 'error',
+        message: 'a text that starts with {{ is not quoted, so YAML reads it as a map',
+        hint: `quote the whole text: "${shorten(text).replaceAll('"', '\\"')}"`,
+        place: placeBetween(source, unquoted, line.end.offset),
+      },
+    ];
+  }
+  const first = sorted[0];
+  if (first === undefined) return [];
+  const tab = findTab(source, sorted);
+  if (tab !== undefined) {
+    return [
+      {
+        code: codes.tabs,
+        severity: 'error',
+        message: 'a tab is used for indentation',
+        hint: 'use spaces: two per level; most editors can convert tabs',
+        place: placeBetween(source, tab, tab + 1),
+      },
+    ];
+  }
+  const cause = findCause(source, first);
+  if (cause !== undefined) {
+    const { message, hint, start, end } = cause;
+    const place = placeBetween(source, start, end);
+    return [{ code: codes.wrong, severity: 'error', message: `not valid YAML: ${message}`, hint, place }];
+  }
+  const code = first.code === 'RESOURCE_EXHAUSTION' ? codes.tooLarge : codes.wrong;
+  const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
+  return [
+    {
+      code,
+      severity: 'error',
+      message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
+      ...(known === undefined ? {} : { hint: known.hint }),
+      place: placeBetween(source, first.pos[0], first.pos[1]),
+    },
+  ];
+}
+
+interface Cause {
+  message: string;
+  hint: string;
+  start: number;
+  end: number;
+}
+
+/** Where the mistake was made, if that is not where the parser noticed it. */
+function findCause(source: Source, error: YAMLParseError): Cause | undefined {
+  if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
+  const nesting = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? findNesting(source, error) : undefined;
+  const curly = nesting?.is === 'deeper line' ? undefined : findCurlyQuote(source, error);
+  if (curly !== undefined) return curly;
+  const unclosed = findUnclosed(source.text);
+  if (unclosed !== undefined && unclosed.start <= error.pos[0]) {
+    const { what, start } = unclosed;
+    const quote = source.text.charAt(start);
+    const hint =
+      what === 'quote'
+        ? `close it with ${quote}; further lines of the text must be indented deeper than its key`
+        : `close it with ${quote === '{' ? '}' : ']'}; further lines in it must be indented deeper than its key`;
+    return { message: `this ${what} is not closed`, hint, start, end: start + 1 };
+  }
+  return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
+}
+
+/** `“a: b”` on the line of the error. */
+function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
+  const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
+  const text = source.text.slice(line.start.offset, line.end.offset);
+  const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^)(?=[“”„‘])/.exec(text)?.[0];
+  if (before === undefined) return undefined;
+  const start = line.start.offset + before.length;
+  return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
+}
+
+/** A second `: ` behind the first one, or a line that is indented deeper than the complete one before it. */
+function findNesting(
+  source: Source,
+  error: YAMLParseError,
+): (Cause & { is: 'second colon' | 'deeper line' }) | undefined {
+  const [start] = error.pos;
+  const { line } = placeBetween(source, start, start).start;
+  const rest = source.text.slice(start, placeOfLine(source, line).end.offset);
+  const before = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')?.*?(?=:(?:[ \t]|$))/.exec(rest)?.[0];
+  if (before !== undefined) {
+    const colon = start + before.length;
+    return {
+      is: 'second colon',
+      message: 'a second `: ` stands on this line',
+      hint: 'quote the text if the colon belongs to it: "…: …"',
+      start: colon,
+      end: colon + 1,
+    };
+  }
+  for (let next = line + 1; next <= source.lineStarts.length; next += 1) {
+    const place = placeOfLine(source, next);
+    const text = source.text.slice(place.start.offset, place.end.offset);
+    if (text === '' || text.startsWith('#')) continue;
+    if (place.start.column <= placeOfLine(source, line).start.column) return undefined;
+    return { is: 'deeper line', ...deeperLine(place, line) };
+  }
+  return undefined;
+}
+
+/** Above an error of indentation: a line that is indented deeper than the complete one before it. */
+function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefined {
+  const contentAbove = (line: number): Place | undefined => {
+    for (let above = line - 1; above >= 1; above -= 1) {
+      const place = placeOfLine(source, above);
+      if (!/^(?:#|$)/.test(source.text.slice(place.start.offset, place.end.offset))) return place;
+    }
+    return undefined;
+  };
+  let deeper = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
+  for (;;) {
+    const above = contentAbove(deeper.start.line);
+    if (above === undefined || above.start.column >= deeper.start.column) return undefined;
+    const text = source.text.slice(above.start.offset, above.end.offset).replace(/[ \t]+#.*$/, '');
+    if (/^[^"'{[]*?:[ \t]+[^\s|>&*{[]/.test(text)) return deeperLine(deeper, above.start.line);
+    deeper = above;
+  }
+}
+
+function deeperLine(place: Place, above: number): Cause {
+  const { line } = place.start;
+  return {
+    message: `line ${line} is indented deeper than line ${above}, which is complete`,
+    hint: `give line ${line} the indentation of line ${above}`,
+    start: place.start.offset,
+    end: place.end.offset,
+  };
+}
+
+/** The tab in the indentation of a line that has an error. */
+function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {
+  for (const error of errors) {
+    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
+    const start = source.lineStarts[line - 1] ?? 0;
+    const indent = /^[ \t]*/.exec(source.text.slice(start))?.[0] ?? '';
+    if (indent.includes('\t')) return start + indent.indexOf('\t');
+  }
+  return undefined;
+}
+
+/** `prompt: {{name}} on a table`: the error is behind the second brace, on the same line or on the next one. */
+function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
+  for (const error of errors) {
+    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
+    for (const candidate of [line, line - 1]) {
+      if (candidate < 1) continue;
+      const start = source.lineStarts[candidate - 1] ?? 0;
+      const text = source.text.slice(start, source.lineStarts[candidate] ?? source.text.length);
+      const found = /^[^"'#]*?(?::|-)[ \t]+(?=\{\{)/.exec(text);
+      if (found !== null) return start + found[0].length;
+    }
+  }
+  return undefined;
+}
+
+function plainSentence(message: string): string {
+  const line = message.split('\n')[0] ?? message;
+  return line.charAt(0).toLowerCase() + line.slice(1);
+}

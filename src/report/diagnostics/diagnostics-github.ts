@@ -1,0 +1,52 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { safeText } from '../safe-text.ts';
+import { sortDiagnostics } from './diagnostic-order.ts';
+
+const messageLength = 2000;
+
+/**
+ * Mistakes as workflow commands of GitHub Actions, one line each: `::error file=…,line=…::message`. The runner shows them
+ * beside the lines that they are about. Paths are relative to `root`, the folder of the checkout; a path that leads out
+ * of it stays as it is. Columns are those of a place within one line: the runner takes no others.
+ */
+export function diagnosticsGithub(
+  diagnostics: readonly Diagnostic[],
+  options: { toCheckoutPath(file: string): string },
+): string {
+  return sortDiagnostics(diagnostics)
+    .map((diagnostic) => `${commandOf(diagnostic, options)}\n`)
+    .join('');
+}
+
+function commandOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: string): string }): string {
+  const { severity, code, message, hint, place, trail = [] } = diagnostic;
+  const properties: [string, string | number][] = [];
+  if (place !== undefined) {
+    const { file, start, end } = place;
+    properties.push(['file', safeText(options.toCheckoutPath(file), 1000)], ['line', start.line]);
+    // The end of a place is exclusive; the runner's is not. One that ends before a line's first column is not in it.
+    const endsBefore = end.column <= 1 && end.line > start.line;
+    properties.push(['endLine', endsBefore ? end.line - 1 : end.line]);
+    if (start.line === end.line) {
+      properties.push(['col', start.column], ['endColumn', Math.max(start.column, end.column - 1)]);
+    }
+  }
+  properties.push(['title', code]);
+  const lines = [
+    safeText(message, messageLength),
+    ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
+    ...(hint === undefined ? [] : [safeText(hint, messageLength)]),
+  ];
+  const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
+  return `::${severity} ${list}::${escapeData(lines.join('\n'))}`;
+}
+
+/** As the runner reads it: these characters would end the message. */
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** These would end the property, too. */
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

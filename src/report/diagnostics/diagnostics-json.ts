@@ -1,0 +1,54 @@
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { sortDiagnostics } from './diagnostic-order.ts';
+
+/**
+ * Mistakes as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings, steps?,
+ * tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file, start:
+ * {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A fix is
+ * `{range, text}`: what may be written there instead. `valid` means: no errors. `schemas/diagnostics.schema.json` says
+ * the same.
+ *
+ * @param context the manifest's path, and what it expands to where that is known
+ */
+export function diagnosticsJson(
+  diagnostics: readonly Diagnostic[],
+  context: { file: string; steps?: number; tasks?: number },
+): Json {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  return {
+    mediabatch: 'diagnostics',
+    version: 1,
+    file: context.file,
+    valid: errors === 0,
+    errors,
+    warnings: diagnostics.length - errors,
+    ...(context.steps !== undefined && { steps: context.steps }),
+    ...(context.tasks !== undefined && { tasks: context.tasks }),
+    diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),
+  };
+}
+
+function diagnosticJson(diagnostic: Diagnostic): Json {
+  const { code, severity, message, hint, place, related, trail, fix } = diagnostic;
+  return {
+    code,
+    severity,
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(place !== undefined && { range: rangeJson(place) }),
+    ...(related !== undefined && {
+      related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
+    }),
+    ...(trail !== undefined && { trail }),
+    ...(fix !== undefined && { fix: { range: rangeJson(fix.place), text: fix.text } }),
+  };
+}
+
+function rangeJson({ file, start, end }: Place): Json {
+  return {
+    file,
+    start: { line: start.line, column: start.column, offset: start.offset },
+    end: { line: end.line, column: end.column, offset: end.offset },
+  };
+}

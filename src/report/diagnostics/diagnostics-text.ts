@@ -1,0 +1,85 @@
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { countOf } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { sortDiagnostics } from './diagnostic-order.ts';
+import { excerptLines } from './excerpt.ts';
+
+export interface DiagnosticsTextOptions {
+  style: Style;
+  /** Absolute paths below this folder are shown relative to it. */
+  cwd?: string;
+  /** Columns for the lines of the source; 100 when not given. Messages are never cut to it. */
+  width?: number;
+}
+
+/**
+ * Mistakes as people read them: place, code, sentence, the line with carets, other places, how expansion led there, what
+ * to do; at the end the counts. Empty for no diagnostics, else with a line feed at the end.
+ *
+ * @param sources the texts of files by the name under which diagnostics mention them; without a text there is no excerpt
+ */
+export function diagnosticsText(
+  diagnostics: readonly Diagnostic[],
+  sources: ReadonlyMap<string, string>,
+  options: DiagnosticsTextOptions,
+): string {
+  if (diagnostics.length === 0) return '';
+  const blocks = sortDiagnostics(diagnostics).map((diagnostic) => blockOf(diagnostic, sources, options).join('\n'));
+  return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}\n`;
+}
+
+/** `2 errors, 1 warning`. */
+export function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  const parts = [];
+  if (errors > 0) parts.push(style.red(countOf(errors, 'error')));
+  if (warnings > 0) parts.push(style.yellow(countOf(warnings, 'warning')));
+  return parts.join(', ');
+}
+
+const messageLength = 2000;
+
+function blockOf(
+  diagnostic: Diagnostic,
+  sources: ReadonlyMap<string, string>,
+  options: DiagnosticsTextOptions,
+): string[] {
+  const { style } = options;
+  const { severity, code, message, place, hint } = diagnostic;
+  const word = severity === 'error' ? style.red(style.bold('error')) : style.yellow(style.bold('warning'));
+  const head = [
+    ...(place ? [style.bold(placeText(place, options.cwd))] : []),
+    word,
+    code,
+    safeText(message, messageLength),
+  ];
+  const lines = [head.join(' '), ...excerptOf(place, sources, options)];
+  for (const other of diagnostic.related ?? []) {
+    lines.push(`  ${placeText(other.place, options.cwd)} ${safeText(other.message, messageLength)}`);
+    lines.push(...excerptOf(other.place, sources, options));
+  }
+  const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
+  if (trail.length > 0) lines.push(`  in ${trail.join(' › ')}`);
+  if (hint !== undefined) lines.push(`  ${style.cyan('hint:')} ${safeText(hint, messageLength)}`);
+  return lines;
+}
+
+function excerptOf(
+  place: Place | undefined,
+  sources: ReadonlyMap<string, string>,
+  options: DiagnosticsTextOptions,
+): string[] {
+  const text = place && sources.get(place.file);
+  if (place === undefined || text === undefined) return [];
+  return excerptLines(text, place, { style: options.style, width: (options.width ?? 100) - 2 }).map(
+    (line) => `  ${line}`,
+  );
+}
+
+function placeText(place: Place, cwd: string | undefined): string {
+  const inside = cwd !== undefined && place.file.startsWith(`${cwd}/`);
+  const file = inside ? place.file.slice(cwd.length + 1) : place.file;
+  return `${safeText(file)}:${place.start.line}:${place.start.column}`;
+}

@@ -1,0 +1,108 @@
+import { trailOf } from '../../graph/expand/draft.ts';
+import type { Graph, Step } from '../../graph/graph.ts';
+import type { Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+
+/** Where a value is written. `from`: under a task's own name it is not, but here. */
+export interface Origin {
+  place: Place;
+  from?: string;
+}
+
+/** One step as a manifest would say it if it said every step by itself. */
+export interface ExpandedStep {
+  address: string;
+  task: string;
+  kind: string;
+  /** Everything else in the order in which it is shown: `key`, `matrix`, `with`, `save` … */
+  values: { [name: string]: Json };
+  trail: string[];
+  /** By the way to a value: `kind`, `with.prompt`, `save`. */
+  origins: ReadonlyMap<string, Origin>;
+}
+
+export interface Expansion {
+  campaign: string;
+  /** `budget`, `service`, `selectors`, `prices`: as they hold for all steps. */
+  values: { [name: string]: Json };
+  steps: ExpandedStep[];
+}
+
+/** A manifest and what it expands to, joined: each value with the place where it is written. */
+export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
+  const tasks = new Map(manifest.tasks.map((task) => [task.id, { task, origins: originsOf(task, manifest) }]));
+  const { budget, concurrency, selectors, prices } = graph;
+  return {
+    campaign: graph.name,
+    values: {
+      ...(budget !== undefined && { budget: { credits: budget } }),
+      ...(concurrency !== undefined && { service: { concurrency } }),
+      ...(Object.keys(selectors).length > 0 && { selectors }),
+      ...(Object.keys(prices).length > 0 && { prices }),
+    },
+    steps: graph.steps.map((step) => {
+      const found = tasks.get(step.task);
+      return {
+        address: step.address,
+        task: step.task,
+        kind: step.kind,
+        values: valuesOf(step, found?.task),
+        // A template made it on the spot: no task of the manifest did.
+        trail: found === undefined ? [`upload of ${step.file?.path}`] : trailOf(step),
+        origins: found?.origins ?? new Map([['with', { place: step.place }]]),
+      };
+    }),
+  };
+}
+
+function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
+  const origins = new Map<string, Origin>();
+  for (const { field, path } of task.with) {
+    const from = path[0] === 'defaults' ? { from: `defaults.${path[1]}` } : {};
+    origins.set(`with.${field}`, { place: places.value(path), ...from });
+  }
+  const written: [string, boolean][] = [
+    ['kind', task.kind !== undefined],
+    ['key', task.key !== undefined],
+    ['matrix', task.matrix !== undefined],
+    ['save', task.save !== undefined],
+    ['tags', task.tags.length > 0],
+    ['timeout', task.timeoutMs !== undefined],
+    ['retry', task.retry !== undefined],
+    ['expect', task.expect !== undefined],
+    ['pin', task.pin === true],
+    ['needs', task.needs.length > 0],
+  ];
+  for (const [name, isWritten] of written) {
+    if (isWritten) origins.set(name, { place: places.value(taskPath(task.id, name)) });
+  }
+  return origins;
+}
+
+function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } {
+  const { key, matrix, take, request, needs, save, tags, timeoutMs, retry, expect, pin } = step;
+  return {
+    ...(key !== undefined && { key }),
+    ...(Object.keys(matrix).length > 0 && { matrix }),
+    ...(take !== undefined && { take }),
+    with: Object.fromEntries(Object.entries(request).map(([field, value]) => [field, writeReferences(value)])),
+    ...(needs.length > 0 && { needs }),
+    ...(save !== '' && { save }),
+    ...(tags.length > 0 && { tags }),
+    ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
+    ...(retry !== undefined && { retry: { ...retry } }),
+    ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
+    ...(pin === true && { pin }),
+    ...(task?.description !== undefined && { description: task.description }),
+  };
+}
+
+/** References as a person would write them, with the address of the step instead of the name of its task. */
+function writeReferences(value: Json): Json {
+  if (Array.isArray(value)) return value.map(writeReferences);
+  if (value === null || typeof value !== 'object') return value;
+  if (typeof value.$ref === 'string') return `{{${value.$ref}.${String(value.field)}}}`;
+  if (Array.isArray(value.$text)) return value.$text.map((part) => String(writeReferences(part))).join('');
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeReferences(item)]));
+}

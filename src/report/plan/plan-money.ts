@@ -1,0 +1,60 @@
+import type { PlanTotals } from '../../plan/plan.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import type { Style } from '../style.ts';
+import { padRight } from '../text-width.ts';
+
+/**
+ * The foot of a plan: what it costs, what was paid before, and what the caps leave.
+ * Quiet (nothing to do): only what was paid, and the budget.
+ */
+export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean }): string[] {
+  return moneyFacts(totals, options)
+    .filter((fact) => !options.isQuiet || !fact.isAboutThisPlan)
+    .map(({ label, text }) => `${options.style.dim(padRight(label, 12))}  ${text}`);
+}
+
+interface MoneyFact {
+  label: string;
+  text: string;
+  /** Says something about what this plan would do, not about the campaign. */
+  isAboutThisPlan: boolean;
+}
+
+function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] {
+  const { toSpend, unknownPrices, mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
+  const facts: MoneyFact[] = [];
+  const add = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: false });
+  const addOfPlan = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: true });
+  addOfPlan('to spend', options.style.bold(toSpendText(toSpend, unknownPrices)));
+  if (mayRetry !== undefined) {
+    addOfPlan(
+      'retries',
+      mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price',
+    );
+  }
+  add('already paid', creditsText(alreadyPaid));
+  if (held > 0) add('held', `${creditsText(held)} for creates whose outcome is not known`);
+  if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
+  if (budget !== undefined) add('budget', budgetText(totals, budget, options.style));
+  if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
+  if (balance !== undefined) add('balance', creditsText(balance));
+  return facts;
+}
+
+function toSpendText(toSpend: number, unknownPrices: number): string {
+  const known = countOf(toSpend, 'credit');
+  if (unknownPrices === 0) return known;
+  return `${known} + ${countOf(unknownPrices, 'step')} of unknown price (the first of each goes alone and prices the rest)`;
+}
+
+function budgetText(totals: PlanTotals, budget: number, style: Style): string {
+  const total = creditsText(budget);
+  const before = totals.budgetLeft;
+  if (before === undefined) return total;
+  if (totals.toSpend === 0 && totals.unknownPrices === 0) return `${total}, ${creditsText(before)} left`;
+  const after = before - totals.toSpend;
+  if (after < 0)
+    return style.red(`${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`);
+  const atMost = totals.unknownPrices > 0 ? 'at most ' : '';
+  return `${total}, ${creditsText(before)} left now, ${atMost}${creditsText(after)} after this plan`;
+}

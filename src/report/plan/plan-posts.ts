@@ -1,0 +1,18 @@
+import type { Plan } from '../../plan/plan.ts';
+import type { Style } from '../style.ts';
+import { padRight } from '../text-width.ts';
+import { postsOf, postsText } from './post-words.ts';
+
+/** What goes public, said apart from what is bought: no credit covers it, and nothing takes it back. */
+export function postLines({ rows }: Plan, { style }: { style: Style }): string[] {
+  const lines: string[] = [];
+  const add = (label: string, text: string) => lines.push(`${style.dim(padRight(label, 12))}  ${text}`);
+  const published = postsOf(rows, 'published');
+  const waiting = postsOf(rows, 'waiting');
+  const isChanged = rows.some(({ changedSince }) => changedSince === true);
+  if (published.length > 0) add('publishes', style.bold(postsText(published)));
+  if (waiting.length > 0)
+    add('waiting', `${postsText(waiting)}; apply --publish sends ${waiting.length === 1 ? 'it' : 'them'}`);
+  if (isChanged) add('posted', 'what is online stays as it is; only --redo of its very address sends another');
+  return lines;
+}

@@ -1,0 +1,165 @@
+import { isWork } from '../../plan/actions.ts';
+import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
+import { countOf } from '../numbers.ts';
+
+/** The order in which people read a plan: what costs most attention first. */
+const actionOrder: readonly Action[] = [
+  'create',
+  'redo',
+  'retry',
+  'attach',
+  'download',
+  'move',
+  'unresolved',
+  'failed',
+  'blocked',
+  'orphan',
+  'keep',
+];
+
+/** A line of a shown plan: one step, the kept steps of a task, or what a long list leaves out. */
+export type PlanItem =
+  | { is: 'row'; row: PlanRow }
+  /** `unneeded`: how many of them turned out not to be needed. */
+  | { is: 'kept'; task: string; kind: string; steps: number; unneeded: number }
+  | { is: 'more'; task: string; steps: number; credits: number; unknownPrices: number };
+
+export interface PlanGroup {
+  action: Action;
+  /** All rows of the action, shown or not. */
+  rows: PlanRow[];
+  items: PlanItem[];
+}
+
+const longList = 40;
+const shownOfLongList = 12;
+
+/**
+ * The rows by action. Unless `all` is given, kept steps are one item per task, and more than 40 rows of one task and
+ * action are cut to the first 12.
+ */
+export function groupPlanRows(plan: Plan, options: { all: boolean }): PlanGroup[] {
+  const byAction = groupBy(plan.rows, ({ action }) => action);
+  return actionOrder.flatMap((action) => {
+    const rows = byAction.get(action);
+    if (rows === undefined) return [];
+    return [{ action, rows, items: options.all ? rows.map(itemOf) : foldRows(action, rows) }];
+  });
+}
+
+function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
+  const items: PlanItem[] = [];
+  for (const [task, ofTask] of groupBy(rows, ({ task }) => task)) {
+    const kind = ofTask[0]?.kind ?? '';
+    if (action === 'keep') items.push(...foldKept(ofTask, { task, kind }));
+    else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
+    else {
+      const rest = ofTask.slice(shownOfLongList);
+      items.push(...ofTask.slice(0, shownOfLongList).map(itemOf), {
+        is: 'more',
+        task,
+        steps: rest.length,
+        credits: rest.reduce((sum, { credits }) => sum + (credits ?? 0), 0),
+        unknownPrices: rest.filter(({ credits }) => credits === null).length,
+      });
+    }
+  }
+  return items;
+}
+
+/** A step that is held back is always shown: nothing else would tell that its input changed. */
+function foldKept(rows: PlanRow[], of: { task: string; kind: string }): PlanItem[] {
+  const folded = rows.filter((row) => !isHeldBack(row));
+  const unneeded = folded.filter((row) => row.unneeded).length;
+  const kept: PlanItem[] = folded.length === 0 ? [] : [{ is: 'kept', ...of, steps: folded.length, unneeded }];
+  return [...kept, ...rows.filter(isHeldBack).map(itemOf)];
+}
+
+/** Its input changed, and it stays as it is all the same: it is pinned, or it is a post that is out. */
+export function isHeldBack({ wouldCost, changedSince }: PlanRow): boolean {
+  return wouldCost !== undefined || changedSince === true;
+}
+
+function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
+  const groups = new Map<Key, PlanRow[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function itemOf(row: PlanRow): PlanItem {
+  return { is: 'row', row };
+}
+
+/** Whether a run would do anything at all. */
+export function hasWork(plan: Plan): boolean {
+  return plan.rows.some(isWork);
+}
+
+/** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
+export function planHeadline(plan: Plan): string {
+  const counts = new Map<Action, number>();
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
+  for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
+  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting);
+  const steps = plan.rows.length - (counts.get('orphan') ?? 0);
+  const held = plan.rows.filter(isHeldBack).length;
+  const kept = (counts.get('keep') ?? 0) - held;
+  if (!hasWork(plan)) {
+    const upToDate =
+      kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+    const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
+    const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
+    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
+  }
+  counts.set('keep', kept);
+  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');
+}
+
+/** Posts that nobody has agreed to, and what needs them. */
+function waitingWords(waiting: number): string[] {
+  return waiting === 0 ? [] : [`${waiting} waiting for consent`];
+}
+
+function heldWords({ rows }: Plan): string[] {
+  const posted = rows.filter(({ changedSince }) => changedSince === true).length;
+  const held = rows.filter(isHeldBack).length - posted;
+  return [
+    ...(held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`]),
+    ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
+  ];
+}
+
+export function allUpToDate(steps: number): string {
+  return `Nothing to do: ${keptAll(steps)}`;
+}
+
+function keptAll(steps: number): string {
+  if (steps === 0) return 'there are no steps';
+  return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
+}
+
+const words: Readonly<Record<Action, string>> = {
+  create: 'to create',
+  redo: 'to redo',
+  retry: 'to retry',
+  attach: 'to collect',
+  download: 'to download',
+  move: 'to move',
+  unresolved: 'unresolved',
+  failed: 'failed',
+  blocked: 'blocked',
+  orphan: 'no longer in the manifest',
+  keep: 'up to date',
+};
+
+function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
+  return actions.flatMap((action) => {
+    const count = counts.get(action) ?? 0;
+    return count === 0 ? [] : [`${count} ${words[action]}`];
+  });
+}

@@ -1,0 +1,52 @@
+import type { PlanRow, PostTarget } from '../../plan/plan.ts';
+import { publishes } from '../../plan/post-consent.ts';
+import { countOf } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+
+/** What accounts are called by people, by id, where the service was asked. */
+export type AccountNames = ReadonlyMap<string, string>;
+
+const shownAccounts = 8;
+
+/** `3 posts to Instagram @lamps, at once`: how many, where and when. */
+export function postsText(targets: readonly PostTarget[], names: AccountNames = new Map()): string {
+  const most = targets.some(({ perhaps }) => perhaps === true) ? 'up to ' : '';
+  return `${most}${countOf(targets.length, 'post')} to ${accountsText(targets, names)}, ${timesText(targets)}`;
+}
+
+function accountsText(targets: readonly PostTarget[], names: AccountNames): string {
+  const accounts = [...new Set(targets.flatMap(({ accounts }) => accounts))];
+  const shown = accounts.slice(0, shownAccounts).map((id) => accountText(id, names));
+  const unnamed = targets.filter((target) => target.accounts.length === 0).length;
+  if (unnamed > 0) shown.push(accounts.length === 0 ? 'accounts that the request does not name' : 'others not named');
+  if (accounts.length > shownAccounts) shown.push(`${accounts.length - shownAccounts} more accounts`);
+  const last = shown.pop() ?? '';
+  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
+}
+
+function accountText(id: string, names: AccountNames): string {
+  const name = names.get(id);
+  return name === undefined ? `account ${safeText(id, 80)}` : safeText(name, 80);
+}
+
+function timesText(targets: readonly PostTarget[]): string {
+  const times = targets.flatMap(({ at }) => at ?? []).sort(compareTimes);
+  const now = targets.length - times.length;
+  const [first, last] = [times[0], times.at(-1)];
+  if (first === undefined || last === undefined) return 'at once';
+  const span =
+    first === last
+      ? `${times.length > 1 ? 'all ' : ''}at ${safeText(first, 40)}`
+      : `from ${safeText(first, 40)} to ${safeText(last, 40)}`;
+  return now === 0 ? span : `${now} at once, ${times.length} ${span}`;
+}
+
+function compareTimes(a: string, b: string): number {
+  return Date.parse(a) - Date.parse(b) || (a < b ? -1 : 1);
+}
+
+/** What the plan publishes, or would if somebody agreed. */
+export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
+  const isMeant = which === 'published' ? publishes : ({ blockedBy }: PlanRow) => blockedBy === 'consent';
+  return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
+}

@@ -1,0 +1,165 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import { spanText } from '../age-text.ts';
+import { bytesText, countOf, creditsText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import type { RunReporter } from './run-reporter.ts';
+import { noticeText, type RunView, settledText } from './run-view.ts';
+import { awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
+
+export interface LinesOptions {
+  style: Style;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** The fold of the run. Who calls `on` with an event has folded it in before. */
+  view: RunView;
+  /**
+   * Calls `call` every so many ms until the returned function is called. With it a heartbeat comes also while no event
+   * does; without it only events (a poll, a repeated create) bring one.
+   */
+  every?(ms: number, call: () => void): () => void;
+}
+
+const heartbeatMs = 30_000;
+
+/**
+ * A run for a log: one line per change, a heartbeat when nothing has changed for 30 s, one line at the end. Each line
+ * starts with an address or with our own words, and holds no control characters.
+ */
+export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
+  const { view } = options;
+  let startedAt = options.now();
+  let lastLineAt = startedAt;
+  let stopTicking = () => {};
+
+  const say = (line: string) => {
+    lastLineAt = options.now();
+    write(`${line}\n`);
+  };
+  const beat = () => {
+    if (options.now() - lastLineAt < heartbeatMs) return;
+    say(options.style.dim(`${progressText(view)} · ${moneyRow(view.money, options.now() - startedAt)}`));
+  };
+
+  return {
+    on(event) {
+      if (event.event === 'run-started') {
+        startedAt = options.now();
+        stopTicking();
+        stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
+      }
+      const line = lineOf(event, view, options);
+      if (line === undefined) beat();
+      else say(line);
+    },
+    async end() {
+      stopTicking();
+      if (view.campaign !== '') say(endText(view, view.end?.elapsedMs ?? options.now() - startedAt));
+    },
+  };
+}
+
+/** What an event changes for a reader; undefined when it says nothing new. */
+function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string | undefined {
+  switch (event.event) {
+    case 'run-started':
+      return `${safeText(event.campaign)}: ${startText(event)}`;
+    case 'step-started':
+      return event.action === 'attach'
+        ? stepLine(event.address, style.cyan('attached'), 'its job is running')
+        : undefined;
+    case 'create-repeated': {
+      const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
+      return stepLine(event.address, style.yellow('repeated'), detail);
+    }
+    case 'create-searched': {
+      const detail = `${safeText(event.because)}; the service's list is searched for its job`;
+      return stepLine(event.address, style.yellow('searching'), detail);
+    }
+    case 'job-found':
+      return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
+    case 'send-asked':
+      return stepLine(event.address, style.yellow('asking'), 'the answer to an earlier create of it was lost');
+    case 'send-settled':
+      return stepLine(event.address, style.yellow('asked'), safeText(settledText(event)));
+    case 'job-created': {
+      const left = leftText(view.money);
+      const price =
+        event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
+      const money = price === '' || left === '' ? '' : ` (${left})`;
+      const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
+      return stepLine(event.address, style.cyan('created'), detail);
+    }
+    case 'job-retried':
+      return stepLine(event.address, style.yellow('failed'), `${safeText(event.error)}; it is bought again`);
+    case 'file-uploaded': {
+      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
+      return stepLine(event.address, style.green('uploaded'), `${safeText(event.assetId, 48)}${size}`);
+    }
+    case 'output-saved': {
+      const { path, bytes } = event.output;
+      return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
+    }
+    case 'step-finished': {
+      const word = outcomeWord(event.outcome, style);
+      return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
+    }
+    case 'credits-awaited':
+      return `${style.yellow('paused')}  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`;
+    case 'spending-resumed':
+      return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
+    case 'spending-stopped':
+      return `${style.yellow('stopped')}  ${stoppingText(event)}`;
+    case 'noticed':
+      return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
+    case 'step-left':
+    case 'create-intended':
+    case 'job-progressed':
+    case 'job-completed':
+    case 'credits-changed':
+    case 'run-ended':
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
+  const { toSpend, unknownPrices } = event.totals;
+  const unknown = unknownPrices > 0 ? ` + ${countOf(unknownPrices, 'step')} of unknown price` : '';
+  return `${countOf(event.steps, 'step')}, ${creditsText(toSpend)} credits to spend${unknown}, ${event.concurrency} at a time`;
+}
+
+function stepLine(address: string, word: string, detail: string): string {
+  return `${safeText(address, 300)}  ${word}${detail === '' ? '' : `  ${detail}`}`;
+}
+
+function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
+  return how === 'downloaded' ? 'saved' : how;
+}
+
+/** Steps that are done have said so when their file was saved; those not started are counted at the end. */
+function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
+  switch (outcome) {
+    case 'done':
+    case 'left':
+      return undefined;
+    case 'unneeded':
+      return style.dim('not needed');
+    case 'failed':
+    case 'refused':
+    case 'lost':
+      return style.red(outcome);
+    case 'unresolved':
+    case 'blocked':
+      return style.yellow(outcome);
+    case 'running':
+      return style.yellow('still running');
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function secondsText(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,267 @@
+import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
+import type { Output } from '../../lock/record.ts';
+import type { Action } from '../../plan/plan.ts';
+import { isSettled, noSettledSteps, type SettledStage, type SettledSteps, settleStep } from './settled-steps.ts';
+
+/**
+ * Where a step stands for the person who watches. `waiting` is every step that no event has named yet; `working` has
+ * begun and has no job; `saving` has a finished job whose file is being fetched; `stays-paid` has a job that this run no
+ * longer watches; `kept` was up to date before; `awaits-consent` is a post that nobody agreed to, or what needs one.
+ */
+export type Stage =
+  | SettledStage
+  | 'working'
+  | 'running'
+  | 'saving'
+  | 'stays-paid'
+  | 'awaits-consent'
+  | Exclude<StepOutcome, 'done' | 'running'>;
+
+export interface StepView {
+  address: string;
+  task: string;
+  kind: string;
+  action: Action;
+  stage: Stage;
+  jobId?: string;
+  /** The job has ended well, so what is left to do is free. */
+  hasCompletedJob: boolean;
+  /** Charged in this run; `null` unknown. */
+  credits: number | null;
+  /** What went wrong, or why nothing was done. */
+  error?: string;
+  /** A create of it may have been sent. */
+  intended?: true;
+  /** The next run can find out what became of it. */
+  recoverable?: true;
+  output?: Output;
+}
+
+export interface TaskView {
+  id: string;
+  kind: string;
+  steps: number;
+  /** Steps per stage; the rest of `steps` waits. */
+  stages: Map<Stage, number>;
+}
+
+export interface Money {
+  spentNow: number;
+  spentEver: number;
+  held: number;
+  budget: number | null;
+  balance: number | null;
+}
+
+/** Everything a run has said so far. Screen, lines and summary read it; only `foldEvent` changes it. */
+export interface RunView {
+  campaign: string;
+  steps: number;
+  /** In the manifest's order. */
+  tasks: Map<string, TaskView>;
+  /** Steps that an event has named, but for those that are settled. */
+  stepsByAddress: Map<string, StepView>;
+  settled: SettledSteps;
+  money: Money;
+  stopped?: { because: StopReason; detail: string };
+  /** The account is empty, and until then one create is tried from time to time. */
+  awaited?: { until: string; nextTryAt: string };
+  /** In all pauses that ended well. */
+  waitedMs: number;
+  /** Each once, in the order in which they came; at most 100. */
+  notices: Set<string>;
+  end?: { exit: number; elapsedMs: number };
+}
+
+export function createRunView(): RunView {
+  return {
+    campaign: '',
+    steps: 0,
+    tasks: new Map(),
+    stepsByAddress: new Map(),
+    settled: noSettledSteps(),
+    money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
+    waitedMs: 0,
+    notices: new Set(),
+  };
+}
+
+const mostNotices = 100;
+
+/**
+ * Takes one event into the view. Events of different steps may come in any order; what comes late for a step that has
+ * ended changes nothing.
+ */
+export function foldEvent(view: RunView, event: RunEvent): void {
+  switch (event.event) {
+    case 'run-started':
+      startRun(view, event);
+      return;
+    case 'step-started':
+      putStep(view, event, { stage: 'working' });
+      return;
+    case 'step-left':
+      leaveStep(view, event);
+      return;
+    case 'create-intended':
+      changeStep(view, event.address, { intended: true });
+      return;
+    case 'create-repeated':
+    case 'create-searched':
+    case 'job-found':
+    case 'file-uploaded':
+    case 'send-asked':
+      return;
+    case 'send-settled':
+      if (view.notices.size < mostNotices)
+        view.notices.add(noticeText({ address: event.address, message: settledText(event) }));
+      return;
+    case 'job-retried':
+      changeStep(view, event.address, { stage: 'working' });
+      return;
+    case 'job-created':
+      changeStep(view, event.address, { stage: 'running', jobId: event.jobId, credits: event.credits });
+      if (event.balance !== null) view.money.balance = event.balance;
+      return;
+    case 'job-progressed':
+      // A finished job may be asked about once more, for a fresh link: the step does not go back.
+      if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
+        changeStep(view, event.address, { stage: 'running', jobId: event.jobId });
+      }
+      return;
+    case 'job-completed':
+      changeStep(view, event.address, { stage: 'saving', jobId: event.jobId, hasCompletedJob: true });
+      return;
+    case 'output-saved':
+      changeStep(view, event.address, { output: event.output, hasCompletedJob: true });
+      return;
+    case 'step-finished':
+      changeStep(view, event.address, {
+        stage: stageOf(event.outcome),
+        credits: event.credits,
+        ...(event.error !== undefined && { error: event.error }),
+        ...(event.recoverable && { recoverable: true as const }),
+      });
+      return;
+    case 'credits-changed': {
+      const { spentNow, spentEver, held, budget, balance } = event;
+      view.money = { spentNow, spentEver, held, budget, balance };
+      return;
+    }
+    case 'credits-awaited':
+      view.awaited = { until: event.until, nextTryAt: event.nextTryAt };
+      return;
+    case 'spending-resumed':
+      delete view.awaited;
+      view.waitedMs += event.waitedMs;
+      return;
+    case 'spending-stopped':
+      delete view.awaited;
+      view.stopped ??= { because: event.because, detail: event.detail };
+      return;
+    case 'noticed':
+      if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
+      return;
+    case 'run-ended': {
+      const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
+      view.money = { ...view.money, spentNow, spentEver, held, balance };
+      view.end = { exit, elapsedMs };
+      return;
+    }
+    default:
+      event satisfies never;
+  }
+}
+
+/** What became of a send that was asked about beside the steps. */
+export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
+  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
+  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
+  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
+}
+
+/** A notice with the step it is about. */
+export function noticeText(notice: { address?: string; message: string }): string {
+  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
+}
+
+function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started' }>): void {
+  const { totals } = event;
+  view.campaign = event.campaign;
+  view.steps = event.steps;
+  for (const { id, kind, steps } of event.tasks) view.tasks.set(id, { id, kind, steps, stages: new Map() });
+  view.money = {
+    spentNow: 0,
+    spentEver: totals.alreadyPaid,
+    held: totals.held,
+    budget: totals.budget ?? null,
+    balance: totals.balance ?? null,
+  };
+}
+
+/** Orphans are no steps of the manifest: they are counted nowhere. */
+function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
+  if (event.action === 'orphan') return;
+  const stage = event.blockedBy === 'consent' ? 'awaits-consent' : leftStage(event.action);
+  putStep(view, event, { stage, ...(event.action !== 'keep' && { error: event.reason }) });
+}
+
+function leftStage(action: Action): Stage {
+  switch (action) {
+    case 'keep':
+      return 'kept';
+    case 'failed':
+    case 'blocked':
+    case 'unresolved':
+      return action;
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+    case 'download':
+    case 'move':
+    case 'orphan':
+      return 'left';
+    default:
+      return action satisfies never;
+  }
+}
+
+function stageOf(outcome: StepOutcome): Stage {
+  return outcome === 'running' ? 'stays-paid' : outcome;
+}
+
+function putStep(
+  view: RunView,
+  step: { address: string; task: string; kind: string; action: Action },
+  change: { stage: Stage; error?: string },
+): void {
+  const { address, task, kind, action } = step;
+  if (view.stepsByAddress.has(address) || view.settled.addresses.has(address)) return;
+  const { stage } = change;
+  count(view, { task, stage }, 1);
+  if (isSettled(stage)) settleStep(view.settled, { address, stage });
+  else view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
+}
+
+function changeStep(view: RunView, address: string, change: Partial<StepView>): void {
+  const step = view.stepsByAddress.get(address);
+  if (step === undefined || hasEnded(step.stage)) return;
+  count(view, step, -1);
+  Object.assign(step, change);
+  count(view, step, 1);
+  const { stage, output } = step;
+  if (!isSettled(stage)) return;
+  settleStep(view.settled, { address, stage, ...(output !== undefined && { path: output.path }) });
+  view.stepsByAddress.delete(address);
+}
+
+function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
+  const stages = view.tasks.get(step.task)?.stages;
+  stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
+}
+
+/** Nothing more happens to the step in this run. */
+export function hasEnded(stage: Stage): boolean {
+  return stage !== 'working' && stage !== 'running' && stage !== 'saving';
+}

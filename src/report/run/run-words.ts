@@ -1,0 +1,114 @@
+import { spanText } from '../age-text.ts';
+import { countOf, creditsText, elapsedText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Money, RunView, Stage, TaskView } from './run-view.ts';
+
+export type Tone = 'plain' | 'bad' | 'unsure';
+
+/** A short text with the way it is to be coloured. */
+export interface Word {
+  text: string;
+  tone: Tone;
+}
+
+/** `7 of 12`, `2 running`, `1 failed`: what a row of the screen says about a task. */
+export function taskWords(task: TaskView): Word[] {
+  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
+  const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
+  const add = (count: number, word: string, tone: Tone) => {
+    if (count > 0) words.push({ text: `${count} ${word}`, tone });
+  };
+  add(of('working', 'running', 'saving'), 'running', 'plain');
+  add(of('failed', 'lost', 'refused'), 'failed', 'bad');
+  add(of('unresolved'), 'unresolved', 'unsure');
+  add(of('blocked'), 'blocked', 'unsure');
+  add(of('awaits-consent'), 'waiting for consent', 'unsure');
+  add(of('stays-paid'), 'to collect', 'unsure');
+  add(of('left'), 'not started', 'unsure');
+  return words;
+}
+
+/** How a task stands as a whole: `open` while any of its steps is to come or under way. */
+export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinished' {
+  const of = (stage: Stage) => task.stages.get(stage) ?? 0;
+  const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
+  if (named < task.steps || of('working') + of('running') + of('saving') > 0) return 'open';
+  if (of('failed') + of('lost') + of('refused') > 0) return 'failed';
+  return of('done') + of('kept') + of('unneeded') === task.steps ? 'done' : 'unfinished';
+}
+
+/** `credits 23 spent (5 now) · 6 held · of 120 · 0:41`. */
+export function moneyRow(money: Money, elapsedMs: number): string {
+  const { spentNow, spentEver, held, budget } = money;
+  const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
+  const parts = [`credits ${creditsText(spentEver)} spent${now}`];
+  if (held > 0) parts.push(`${creditsText(held)} held`);
+  if (budget !== null) parts.push(`of ${creditsText(budget)}`);
+  return [...parts, elapsedText(elapsedMs)].join(' · ');
+}
+
+/** `12 of 60 left`, or what the service says is left; empty where nothing is known. */
+export function leftText(money: Money): string {
+  const { budget, spentEver, held, balance } = money;
+  if (budget !== null) return `${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`;
+  return balance === null ? '' : `balance ${creditsText(balance)}`;
+}
+
+/** `7 of 12 done, 2 running`: the whole run on one line. */
+export function progressText(view: RunView): string {
+  const counts = new Map<Stage, number>(view.settled.stages);
+  for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
+  const all: TaskView = { id: '', kind: '', steps: view.steps, stages: counts };
+  return taskWords(all)
+    .map(({ text }, index) => (index === 0 ? `${text} done` : text))
+    .join(', ');
+}
+
+/** `waiting for credits until 14:05; next try in 2 min`, by this machine's clock and time zone. */
+export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
+  const until = new Date(awaited.until);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(until.getHours())}:${two(until.getMinutes())}`;
+  const isToday = until.toDateString() === new Date(now).toDateString();
+  const day = isToday ? '' : ` on ${until.getFullYear()}-${two(until.getMonth() + 1)}-${two(until.getDate())}`;
+  const leftMs = Date.parse(awaited.nextTryAt) - now;
+  const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
+  return `waiting for credits until ${time}${day}; ${next}`;
+}
+
+/** The end of a run on one line. */
+export function endText(view: RunView, elapsedMs: number): string {
+  const spent = countOf(view.money.spentNow, 'credit');
+  return `${safeText(view.campaign)}: ${progressText(view)}; ${spent} spent in ${elapsedText(elapsedMs)}`;
+}
+
+/** Why no further create is sent, in the words of a sentence's beginning. */
+export function stopText(stopped: NonNullable<RunView['stopped']>): string {
+  const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
+  switch (stopped.because) {
+    case 'budget':
+      return `nothing more is bought, the budget is used up${detail}`;
+    case 'balance':
+      return `nothing more is bought, the account has too few credits${detail}`;
+    case 'auth':
+      return `nothing more is bought, the service refuses the key${detail}`;
+    case 'signal':
+      return `nothing more is bought, the run was interrupted${detail}`;
+    case 'disk':
+      return `nothing more is bought, this machine cannot write${detail}`;
+    case 'error':
+      return `nothing more is bought, something went wrong here${detail}`;
+    case 'unreachable':
+      return `nothing more is bought, the service cannot be reached${detail}`;
+    case 'failure':
+      return `nothing more is bought after a failure (--on-error finish)${detail}`;
+    default:
+      return stopped.because satisfies never;
+  }
+}
+
+/** The same while the run still goes on: what is being waited for, and how not to wait. */
+export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
+  const text = stopText(stopped);
+  return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;
+}

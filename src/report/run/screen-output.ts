@@ -1,0 +1,115 @@
+import { DefaultRenderer, ProcessOutput, Spinner } from 'listr2';
+import { displayWidth } from '../text-width.ts';
+
+/** As much of a terminal as the screen needs. `columns` and `rows` are read again for every frame. */
+export interface ScreenStream {
+  write(text: string): unknown;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export const defaultColumns = 80;
+export const defaultRows = 24;
+const escapeCharacter = '\u001b';
+export const showCursor = `${escapeCharacter}[?25h`;
+const hideCursor = `${escapeCharacter}[?25l`;
+const eraseLineAndGoUp = `${escapeCharacter}[2K${escapeCharacter}[1A`;
+const escapeSequence = new RegExp(`${escapeCharacter}\\[[0-9;?]*[A-Za-z]`, 'g');
+
+/**
+ * Where listr2 writes. Its own takes over both standard streams, which would hold back data on stdout, and copies the
+ * terminal's size once; this one writes to the given stream only and asks for the size each time.
+ */
+export class ScreenOutput extends ProcessOutput {
+  readonly #stream: ScreenStream;
+  readonly #view: NodeJS.WriteStream;
+  #frame = '';
+  #frameColumns = 0;
+
+  constructor(stream: ScreenStream) {
+    super();
+    this.#stream = stream;
+    const view = {
+      write: (text: string) => this.#writeFrame(text),
+      get columns() {
+        return stream.columns ?? defaultColumns;
+      },
+      get rows() {
+        return stream.rows ?? defaultRows;
+      },
+    };
+    this.#view = view as unknown as NodeJS.WriteStream;
+  }
+
+  /**
+   * A terminal that has become narrower has folded the rows of the last frame, so that it takes more lines than were
+   * written: these are erased first, the others the frame erases itself.
+   */
+  #writeFrame(text: string): void {
+    const columns = this.#view.columns;
+    const folded = columns < this.#frameColumns ? foldedLines(this.#frame, columns) : 0;
+    this.#stream.write(`${eraseLineAndGoUp.repeat(folded)}${text}`);
+    this.#frame = text;
+    this.#frameColumns = columns;
+  }
+
+  override get stdout(): NodeJS.WriteStream {
+    return this.#view;
+  }
+
+  override get stderr(): NodeJS.WriteStream {
+    return this.#view;
+  }
+
+  override hijack(): void {
+    this.#stream.write(hideCursor);
+  }
+
+  override release(): void {
+    this.#stream.write(showCursor);
+  }
+
+  override toStdout(text: string, withEnd = true): boolean {
+    this.#stream.write(withEnd ? `${text}\n` : text);
+    return true;
+  }
+
+  override toStderr(text: string, withEnd = true): boolean {
+    return this.toStdout(text, withEnd);
+  }
+}
+
+function foldedLines(frame: string, columns: number): number {
+  const widths = frame.replace(escapeSequence, '').split('\n').map(displayWidth);
+  return widths.reduce((lines, width) => lines + Math.max(0, Math.ceil(width / columns) - 1), 0);
+}
+
+/**
+ * listr2 draws only when stdout is a terminal, and takes that one's width; here whoever creates the screen has decided
+ * both, and rows come cut to the width. A row that begins with a space stands without an icon; a blank one is hidden.
+ */
+export class ScreenRenderer extends DefaultRenderer {
+  static override nonTTY = true;
+
+  protected override format(message: string, icon: string, level: number): string[] {
+    if (message.trim() === '') return [];
+    const row = message.startsWith(' ') ? message : `${icon} ${message}`;
+    // listr2 leaves a space where a suffix would stand.
+    return [`${'  '.repeat(Math.max(0, level))}${row.trimEnd()}`];
+  }
+}
+
+/** Before each frame the texts are brought up to date, so that a burst of events costs one frame. */
+export class FrameSpinner extends Spinner {
+  readonly #beforeFrame: () => void;
+
+  constructor(beforeFrame: () => void) {
+    super();
+    this.#beforeFrame = beforeFrame;
+  }
+
+  override spin(): void {
+    super.spin();
+    this.#beforeFrame();
+  }
+}

@@ -1,0 +1,163 @@
+import { call } from '../../plan/advice.ts';
+import { isPost } from '../../plan/post-record.ts';
+import { spanText } from '../age-text.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import type { RunView, Stage, StepView } from './run-view.ts';
+import { stopText } from './run-words.ts';
+import { addFile } from './settled-steps.ts';
+import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
+
+export interface SummaryOptions extends TroubleOptions {
+  /** The folder that output paths are relative to, as a person here would write it; empty for the working folder. */
+  outputs?: string;
+  /** The money is play money. */
+  sandbox?: boolean;
+}
+
+const shownNotices = 10;
+
+/**
+ * What a run has done, from the fold of its events: what is done, what failed and how to go on, what is left, where the
+ * files are, and the money. Also of a run that was broken off. Ends with a line feed.
+ */
+export function summaryText(view: RunView, options: SummaryOptions): string {
+  const steps = [...view.stepsByAddress.values()];
+  const blocks = [
+    [headline(view, steps, options.style)],
+    ...troubleBlocks(steps, options),
+    openBlock(view, steps, options),
+    noticeBlock(view, options.style),
+    [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+function headline(view: RunView, steps: StepView[], style: Style): string {
+  const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
+  const done = (view.settled.stages.get('done') ?? 0) + unneeded;
+  const kept = view.settled.stages.get('kept') ?? 0;
+  const name = style.bold(safeText(view.campaign));
+  const notes = [
+    ...(kept > 0 ? [`${kept} of them from before`] : []),
+    ...(unneeded > 0 ? [`${unneeded} turned out not to be needed`] : []),
+  ];
+  const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+  if (done + kept === view.steps) return `${name}: ${style.green(`all ${countOf(view.steps, 'step')} done`)}${before}`;
+  return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
+}
+
+/** What goes on without us, and what was never begun. */
+function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
+  const lines: string[] = [];
+  const goingOn = inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
+  const unsaved = inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
+  const unsure = inStage('working').filter(({ intended }) => intended).length;
+  const idle = inStage('working').length - unsure;
+  const named = view.settled.addresses.size + steps.length;
+  const unstarted = inStage('left').length + view.steps - named + idle;
+  if (goingOn > 0) {
+    lines.push(
+      `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
+    );
+  }
+  if (unsaved > 0) {
+    lines.push(`${countOf(unsaved, 'job')} ${are(unsaved)} finished and paid, not saved yet; run again to fetch`);
+  }
+  if (unsure > 0) {
+    const outcome = unsure === 1 ? 'its outcome is' : 'their outcomes are';
+    lines.push(
+      `${countOf(unsure, 'create')} ${were(unsure)} on the wire, ${outcome} not known yet; run again to find out`,
+    );
+  }
+  if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
+  if (view.waitedMs > 0) lines.push(`waited ${spanText(view.waitedMs)} for credits`);
+  if (view.stopped !== undefined) lines.push(stopText(view.stopped), ...wayOn(view.stopped, options));
+  else if (goingOn + unsaved + unsure + unstarted > 0) lines.push(`to go on: ${options.paste(call('apply'))}`);
+  return lines;
+}
+
+/** What a person can do about it. */
+function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): string[] {
+  const apply = paste(call('apply'));
+  switch (because) {
+    case 'balance':
+      return sandbox === true
+        ? [`it is play money: without --sandbox-credits there is enough of it: ${apply}`]
+        : [
+            `top up the account at the service, then: ${apply}`,
+            `or let the run wait until that is done: ${paste(call('apply', '--wait-for-balance', '2h'))}`,
+          ];
+    case 'budget':
+      return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
+    case 'auth':
+    case 'unreachable':
+      return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
+    case 'signal':
+    case 'disk':
+    case 'failure':
+    case 'error':
+      return [`to go on: ${apply}`];
+    default:
+      return because satisfies never;
+  }
+}
+
+function noticeBlock(view: RunView, style: Style): string[] {
+  const notices = [...view.notices];
+  if (notices.length === 0) return [];
+  const hidden = notices.length - shownNotices;
+  return [
+    style.yellow('noticed'),
+    ...notices.slice(0, shownNotices).map((notice) => `  ${safeText(notice)}`),
+    ...(hidden > 0 ? [`  … and ${countOf(hidden, 'more notice')}`] : []),
+  ];
+}
+
+function fileLines(view: RunView, steps: StepView[], outputs: string): string[] {
+  const { count, path, folder } = steps.reduce(
+    (files, { output }) => (output === undefined ? files : addFile(files, output.path)),
+    view.settled.files,
+  );
+  if (count === 0) return [];
+  const within = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
+  if (count === 1) return [`saved    ${safeText(`${within}${path}`)}`];
+  const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
+  return [`saved    ${countOf(count, 'file')} in ${safeText(shared === '' ? './' : shared)}`];
+}
+
+/** What went public in this run, and what still waits for somebody to agree. */
+function postLines(view: RunView): string[] {
+  const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
+  const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
+  const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
+  const parts = [
+    ...(done > 0 ? [`${creditsText(done)} published now`] : []),
+    ...(kept > 0 ? [`${creditsText(kept)} before`] : []),
+    ...(waiting > 0 ? [`${creditsText(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for consent`] : []),
+  ];
+  return done + waiting === 0 ? [] : [`posts    ${parts.join(' · ')}`];
+}
+
+function moneyLines(view: RunView): string[] {
+  const { spentNow, spentEver, held, budget, balance } = view.money;
+  const parts = [`${creditsText(spentNow)} spent now`, `${creditsText(spentEver)} over all runs`];
+  if (held > 0) parts.push(`${creditsText(held)} held for creates whose outcome is not known`);
+  if (budget !== null)
+    parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
+  if (balance !== null) parts.push(`balance ${creditsText(balance)}`);
+  return [`credits  ${parts.join(' · ')}`];
+}
+
+function are(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}
+
+function were(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}

@@ -1,0 +1,200 @@
+import { kinds } from '../../kinds/index.ts';
+import { call } from '../../plan/advice.ts';
+import { writeName } from '../../plan/names.ts';
+import { isPost } from '../../plan/post-record.ts';
+import type { Paste } from '../advice-text.ts';
+import { countOf } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import type { Stage, StepView } from './run-view.ts';
+
+export interface TroubleOptions {
+  style: Style;
+  /** Writes the commands of the hints. */
+  paste: Paste;
+  /** Steps whose file is here and paid for, and not what their task expects. */
+  unfit?: ReadonlySet<string>;
+}
+
+const shownGroups = 10;
+const shownNames = 5;
+
+/** Steps to which the same thing happened. */
+interface Group {
+  text: string;
+  steps: StepView[];
+}
+
+/** What went wrong, equal things as one, and for all of them the one command that mends them. */
+export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
+  return [
+    failedBlock(inStage(steps, 'failed', 'lost'), options),
+    refusedBlock(inStage(steps, 'refused'), options),
+    unresolvedBlock(inStage(steps, 'unresolved'), options),
+    blockedBlock(inStage(steps, 'blocked'), options),
+  ];
+}
+
+function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
+  return steps.filter(({ stage }) => stages.includes(stage));
+}
+
+/** A failed job is bought anew only on request; a finished one whose file could not be fetched is only fetched. */
+function failedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
+  if (steps.length === 0) return [];
+  const { style, paste, unfit } = options;
+  const isUnfit = (step: StepView) => step.output !== undefined || unfit?.has(step.address) === true;
+  const kept = steps.filter(isUnfit);
+  const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
+  const failed = steps.filter((step) => !isUnfit(step) && !step.hasCompletedJob);
+  const them = (some: readonly StepView[]) => (some.length === 1 ? 'it' : 'them');
+  const are = (some: readonly StepView[]) => (some.length === 1 ? 'it is' : 'they are');
+  const redo = (words: string) => paste(call('apply', '--redo', words));
+  const mends = (some: readonly StepView[], select: string | undefined, mend: () => string) =>
+    some.length === 0 ? [] : [...groupLines(some, { ...options, select }), `    ${mend()}`];
+  return [
+    style.red('failed'),
+    ...mends(
+      failed,
+      statesOf(failed),
+      () => `to buy ${failed.length === 1 ? 'it' : `all ${failed.length}`} again: ${redo(failedNames(failed))}`,
+    ),
+    ...mends(
+      unsaved,
+      'state:running',
+      () => `${are(unsaved)} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
+    ),
+    ...mends(kept, undefined, () => `${are(kept)} paid and kept; to buy ${them(kept)} again: ${redo(namesOf(kept))}`),
+  ];
+}
+
+/** One by its address, several by what became of them. */
+function failedNames(steps: readonly StepView[]): string {
+  return steps.length === 1 ? namesOf(steps) : statesOf(steps);
+}
+
+function statesOf(steps: readonly StepView[]): string {
+  const states = (['failed', 'lost'] as const).filter((state) => steps.some(({ stage }) => stage === state));
+  return states.map((state) => `state:${state}`).join(' ');
+}
+
+function namesOf(steps: readonly StepView[]): string {
+  const [only, ...others] = steps;
+  // A whole address that stands alone is always that address.
+  if (only !== undefined && others.length === 0) return only.address;
+  return steps.map(({ address }) => writeName(address)).join(' ');
+}
+
+function refusedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
+  if (steps.length === 0) return [];
+  const { style, paste } = options;
+  return [
+    `${style.red('refused')}, nothing was charged`,
+    ...groupLines(steps, { ...options, select: undefined }),
+    `    when the cause is mended: ${paste(call('apply'))}`,
+  ];
+}
+
+function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
+  if (steps.length === 0) return [];
+  const { style, paste } = options;
+  const isListed = ({ kind }: StepView) => kinds[kind]?.recovery === 'list';
+  const open = steps.filter(({ recoverable }) => recoverable !== true);
+  const listed = steps.filter((step) => step.recoverable === true && isListed(step));
+  const replayed = steps.filter((step) => step.recoverable === true && !isListed(step));
+  const apply = paste(call('apply'));
+  const mends = (some: readonly StepView[], mend: (first: StepView) => string) => {
+    const [first] = some;
+    return first === undefined
+      ? []
+      : [...groupLines(some, { ...options, select: 'state:unresolved' }), `    ${mend(first)}`];
+  };
+  const decide = ({ address, kind }: StepView) => {
+    const them = open.length === 1 ? '' : ', one after the other';
+    const ways = isPost(kind) ? '--job and its id, or --not-spent' : '--job and its id, --not-spent or --spend-again';
+    return `to decide${them}, with ${ways}: ${paste(call('resolve', address))}`;
+  };
+  return [
+    `${style.yellow('unresolved')}, it is not known whether these were charged`,
+    ...mends(replayed, () => `run it again, the same key is sent, which pays once: ${apply}`),
+    ...mends(listed, () => `run it again, the service's list is searched first, which pays once: ${apply}`),
+    ...mends(open, decide),
+  ];
+}
+
+/** Most of them wait for something that failed: they are told by task, not one by one. */
+function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): string[] {
+  if (steps.length === 0) return [];
+  const groups = groupBy(steps, ({ task, error = '' }) => {
+    const need = waitsFor(error);
+    return need === undefined ? error : `${task} ${need.is}`;
+  });
+  const lines = groups.slice(0, shownGroups).map(({ steps: [first, ...others] }) => {
+    if (first === undefined) return '';
+    const need = waitsFor(first.error ?? '');
+    if (others.length === 0) return errorLine(first);
+    const all = [first, ...others];
+    if (need === undefined)
+      return `  ${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortList(all)}`;
+    const needs = [...new Set(all.flatMap(({ error = '' }) => waitsFor(error)?.address ?? []))];
+    const which = `${shortNames(needs)}, which ${needs.length === 1 ? 'is' : 'are'} ${need.is}`;
+    return `  ${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${safeText(which, 2000)}`;
+  });
+  return [style.yellow('blocked'), ...lines, ...moreGroups(groups)];
+}
+
+function waitsFor(error: string): { address: string; is: string } | undefined {
+  const [, address, is] = /^needs (\S+), which is ([^(]+)/.exec(error) ?? [];
+  return address === undefined || is === undefined ? undefined : { address, is: is.trim() };
+}
+
+/** A line for a single step, two for several with the same text. */
+function groupLines(steps: readonly StepView[], options: TroubleOptions & { select: string | undefined }): string[] {
+  const groups = groupBy(steps, textOf);
+  const lines = groups.slice(0, shownGroups).flatMap(({ text, steps: same }) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    if (same.length === 1) return [errorLine(first)];
+    return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortList(same)}`];
+  });
+  const isCut = groups.some((group) => group.steps.length > shownNames) || groups.length > shownGroups;
+  const { paste, select } = options;
+  const list = isCut && select !== undefined ? paste(call('status', '--list', '--select', select)) : undefined;
+  return [...lines, ...moreGroups(groups), ...(list === undefined ? [] : [`    all of them: ${list}`])];
+}
+
+function moreGroups(groups: readonly Group[]): string[] {
+  const hidden = groups.slice(shownGroups).reduce((sum, { steps }) => sum + steps.length, 0);
+  return hidden === 0 ? [] : [`  … and ${countOf(hidden, 'more step')}`];
+}
+
+function groupBy(steps: readonly StepView[], textFor: (step: StepView) => string): Group[] {
+  const groups = new Map<string, Group>();
+  for (const step of steps) {
+    const text = textFor(step);
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { text, steps: [step] });
+    else group.steps.push(step);
+  }
+  return [...groups.values()];
+}
+
+/** What happened, without what only names the step and its job. */
+function textOf({ address, jobId, error = '' }: StepView): string {
+  const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
+  return without.replaceAll(address, '…');
+}
+
+function shortList(steps: readonly StepView[]): string {
+  return shortNames(steps.map(({ address }) => address));
+}
+
+function shortNames(names: readonly string[]): string {
+  const shown = names.slice(0, shownNames).map((name) => safeText(name, 300));
+  const hidden = names.length - shown.length;
+  return `${shown.join(', ')}${hidden > 0 ? `, … and ${hidden} more` : ''}`;
+}
+
+function errorLine({ address, error }: StepView): string {
+  return `  ${safeText(address, 300)}${error === undefined ? '' : `  ${safeText(error)}`}`;
+}

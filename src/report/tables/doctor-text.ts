@@ -1,0 +1,68 @@
+import type { Json } from '../../ground/json.ts';
+import type { Advice } from '../../plan/advice.ts';
+import { adviceText, type Paste } from '../advice-text.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+
+/** One thing that was looked at. */
+export interface Finding {
+  /** What it belongs to: `environment`, `service`, `locks`, … */
+  about: string;
+  state: 'ok' | 'warning' | 'problem';
+  /** What was seen, without a full stop. */
+  text: string;
+  /** What to do about it. */
+  hint?: Advice;
+  /** What the command ends with because of it; only for problems. */
+  exit?: number;
+}
+
+/** A line for each finding, under the thing that it belongs to, and the sum at the end. */
+export function doctorText(findings: readonly Finding[], options: { style: Style; paste: Paste }): string {
+  const { style } = options;
+  const groups = [...new Set(findings.map(({ about }) => about))];
+  const lines = groups.flatMap((about) => [
+    style.bold(about),
+    ...findings.filter((finding) => finding.about === about).flatMap((finding) => findingLines(finding, options)),
+  ]);
+  return `${lines.join('\n')}\n\n${sumText(findings, style)}\n`;
+}
+
+function findingLines({ state, text, hint }: Finding, { style, paste }: { style: Style; paste: Paste }): string[] {
+  const lines = [`  ${stateWord(state, style)}  ${safeText(text, 1000)}`];
+  if (hint !== undefined) lines.push(`           ${style.cyan('→')} ${adviceText(hint, paste)}`);
+  return lines;
+}
+
+function stateWord(state: Finding['state'], style: Style): string {
+  switch (state) {
+    case 'ok':
+      return style.green('ok     ');
+    case 'warning':
+      return style.yellow('warning');
+    case 'problem':
+      return style.red('problem');
+    default:
+      return state satisfies never;
+  }
+}
+
+function sumText(findings: readonly Finding[], style: Style): string {
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
+  const [problems, warnings] = [count('problem'), count('warning')];
+  const words = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+  if (problems > 0) return style.red(`${words(problems, 'problem')}, ${words(warnings, 'warning')}`);
+  return warnings > 0 ? style.yellow(words(warnings, 'warning')) : style.green('all is well');
+}
+
+export function doctorJson(findings: readonly Finding[], exit: number, paste: Paste): Json {
+  return {
+    mediabatch: 'doctor',
+    version: 1,
+    exit,
+    findings: findings.map(({ exit: _exit, hint, ...finding }) => ({
+      ...finding,
+      ...(hint !== undefined && { hint: adviceText(hint, paste) }),
+    })),
+  };
+}

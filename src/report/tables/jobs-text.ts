@@ -1,0 +1,80 @@
+import type { Json } from '../../ground/json.ts';
+import { ageText } from '../age-text.ts';
+import { creditsText } from '../numbers.ts';
+import type { Style } from '../style.ts';
+import { type Cell, tableText } from './table.ts';
+
+/** A job as the service lists it, and what the locks here know about it. */
+export interface JobRow {
+  kind: string;
+  jobId: string;
+  status: string;
+  createdAt?: string;
+  model?: string;
+  prompt?: string;
+  credits?: number;
+  error?: string;
+  url?: string;
+  /** The step that it belongs to. Absent: no lock here knows the job. */
+  step?: { lock: string; address: string };
+}
+
+export function jobsText(rows: readonly JobRow[], options: { style: Style; width?: number; now: number }): string {
+  const { style } = options;
+  const columns = [
+    { title: 'kind' },
+    { title: 'state' },
+    { title: 'age', align: 'right' as const },
+    { title: 'credits', align: 'right' as const },
+    { title: 'model', least: 8 },
+    { title: 'step', least: 12, cut: 'middle' as const },
+    { title: 'prompt', least: 10 },
+    { title: 'job id' },
+  ];
+  const cells = rows.map((row): Cell[] => [
+    row.kind,
+    stateCell(row.status, style),
+    ageText(row.createdAt, options.now),
+    creditsText(row.credits ?? null),
+    row.model ?? '',
+    row.step === undefined ? { text: 'not on record', paint: style.yellow } : row.step.address,
+    row.error ?? row.prompt ?? '',
+    row.jobId,
+  ]);
+  return tableText(columns, cells, options);
+}
+
+function stateCell(status: string, style: Style): Cell {
+  switch (status) {
+    case 'COMPLETED':
+      return { text: 'completed', paint: style.green };
+    case 'FAILED':
+      return { text: 'failed', paint: style.red };
+    case 'QUEUED':
+    case 'PROCESSING':
+      return { text: status.toLowerCase(), paint: style.cyan };
+    default:
+      return status;
+  }
+}
+
+export interface JobsFacts {
+  jobs: readonly JobRow[];
+  /** There were more than were asked for. */
+  more: boolean;
+  /** Kinds whose jobs the service does not list. */
+  unlisted: readonly string[];
+  /** The locks that were looked at. */
+  locks: readonly string[];
+}
+
+export function jobsJson({ jobs, more, unlisted, locks }: JobsFacts): Json {
+  return {
+    mediabatch: 'jobs',
+    version: 1,
+    jobs: jobs.map(({ step, ...job }) => ({ ...job, step: step === undefined ? null : { ...step } })),
+    more,
+    unlisted: [...unlisted],
+    locks: [...locks],
+  };
+}

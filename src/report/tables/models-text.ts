@@ -1,0 +1,41 @@
+import type { Json } from '../../ground/json.ts';
+import { creditsText } from '../numbers.ts';
+import type { Style } from '../style.ts';
+import { tableText } from './table.ts';
+import type { Source } from './voices-text.ts';
+
+/** One model, from the service's documentation, its catalog, or both. */
+export interface ModelRow {
+  kind: string;
+  model: string;
+  /** Per job. `null`: not known, which is not free. */
+  credits: number | null;
+  aliasOf?: string;
+  /** The one that is taken when the request names none. */
+  isDefault: boolean;
+  /** Who knows it. */
+  known: 'documented' | 'catalog' | 'both';
+  notes: string;
+}
+
+export function modelsText(rows: readonly ModelRow[], options: { style: Style; width?: number }): string {
+  const columns = [
+    { title: 'kind' },
+    { title: 'model' },
+    { title: 'credits', align: 'right' as const },
+    { title: 'alias of' },
+    { title: 'notes', least: 16 },
+  ];
+  const cells = rows.map(({ kind, model, credits, aliasOf, isDefault, notes }) => [
+    { text: kind, paint: options.style.dim },
+    { text: model, paint: options.style.bold },
+    creditsText(credits),
+    aliasOf ?? '',
+    isDefault && !/\bdefault\b/i.test(notes) ? `The default. ${notes}`.trim() : notes,
+  ]);
+  return tableText(columns, cells, options);
+}
+
+export function modelsJson(rows: readonly ModelRow[], source: Source): Json {
+  return { mediabatch: 'models', version: 1, source, models: rows.map((row) => ({ ...row })) };
+}

@@ -1,0 +1,179 @@
+import type { Json } from '../../ground/json.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { parseRetryAfter, readRecord } from '../fields.ts';
+import type { HttpAnswer } from '../http.ts';
+import { readResult } from '../job-result.ts';
+import { hasMore, pagePath, pageSize, readPageSize, readTotal } from '../list-page.ts';
+import { gainOf, sparingPriceOf } from './cost.ts';
+import { type AskedPage, ListPlaces, type ShownPage } from './list-places.ts';
+import { ListTrust } from './list-trust.ts';
+import type { WatchedJob } from './watched-job.ts';
+
+type Data = { [key: string]: Json };
+
+export interface Page {
+  page: number;
+  /** What is to be heard, weighted, in ms. */
+  gain: number;
+}
+
+export type Told =
+  | { is: 'throttled'; afterMs: number | null }
+  | { is: 'unreadable' }
+  /** `ended`: over, with all that is needed. `doubtful`: to be asked about one by one. */
+  | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
+
+/** Two looks at the same part of a list are never closer than this: “every few seconds” is what is asked for. */
+const listFloorMs = 2000;
+/** A page costs as much as looks at so many of the jobs that are waited for. */
+const pageCost = 1 / 16;
+/** What is worth a look is thought about as often. */
+const thoughtMs = 250;
+const failureMs = 1000;
+/** So long a list has the time to be the first with some news: many jobs are not looked at one by one meanwhile. */
+const leastHopeMs = 6000;
+/** One job is asked about by itself. */
+const fewestJobs = 2;
+
+/** The watched jobs of one kind, and the list that tells of many of them at once. */
+export class JobList {
+  readonly jobs = new Set<WatchedJob>();
+  readonly #kind: Kind;
+  readonly #clock: { now(): number };
+  readonly #trust: ListTrust;
+  readonly #places: ListPlaces;
+  #notBefore = 0;
+  #thoughtAt = 0;
+  #readAt = 0;
+  #hopingSince: number | undefined;
+  #isReading = false;
+  #failures = 0;
+
+  constructor(kind: Kind, clock: { now(): number }) {
+    this.#kind = kind;
+    this.#clock = clock;
+    this.#places = new ListPlaces(this.jobs, { isPaged: kind.list?.paged === true, size: pageSize });
+    // Reading the list of clippings does not bring them up to date, by its documentation.
+    this.#trust = new ListTrust(clock, kind.name === 'clipping' ? 'stale' : 'unknown');
+  }
+
+  add(job: WatchedJob): void {
+    this.jobs.add(job);
+    this.#places.add(job);
+  }
+
+  /** Whether this job's news comes with the list. */
+  tells(job: WatchedJob): boolean {
+    return this.#trust.isTrusted && this.jobs.size >= fewestJobs && job.missing < 2;
+  }
+
+  /** Until when a look at this job alone is put off, because its list may be about to tell; ms since 1970. */
+  heldUntil(job: WatchedJob, now: number): number {
+    if (!this.#trust.isUnknown || this.jobs.size < fewestJobs || this.#failures > 0) return 0;
+    if (job.missing >= 2 || job.known.samples.length === 0) return 0;
+    this.#hopingSince ??= now;
+    return this.#hopingSince + Math.max(leastHopeMs, job.known.distribution.quantile(0.5) / 5);
+  }
+
+  /** When it is worth thinking about the list again. */
+  nextCheckAt(): number {
+    if (this.jobs.size < fewestJobs || !this.#trust.isAskable || this.#isReading) return Number.POSITIVE_INFINITY;
+    return Math.max(this.#notBefore, this.#thoughtAt + thoughtMs);
+  }
+
+  /** The page from which most is to be heard, if that is worth a request now. */
+  bestPage(now: number): Page | undefined {
+    if (this.nextCheckAt() > now) return undefined;
+    this.#thoughtAt = now;
+    const gains = new Map<number, number>();
+    const pageOf = this.#places.pages();
+    let worth = Number.POSITIVE_INFINITY;
+    let [waiting, oldest, isKnown] = [0, 0, false];
+    for (const job of this.jobs) {
+      if (job.waiter === undefined || job.missing >= 2) continue;
+      const age = now - job.startedAt;
+      const last = Math.max(job.lastAge ?? -1, job.listAge ?? -1);
+      const isRested = job.listAge === undefined || age - job.listAge >= listFloorMs;
+      const page = pageOf(job);
+      if (isRested) gains.set(page, (gains.get(page) ?? 0) + gainOf(job, age, last));
+      worth = Math.min(worth, sparingPriceOf(job.known));
+      waiting += 1;
+      oldest = Math.max(oldest, age);
+      isKnown ||= job.known.samples.length > 0;
+    }
+    // It costs the same however many of ours are on it, and must not cost more than looks at those one by one.
+    const price = worth * Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
+    let best: Page | undefined;
+    for (const [page, gain] of gains) {
+      if (gain >= price && gain > (best?.gain ?? 0)) best = { page, gain };
+    }
+    // Where nothing is known yet, the newest page shows most of those that might end early.
+    const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
+    return best ?? (isProbe ? { page: 1, gain: 0 } : undefined);
+  }
+
+  async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
+    const { list } = this.#kind;
+    if (list === undefined) return { is: 'unreadable' };
+    const asked = this.#places.ask(page, this.#clock.now());
+    this.#readAt = asked.at;
+    this.#isReading = true;
+    const answer = await call(pagePath(list, { page, limit: pageSize }));
+    this.#isReading = false;
+    const body = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json) : undefined;
+    const items = body?.[list.items];
+    if (body === undefined || !Array.isArray(items)) {
+      this.#failures += 1;
+      this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
+      if (answer.is !== 'answer' || answer.status !== 429) return { is: 'unreadable' };
+      return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']) };
+    }
+    this.#failures = 0;
+    // Not every list gives as many records as it is asked for.
+    const size = readPageSize(body, items.length);
+    if (size !== undefined) this.#places.size = size;
+    const isLast = items.length < this.#places.size || !hasMore(body, page);
+    return this.#tell(items, asked, { isLast, total: readTotal(body) });
+  }
+
+  #tell(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): Told {
+    const idField = this.#kind.list?.jobId ?? 'id';
+    const records = new Map<string, { index: number; data: Data }>();
+    for (const [index, item] of items.entries()) {
+      const data = readRecord(item);
+      const id = data?.[idField] ?? data?.id;
+      if (data !== undefined && typeof id === 'string') records.set(id, { index, data });
+    }
+    const doubtful = this.#places.note(asked, { ...list, records, count: items.length });
+    const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful };
+    for (const job of this.jobs) {
+      const found = records.get(job.jobId);
+      if (found !== undefined) this.#hear(job, found.data, { at: asked.at, told });
+    }
+    return told;
+  }
+
+  #hear(job: WatchedJob, data: Data, { at, told }: { at: number; told: Extract<Told, { is: 'read' }> }): void {
+    if (job.waiter === undefined) return;
+    switch (data.status) {
+      case 'COMPLETED':
+        this.#trust.wasFirst();
+        // An answer to a status call names the job by its own id.
+        if (readResult(this.#kind, data) === undefined) told.doubtful.push(job);
+        else told.ended.push({ job, data: { ...data, id: job.jobId } });
+        return;
+      case 'FAILED':
+        this.#trust.wasFirst();
+        told.doubtful.push(job);
+        return;
+      default:
+        job.listAge = Math.max(0, at - job.startedAt);
+        if (this.#trust.isTrusted) job.lastAge = Math.max(job.lastAge ?? 0, job.listAge);
+    }
+  }
+
+  /** A status call has shown that this job had ended at that age. */
+  audit(job: WatchedJob, endedAge: number): void {
+    if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#trust.wasBehind();
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { codes } from '../../src/ground/diagnostic.ts';
+import { type PageSection, readCodePage } from '../../src/report/diagnostics/code-page.ts';
+import { codePageText } from '../../src/report/diagnostics/code-page-text.ts';
+import { makeStyle } from '../../src/report/style.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+
+const pages = fileURLToPath(new URL('../../src/report/diagnostics/code-pages/', import.meta.url));
+const names = readdirSync(pages).sort();
+const style = makeStyle(false);
+const update = process.env.MEDIABATCH_UPDATE_GOLDENS === '1';
+
+test('every code has a page, and every page a code', () => {
+  expect(names).toEqual(
+    Object.keys(codes)
+      .sort()
+      .map((code) => `${code}.md`),
+  );
+});
+
+/** Runs the command of a page where its files lie, and gives what a person would see. */
+async function say(section: PageSection, command: string): Promise<{ code: number; err: string }> {
+  const folder = temporaryFolder();
+  const before = process.cwd();
+  const { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: key } = process.env;
+  onTestFinished(() => {
+    process.chdir(before);
+    folder.remove();
+    if (url !== undefined) process.env.MEDIABATCH_BASE_URL = url;
+    if (key !== undefined) process.env.MEDIABATCH_API_KEY = key;
+  });
+  for (const part of section.parts) {
+    if (part.is !== 'file' && part.is !== 'link') continue;
+    const path = join(folder.path, part.name);
+    mkdirSync(dirname(path), { recursive: true });
+    if (part.is === 'file') writeFileSync(path, part.text);
+    else symlinkSync(part.to, path);
+  }
+  process.chdir(folder.path);
+  delete process.env.MEDIABATCH_BASE_URL;
+  delete process.env.MEDIABATCH_API_KEY;
+  const { terminal, said } = bufferTerminal();
+  const code = await main(command.split(' ').slice(1), terminal);
+  const shown = said.err
+    .replaceAll(`${realpathSync(folder.path)}/`, '/campaigns/')
+    .replaceAll(`${folder.path}/`, '/campaigns/');
+  return { code, err: shown };
+}
+
+const codesIn = (text: string) => [...new Set(text.match(/\bMB\d{4}\b/g))];
+
+test.each(names)('%s: what is wrong is said, and what is right is not', async (name) => {
+  const written = readFileSync(join(pages, name), 'utf8');
+  const page = readCodePage(written);
+  expect(`${page.code}.md`).toBe(name);
+  expect(page.title).toBe(codes[page.code as keyof typeof codes]);
+  for (const code of page.related) expect(codes).toHaveProperty(code);
+  const says = page.wrong.parts.find((part) => part.is === 'says');
+  if (says?.is !== 'says') throw new Error(`${name} does not say what is said`);
+
+  const { err } = await say(page.wrong, says.command);
+  if (update) {
+    const place = written.indexOf('```says ');
+    const after = written.indexOf('```\n', place + 8);
+    const head = written.slice(0, written.indexOf('\n', place) + 1);
+    writeFileSync(join(pages, name), `${head}${err}${written.slice(after)}`);
+  } else expect(says.text).toBe(err);
+  expect(codesIn(err)).toEqual([page.code]);
+
+  const right = await say(page.right, says.command);
+  expect(codesIn(right.err), right.err).toEqual([]);
+  expect(right.code, right.err).toBe(0);
+});
+
+test('a page as it is shown', () => {
+  const page = readCodePage(readFileSync(join(pages, 'MB1203.md'), 'utf8'));
+  expect(codePageText(page, { style, width: 80 })).toMatchSnapshot();
+});
+
+test.each(names)('%s fits 80 columns in its own words', (name) => {
+  const page = readCodePage(readFileSync(join(pages, name), 'utf8'));
+  const lines = codePageText({ ...page, wrong: { parts: [] }, right: { parts: [] } }, { style, width: 80 }).split('\n');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+});

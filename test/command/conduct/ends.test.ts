@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { command } from '../../rig/command.ts';
+import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
+import { createsSeen, makePlace, pictures, until } from './rig.ts';
+
+const refused = {
+  type: 'status',
+  status: 401,
+  body: { success: false, error: 'revoked', message: 'revoked' },
+} as const;
+
+describe('I15 in the whole command', () => {
+  test('I15 a key revoked in the middle: exit 77, no create and no endless look, and the next run collects', async () => {
+    const place = await makePlace(pictures('a', 'b', 'c', 'd', 'e', 'f'), { speed: 2 });
+    const run = place.start(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--concurrency', '2']);
+    await until(() => place.service.ledger().length === 2);
+    const on = ['create', 'status'] as const;
+    place.service.addFaults(on.map((what) => ({ on: what, times: 10_000, do: refused })));
+    expect((await run.ended).code, run.err()).toBe(77);
+    const refusals = place.service.requests().filter(({ status }) => status === 401);
+    expect(refusals.length).toBeGreaterThan(0);
+    expect(refusals.length).toBeLessThanOrEqual(4);
+    expect(place.service.ledger()).toHaveLength(2);
+    expect(run.err()).toContain('the service refuses the key');
+    expect(unrecorded(place.service.ledger(), readLockFile(place.path('campaign.lock.jsonl')))).toEqual([]);
+    place.service.clearFaults();
+    const next = await place.apply();
+    expect(next.code, next.err).toBe(0);
+    expect(place.service.ledger()).toHaveLength(6);
+    expect(paidTwice(place.service.ledger())).toEqual([]);
+    expect(readdirSync(place.path('out'))).toHaveLength(6);
+  });
+
+  test('I15 an empty account that nobody fills up: waits as long as it is told, then exit 4', async () => {
+    const place = await makePlace(pictures('a', 'b', 'c', 'd'), { credits: 7 });
+    const run = await place.apply(['--wait-for-balance', '2s', '--concurrency', '1']);
+    expect(run.code, run.err).toBe(4);
+    expect(run.err).toMatch(/waiting for credits until \d\d:\d\d; next try in/);
+    expect(run.err).toContain('the account has too few credits');
+    expect(readdirSync(place.path('out')).length).toBe(place.service.ledger().length);
+    expect(paidTwice(place.service.ledger())).toEqual([]);
+  });
+});
+
+describe('a token instead of an API key', () => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = `${part({ alg: 'none' })}.${part({ sub: 'somebody' })}.c2ln`;
+
+  test.each([['plan'], ['apply', '--yes', '--poll-interval', '10']])(
+    '%s says once what cannot be recovered',
+    async (name, ...more) => {
+      const place = await makePlace(pictures('a', 'b'));
+      const args = [name ?? '', 'campaign.yaml', ...more];
+      const { err } = await command(args, { cwd: place.folder, env: { ...place.env, MEDIABATCH_API_KEY: token } });
+      expect(err.match(/holds a token, not an API key/g)).toHaveLength(1);
+      const withKey = await command(['plan', 'campaign.yaml'], { cwd: place.folder, env: place.env });
+      expect(withKey.err).not.toContain('holds a token');
+    },
+  );
+});
+
+test('with one slot: running jobs are collected first, then files are fetched, and only then is anything bought', async () => {
+  const place = await makePlace(pictures('a', 'b', 'c'), { speed: 4 });
+  const first = await place.apply(['--select', 'pic@b']);
+  expect(first.code, first.err).toBe(0);
+  const [file = ''] = readdirSync(place.path('out'));
+  rmSync(join(place.folder, 'out', file));
+  const run = place.start(['apply', 'campaign.yaml', '--yes', '--select', 'pic@c', '--poll-interval', '10']);
+  await until(() => run.err().includes('created'));
+  run.child.kill('SIGINT');
+  await run.ended;
+  const before = place.service.requests().length;
+  const last = await place.apply(['--concurrency', '1']);
+  expect(last.code, last.err).toBe(0);
+  const [attached, fetched] = place.service
+    .ledger()
+    .map(({ id }) => id)
+    .reverse()
+    .slice(1);
+  const seen = place.service.requests().slice(before);
+  const at = (isIt: (request: { method: string; path: string }) => boolean) => seen.findIndex(isIt);
+  const order = [
+    at(({ path }) => path.includes(attached ?? '?')),
+    at(({ path }) => path.includes(fetched ?? '?')),
+    at(({ method, path }) => method === 'POST' && path.endsWith('/create')),
+  ];
+  expect(order).toEqual([...order].sort((a, b) => a - b));
+  expect(order[0]).toBe(0);
+  expect(createsSeen(place.service)).toBe(3);
+});
+
+test('I19 commands that only look write nothing and ask the service nothing', async () => {
+  const place = await makePlace(pictures('a', 'b'));
+  expect((await place.apply(['--select', 'pic@a'])).code).toBe(0);
+  const asked = place.service.requests().length;
+  const tree = () =>
+    readdirSync(place.folder, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((path) => {
+        const { mtimeMs, ctimeMs, size, ino } = statSync(place.path(path));
+        return [path, mtimeMs, ctimeMs, size, ino];
+      });
+  const before = [tree(), readFileSync(place.path('campaign.lock.jsonl'), 'utf8')];
+  for (const [name = '', ...more] of [
+    ['plan'],
+    ['status'],
+    ['validate'],
+    ['explain', 'pic@b'],
+    ['render', 'pic@b'],
+    ['expand'],
+  ]) {
+    const { code, err } = await command([name, 'campaign.yaml', ...more], { cwd: place.folder, env: place.env });
+    expect(code, `${name}: ${err}`).toBe(0);
+  }
+  expect([tree(), readFileSync(place.path('campaign.lock.jsonl'), 'utf8')]).toEqual(before);
+  expect(place.service.requests()).toHaveLength(asked);
+});

@@ -1,0 +1,459 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readLock } from '../../../src/lock/read.ts';
+import type { StepRecord } from '../../../src/lock/record.ts';
+import { workplaceForEach } from '../workplace.ts';
+import { leaveBought, png, sendAt } from './bought.ts';
+
+const place = workplaceForEach();
+
+const before = `version: 1
+name: spring
+budget: { credits: 100 }
+tasks:
+  hero: { kind: image, foreach: [lamp, vase], with: { prompt: "a {{row}}" }, tags: [launch] }
+  cover:
+    kind: image
+    with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }
+    from: { hero: { key: lamp } }
+`;
+const after = before.replace('a {{row}}', 'a red {{row}}');
+
+function recordOf(address: string): StepRecord | undefined {
+  return readLock('campaign.lock.jsonl', Buffer.from(place.read('campaign.lock.jsonl'))).lock.steps.get(address);
+}
+
+interface Row {
+  address: string;
+  action: string;
+  reason: string;
+  credits: number | null;
+  wouldCost?: number;
+}
+
+async function plan(...args: string[]): Promise<{ [address: string]: Row }> {
+  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
+  expect(code, err).toBe(0);
+  const { rows } = JSON.parse(out) as { rows: Row[] };
+  return Object.fromEntries(rows.map((row) => [row.address, row]));
+}
+
+async function actions(): Promise<{ [address: string]: string }> {
+  return Object.fromEntries(Object.entries(await plan()).map(([address, { action }]) => [address, action]));
+}
+
+/** What the plan does about an address, its open sends included. */
+async function rows(address: string): Promise<string[]> {
+  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json');
+  expect(code, err).toBe(0);
+  return (JSON.parse(out) as { rows: Row[] }).rows.filter((row) => row.address === address).map(({ action }) => action);
+}
+
+/** The line of an address, as the lock has it now. */
+function lineOf(address: string): string {
+  const line = place
+    .read('campaign.lock.jsonl')
+    .split('\n')
+    .find((one) => one.startsWith(`{"address":"${address}"`));
+  if (line === undefined) throw new Error(`nothing on record for ${address}`);
+  return `${line}\n`;
+}
+
+function start(more: Parameters<typeof leaveBought>[2] = {}): void {
+  leaveBought(place.folder, before, more);
+}
+
+describe('pin and unpin', () => {
+  test('a pinned step is kept whatever changes; taken off, it is not', async () => {
+    start();
+    const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    expect(pinned).toMatchObject({ code: 0, out: '' });
+    expect(pinned.err).toContain('pinned hero@lamp: keeps job job-hero@lamp (5 credits)');
+    place.write('campaign.yaml', after);
+    expect(await plan()).toMatchObject({
+      'hero@lamp': {
+        action: 'keep',
+        reason: 'pinned; prompt changed: “a lamp” → “a red lamp” (would cost 5)',
+        wouldCost: 5,
+      },
+      'hero@vase': { action: 'redo' },
+      cover: { action: 'keep' },
+    });
+    const off = await place.run('unpin', 'campaign.yaml', 'hero');
+    expect(off.err).toContain('the next apply redoes it for 5 credits');
+    expect(off.err).toContain('unchanged hero@vase: is not pinned');
+    expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
+  });
+
+  test('--redo of a pinned step is refused, with the way on', async () => {
+    start();
+    await place.run('pin', 'campaign.yaml', '-s', 'tag:launch');
+    const { code, err } = await place.run('plan', 'campaign.yaml', '--redo', 'hero@lamp');
+    expect(code).toBe(64);
+    expect(err).toContain('hero@lamp is pinned');
+    expect(err).toContain('unpin');
+    expect((await place.run('plan', 'campaign.yaml', '--redo', 'cover')).code).toBe(0);
+    place.write('campaign.yaml', before.replace('kind: image, foreach', 'kind: image, pin: true, foreach'));
+    await place.run('unpin', 'campaign.yaml', 'hero');
+    const byTask = await place.run('plan', 'campaign.yaml', '--redo', 'hero');
+    expect(byTask).toMatchObject({ code: 64 });
+    expect(byTask.err).toContain('pin: true');
+  });
+
+  test('status, explain and the plan show it', async () => {
+    start();
+    await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    place.write('campaign.yaml', after);
+    expect((await place.run('status', 'campaign.yaml')).out).toContain(
+      'pinned   1 step kept whatever changes: hero@lamp',
+    );
+    const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
+    expect(explained).toContain(
+      'until it is unpinned with `mediabatch unpin campaign.yaml hero@lamp`; to buy it again: 5 credits',
+    );
+    expect(explained).toContain('+ prompt: a red lamp');
+    const text = (await place.run('plan', 'campaign.yaml')).out;
+    expect(text).toContain('1 held back by a pin');
+    expect(text).toContain('= hero@lamp');
+  });
+
+  test('twice is no mistake, and leaves the same lock', async () => {
+    start();
+    await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    const lock = place.read('campaign.lock.jsonl');
+    const again = await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.err).toContain('is pinned already');
+    expect(place.read('campaign.lock.jsonl')).toBe(lock);
+  });
+
+  const refused: [name: string, more: Parameters<typeof leaveBought>[2], text: string][] = [
+    ['nothing was bought', { 'hero@lamp': 'not bought' }, 'hero@lamp has nothing that was bought'],
+    ['its answer was lost', { 'hero@lamp': { state: 'unresolved' } }, 'hero@lamp has a create whose answer was lost'],
+    ['its job failed', { 'hero@lamp': { state: 'failed' } }, 'hero@lamp has nothing that was bought'],
+  ];
+  test.each(refused)('refused: %s', async (_name, more, text) => {
+    start(more);
+    const lock = place.read('campaign.lock.jsonl');
+    const { code, err } = await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    expect(code).toBe(64);
+    expect(err).toContain(text);
+    expect(place.read('campaign.lock.jsonl')).toBe(lock);
+  });
+});
+
+describe('accept', () => {
+  test('a file that was edited by hand is what the lock knows', async () => {
+    start();
+    writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
+    expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
+    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
+    expect(code, err).toBe(0);
+    expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
+    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
+    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
+  });
+
+  test('an output for a changed input, and what is made from it', async () => {
+    start();
+    place.write('campaign.yaml', after);
+    expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
+    const { err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
+    expect(err).toContain('its output, although prompt changed: “a lamp” → “a red lamp”');
+    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'redo', cover: 'keep' });
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted 1 step');
+  });
+
+  test('a whole chain at once: what follows from the first is not accepted for nothing', async () => {
+    start();
+    place.write('campaign.yaml', after.replace('prompt: cover', 'prompt: title'));
+    const { code, err } = await place.run('accept', 'campaign.yaml', '-s', 'hero cover');
+    expect(code, err).toBe(0);
+    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
+    const { out } = await place.run('plan', 'campaign.yaml', '--json', '--redo', 'cover');
+    expect(JSON.parse(out).totals).toMatchObject({ toSpend: 5 });
+  });
+
+  test('an edited file is nobody’s to delete or to write over', async () => {
+    start();
+    const edited = join(place.folder, 'output/hero-vase.png');
+    writeFileSync(edited, png('retouched'));
+    await place.run('accept', 'campaign.yaml', 'hero@vase');
+    place.write('campaign.yaml', before.replace('[lamp, vase]', '[lamp]'));
+    const { code, err } = await place.run('gc', 'campaign.yaml', '--yes');
+    expect(code, err).toBe(0);
+    expect(err).toContain('left alone output/hero-vase.png');
+    expect(readFileSync(edited)).toEqual(png('retouched'));
+    place.write('campaign.yaml', before);
+    rmSync(edited);
+    expect((await plan())['hero@vase']?.reason).toContain('was edited by hand and is missing');
+  });
+
+  test('both at once', async () => {
+    start();
+    place.write('campaign.yaml', after);
+    writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
+    await place.run('accept', 'campaign.yaml', 'hero@lamp');
+    expect(await actions()).toMatchObject({ 'hero@lamp': 'keep' });
+  });
+
+  const refused: [name: string, act: () => void, text: string][] = [
+    ['it is up to date', () => {}, 'hero@lamp is up to date: there is nothing to accept'],
+    ['its file is gone', () => rmSync(join(place.folder, 'output/hero-lamp.png')), 'is not there to be accepted'],
+    [
+      'its file is no media',
+      () => writeFileSync(join(place.folder, 'output/hero-lamp.png'), '<html>'),
+      'is no image, sound or video',
+    ],
+    ['its job is running', () => start({ 'hero@lamp': { state: 'running' } }), 'has no output yet'],
+    ['it was never bought', () => start({ 'hero@lamp': 'not bought' }), 'has nothing that was bought'],
+  ];
+  test.each(refused)('refused: %s', async (_name, act, text) => {
+    start();
+    act();
+    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
+    expect(code).toBe(64);
+    expect(err).toContain(text);
+  });
+});
+
+describe('forget', () => {
+  test('a step is planned as never bought; ids and credits stay', async () => {
+    start();
+    const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
+    expect(err).toContain('1 job of 5 credits; the budget still counts them. To make it again costs 5 credits');
+    expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
+    expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
+  });
+
+  test('an orphan is no longer shown, and not moved to a step that asks for the same', async () => {
+    start();
+    place.write('campaign.yaml', before.replace('[lamp, vase]', '[lamp]'));
+    expect(await actions()).toMatchObject({ 'hero@vase': 'orphan' });
+    const { err } = await place.run('forget', 'campaign.yaml', '--orphans');
+    expect(err).toContain('forgotten hero@vase');
+    expect(err).not.toContain('To make it again');
+    expect(await actions()).not.toHaveProperty('hero@vase');
+    expect((await place.run('status', 'campaign.yaml')).out).not.toContain('orphans');
+    expect((await place.run('forget', 'campaign.yaml', 'hero@vase')).code).toBe(0);
+    expect((await place.run('forget', 'campaign.yaml', '--orphans')).code).toBe(64);
+    place.write('campaign.yaml', before);
+    expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create' } });
+  });
+
+  test('nothing that another branch has bought, or may have, is forgotten with a refusal', async () => {
+    start({ 'hero@vase': { state: 'refused', error: 'no' } });
+    const refused = place.read('campaign.lock.jsonl');
+    await place.run('forget', 'campaign.yaml', 'hero@vase');
+    const ours = place.read('campaign.lock.jsonl');
+    start();
+    const bought = lineOf('hero@vase');
+    start({ 'hero@vase': { state: 'unresolved', error: 'cut off' } });
+    const open = lineOf('hero@vase');
+    for (const [theirs, action] of [
+      [bought, 'keep'],
+      [open, 'unresolved'],
+    ] as const) {
+      place.write('campaign.lock.jsonl', `${ours}${theirs}`);
+      expect(await plan()).toMatchObject({ 'hero@vase': { action } });
+    }
+    expect(refused).not.toBe(ours);
+  });
+
+  test('a running job takes --force, an unanswered create is never forgotten', async () => {
+    start({ 'hero@lamp': { state: 'running' }, 'hero@vase': { state: 'unresolved' } });
+    const running = await place.run('forget', 'campaign.yaml', 'hero@lamp');
+    expect(running).toMatchObject({ code: 64 });
+    expect(running.err).toContain('--force');
+    expect((await place.run('forget', 'campaign.yaml', 'hero@lamp', '--force')).code).toBe(0);
+    expect((await place.run('forget', 'campaign.yaml', 'hero@vase', '--force')).code).toBe(64);
+    expect(recordOf('hero@lamp')?.purchases[0]?.jobId).toBe('job-hero@lamp');
+  });
+
+  test('what is pinned is not given up', async () => {
+    start();
+    await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    const { code, err } = await place.run('forget', 'campaign.yaml', 'hero');
+    expect(code).toBe(0);
+    expect(err).toContain('left alone hero@lamp: is pinned');
+    expect(err).toContain('forgotten hero@vase');
+  });
+});
+
+describe('move', () => {
+  const renamed = before.replace('[lamp, vase]', '[lantern, vase]').replace('key: lamp', 'key: lantern');
+
+  test('key and input changed at once: what was bought goes along, with its ids', async () => {
+    start();
+    place.write('campaign.yaml', renamed);
+    expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
+    const { code, err } = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
+    expect(code, err).toBe(0);
+    expect(err).toContain('so the next apply would redo it for 5 credits');
+    expect(recordOf('hero@lamp')).toBeUndefined();
+    expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
+    expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
+    await place.run('accept', 'campaign.yaml', 'hero@lantern');
+    expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
+  });
+
+  test('a pin goes along', async () => {
+    start();
+    await place.run('pin', 'campaign.yaml', 'hero@lamp');
+    place.write('campaign.yaml', renamed);
+    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
+    expect(await plan()).toMatchObject({ 'hero@lantern': { action: 'move', wouldCost: 5 }, cover: { action: 'keep' } });
+  });
+
+  test('from an address that is still there: that one counts as not bought', async () => {
+    start({ 'hero@vase': 'not bought' });
+    const tooEarly = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
+    expect(tooEarly).toMatchObject({ code: 64 });
+    expect(tooEarly.err).toContain('asks for exactly what it has');
+    place.write('campaign.yaml', after);
+    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
+    expect(recordOf('hero@lamp')?.purchases[0]?.jobId).toBe('job-hero@lamp');
+    expect(await actions()).toMatchObject({ 'hero@lamp': 'create', 'hero@vase': 'redo' });
+  });
+
+  test('to a step that had been forgotten: what comes in counts', async () => {
+    start();
+    await place.run('forget', 'campaign.yaml', 'hero@vase');
+    place.write('campaign.yaml', after);
+    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
+    expect(await actions()).toMatchObject({ 'hero@vase': 'redo' });
+    expect(
+      recordOf('hero@vase')
+        ?.purchases.map(({ jobId }) => jobId)
+        .sort(),
+    ).toEqual(['job-hero@lamp', 'job-hero@vase']);
+  });
+
+  const refused: [name: string, args: [string, string], text: string][] = [
+    ['the new address has a job', ['hero@lamp', 'hero@vase'], 'hero@vase has job job-hero@vase of its own'],
+    ['the old one has nothing', ['hero@rug', 'hero@vase'], 'nothing was bought for hero@rug'],
+    ['the new one is no step', ['hero@lamp', 'hero@rug'], 'the manifest has no step hero@rug'],
+    ['it is a task', ['hero@lamp', 'hero'], 'hero is a task with 2 steps'],
+    ['it is the same', ['hero@lamp', 'hero@lamp'], 'is the same address'],
+    ['the kinds differ', ['hero@lamp', 'song'], 'song is of kind music'],
+  ];
+  test.each(refused)('refused: %s', async (_name, args, text) => {
+    start();
+    appendFileSync(
+      join(place.folder, 'campaign.yaml'),
+      '  song: { kind: music, with: { prompt: x, model: song-7.5 } }\n',
+    );
+    const lock = place.read('campaign.lock.jsonl');
+    const { code, err } = await place.run('move', 'campaign.yaml', ...args);
+    expect(code).toBe(64);
+    expect(err).toContain(text);
+    expect(place.read('campaign.lock.jsonl')).toBe(lock);
+  });
+});
+
+describe('import, without asking the service', () => {
+  const into = (...args: string[]) => place.run('import', 'campaign.yaml', ...args, '--offline');
+
+  test('a step that is not bought gets the job, and what it was charged later', async () => {
+    start({ 'hero@lamp': 'not bought' });
+    const { code, err } = await into('hero@lamp', 'paid-1');
+    expect(code, err).toBe(0);
+    expect(err).toContain('what it was charged is not known');
+    expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
+    expect((await into('hero@lamp', 'paid-1', '--credits', '4')).err).toContain('was charged 4 credits');
+    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
+    expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
+  });
+
+  test('a create whose answer was lost is answered by it', async () => {
+    start({ 'hero@lamp': { state: 'unresolved' } });
+    expect((await into('hero@lamp', 'paid-1', '--credits', '4')).code).toBe(0);
+    expect(recordOf('hero@lamp')?.purchases).toMatchObject([{ state: 'running', jobId: 'paid-1', generation: 1 }]);
+  });
+
+  test('it stays answered when a branch comes back that has it open', async () => {
+    start({ 'hero@lamp': { state: 'unresolved' } });
+    const open = lineOf('hero@lamp');
+    await into('hero@lamp', 'paid-1', '--credits', '4');
+    expect(place.read('campaign.lock.jsonl')).toContain(`"sends":["${sendAt('hero@lamp')}"]`);
+    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), open);
+    expect(await rows('hero@lamp')).toEqual(['attach']);
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('14 spent · 86 of 100 left');
+  });
+
+  test('which of several creates it answers, a person says', async () => {
+    start({ 'hero@lamp': { state: 'unresolved' } });
+    const other = lineOf('hero@lamp').replace(sendAt('hero@lamp'), 'send-of-another-branch');
+    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), other);
+    const asked = await into('hero@lamp', 'paid-1');
+    expect(asked).toMatchObject({ code: 64 });
+    expect(asked.err).toContain('hero@lamp has several creates whose answer was lost, and the job answers one of them');
+    const advised = /mediabatch resolve campaign\.yaml (hero@lamp --job paid-1 --send \S+)`/.exec(asked.err)?.[1];
+    expect(asked.err).toContain('--send send-of-another-branch');
+    expect((await place.run('resolve', 'campaign.yaml', ...(advised ?? '').split(' '))).code).toBe(0);
+    expect(await rows('hero@lamp')).toEqual(['attach', 'unresolved']);
+    expect(recordOf('hero@lamp')?.purchases).toHaveLength(2);
+  });
+
+  test('what was forgotten can come back', async () => {
+    start();
+    await place.run('forget', 'campaign.yaml', 'hero@vase');
+    expect((await into('hero@vase', 'job-hero@vase', '--credits', '5')).code).toBe(0);
+    expect(await actions()).toMatchObject({ 'hero@vase': 'attach' });
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent');
+  });
+
+  const refused: [name: string, args: string[], text: string][] = [
+    ['it has one already', ['hero@lamp', 'paid-1'], 'hero@lamp has job job-hero@lamp already'],
+    ['the job is of another step', ['cover', 'job-hero@lamp'], 'it is on record as hero@lamp'],
+    ['there is no such step', ['hero@rug', 'paid-1'], 'the manifest has no step hero@rug'],
+    ['it is no id', ['cover', '../x y'], 'cannot be a job id'],
+  ];
+  test.each(refused)('refused: %s', async (_name, args, text) => {
+    start({ cover: 'not bought' });
+    const { code, err } = await into(...args);
+    expect(code).toBe(64);
+    expect(err).toContain(text);
+  });
+});
+
+describe('all of them', () => {
+  test.each([
+    ['pin', 'hero'],
+    ['unpin', 'hero'],
+    ['accept', 'hero'],
+    ['forget', 'hero'],
+    ['move', 'hero@lamp', 'hero@lantern'],
+    ['import', 'hero@lantern', 'paid-1', '--offline'],
+  ])('%s --dry-run says what it would do, and leaves the lock as it is', async (command, ...args) => {
+    start();
+    await place.run('pin', 'campaign.yaml', ...(command === 'unpin' ? ['hero'] : ['cover']));
+    place.write('campaign.yaml', after.replace('[lamp, vase]', '[lamp, vase, lantern]'));
+    const lock = place.read('campaign.lock.jsonl');
+    const { code, out, err } = await place.run(command, 'campaign.yaml', ...args, '--dry-run', '--json');
+    expect(code, err).toBe(0);
+    expect(err).toContain(`would ${command}`);
+    expect(err).toContain('nothing was recorded');
+    expect(JSON.parse(out)).toMatchObject({ mediabatch: 'decisions', version: 1, command, dryRun: true });
+    expect(place.read('campaign.lock.jsonl')).toBe(lock);
+  });
+
+  test.each(['pin', 'unpin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
+    start();
+    expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
+    const typo = await place.run(command, 'campaign.yaml', 'hera');
+    expect(typo).toMatchObject({ code: 64 });
+    expect(typo.err).toContain('near it: hero@lamp');
+  });
+
+  test('a decision in a lock of an older form is told from what is damaged', async () => {
+    start();
+    const text = place.read('campaign.lock.jsonl').replace('"request"', '"decisions":{"pin":{"revision":0}},"request"');
+    place.write('campaign.lock.jsonl', text);
+    const { code, err } = await place.run('plan', 'campaign.yaml');
+    expect(code).toBe(65);
+    expect(err).toContain('"revision"');
+  });
+});

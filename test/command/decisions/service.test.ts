@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readLock } from '../../../src/lock/read.ts';
+import { type Scripted, scripted } from '../scripted.ts';
+import { workplaceForEach } from '../workplace.ts';
+
+const place = workplaceForEach();
+
+afterEach(() => {
+  delete process.env.MEDIABATCH_BASE_URL;
+  delete process.env.MEDIABATCH_API_KEY;
+});
+
+const manifest = `version: 1
+name: films
+tasks:
+  shot: { kind: video, with: { prompt: "Slow push-in", duration: 4 } }
+  say: { kind: voiceover, takes: 2, with: { text: Hello, voice_id: Aria } }
+  pic: { kind: image, with: { prompt: a dog } }
+`;
+
+async function serve(answers: { [operation: string]: Scripted }) {
+  const service = await scripted(answers);
+  Object.assign(process.env, service.env);
+  place.write('campaign.yaml', manifest);
+  return service;
+}
+
+function lockSteps(): { [address: string]: { jobId: string | undefined; credits: number | undefined }[] } {
+  const { lock } = readLock('campaign.lock.jsonl', Buffer.from(place.read('campaign.lock.jsonl')));
+  return Object.fromEntries(
+    [...lock.steps].map(([address, { purchases }]) => [
+      address,
+      purchases.map(({ jobId, credits }) => ({ jobId, credits })),
+    ]),
+  );
+}
+
+const video = { id: 'v1', status: 'COMPLETED', prompt: 'Slow push-in', duration: 4, model: 'm', creditsUsed: 16 };
+const speech = { status: 'COMPLETED', text: 'Hello', voiceId: 'Aria' };
+
+function lists(videos: object[], speeches: object[]): { [operation: string]: Scripted } {
+  return {
+    'GET /videos/all': [200, { success: true, generations: videos, pagination: { hasNextPage: false } }],
+    'GET /voiceovers/all': [200, { success: true, generations: speeches, pagination: { hasNextPage: false } }],
+  };
+}
+
+describe('adopt', () => {
+  const speeches = [
+    { ...speech, id: 's2', createdAt: '2030-01-01T00:02:00.000Z' },
+    { ...speech, id: 's1', createdAt: '2030-01-01T00:01:00.000Z' },
+  ];
+
+  test('what fits exactly is adopted, with what it took; kinds without a list are named', async () => {
+    const { seen } = await serve(lists([video], speeches));
+    const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
+    expect(code, err).toBe(0);
+    expect(lockSteps()).toEqual({
+      shot: [{ jobId: 'v1', credits: 16 }],
+      'say/1': [{ jobId: 's1', credits: undefined }],
+      'say/2': [{ jobId: 's2', credits: undefined }],
+    });
+    expect(err).toContain('no list of its image jobs; apply finds image jobs of the last 24 hours by itself');
+    expect(seen.every((operation) => operation.startsWith('GET'))).toBe(true);
+    const again = await place.run('adopt', 'campaign.yaml', '--yes');
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.err).toContain('nothing was recorded');
+  });
+
+  test('nobody to ask, and nobody has agreed: nothing is recorded', async () => {
+    await serve(lists([video], []));
+    const { code, err } = await place.run('adopt', 'campaign.yaml');
+    expect(code).toBe(64);
+    expect(err).toContain('would adopt shot: its job is v1 (16 credits)');
+    expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
+  });
+
+  test('several candidates are shown, and one of them is chosen by its id', async () => {
+    await serve(lists([video, { ...video, id: 'v2' }], []));
+    const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
+    expect(code, err).toBe(0);
+    expect(err).toContain('undecided shot could be:');
+    expect(err).toMatch(/v2 {2}exact/);
+    expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
+    const other = await place.run('adopt', 'campaign.yaml', '--yes', '--job', 'nobody');
+    expect(other).toMatchObject({ code: 64 });
+    await place.run('adopt', 'campaign.yaml', '--yes', '--job', 'v2');
+    expect(lockSteps()).toEqual({ shot: [{ jobId: 'v2', credits: 16 }] });
+  });
+
+  test('what is only near, failed, or known to another lock here is not taken', async () => {
+    await serve(
+      lists(
+        [
+          { ...video, prompt: 'slow  push-in' },
+          { ...video, id: 'v3', status: 'FAILED' },
+          { ...video, id: 'v4' },
+        ],
+        [],
+      ),
+    );
+    place.write(
+      'other.lock.jsonl',
+      '{"mediabatch":"lock","version":1}\n{"address":"x","kind":"video","fingerprint":"1:x","generation":1,"attempt":1,"state":"running","key":"k","jobId":"v4"}\n',
+    );
+    const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
+    expect(code, err).toBe(0);
+    expect(err).toMatch(/v1 {2}near/);
+    expect(err).not.toMatch(/v3|v4/);
+    place.write('other.lock.jsonl', '{"mediabatch":"lock","version":1}\nnot JSON\n');
+    expect(await place.run('adopt', 'campaign.yaml', '--yes')).toMatchObject({ code: 65 });
+  });
+
+  test('--json says the same to programs', async () => {
+    await serve(lists([video], []));
+    const { out } = await place.run('adopt', 'campaign.yaml', '--dry-run', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      command: 'adopt',
+      dryRun: true,
+      steps: [{ address: 'shot', result: 'recorded' }],
+    });
+  });
+});
+
+describe('import', () => {
+  const status = (data: object): Scripted => [200, { success: true, data }];
+
+  test('asks the service for the job, and for what it took', async () => {
+    await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
+    const { code, err } = await place.run('import', 'campaign.yaml', 'shot', 'v1');
+    expect(code, err).toBe(0);
+    expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
+  });
+
+  const refused: [name: string, address: string, answers: { [operation: string]: Scripted }, text: string][] = [
+    ['nobody knows it', 'pic', {}, 'the service knows no image job of this id'],
+    [
+      'it is of another kind',
+      'pic',
+      { 'GET /image/status/j1': status({ id: 'j1', status: 'COMPLETED', jobType: 'THUMBNAIL' }) },
+      'job j1 is of kind thumbnail',
+    ],
+    [
+      'it failed',
+      'pic',
+      { 'GET /image/status/j1': status({ id: 'j1', status: 'FAILED', error: 'no \u001b[31mred' }) },
+      'it failed: no',
+    ],
+  ];
+  test.each(refused)('refused: %s', async (_name, address, answers, text) => {
+    await serve(answers);
+    const { code, err } = await place.run('import', 'campaign.yaml', address, 'j1');
+    expect(code).toBe(64);
+    expect(err).toContain(text);
+    expect(err).not.toContain('\u001b');
+    expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
+  });
+
+  test('an answer about something else is no answer', async () => {
+    await serve({ 'GET /image/status/j1': status({ id: 'other', status: 'COMPLETED' }) });
+    expect(await place.run('import', 'campaign.yaml', 'pic', 'j1')).toMatchObject({ code: 69 });
+  });
+});

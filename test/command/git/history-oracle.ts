@@ -1,0 +1,155 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { BookedJob, BookingService } from '../../rig/booking-service.ts';
+import type { VirtualTime } from '../../rig/virtual-time.ts';
+import type { Copy } from './working-copy.ts';
+
+const hour = 3_600_000;
+const replayed = ['image', 'music'];
+
+/**
+ * What the lock of a working copy must know, whatever its form is: a file beside it, of the same shape (a line for each
+ * step, in the same order, joined by `merge=union`), in which each run notes what was booked while it ran. Whatever git
+ * does to the one it does to the other.
+ */
+class Knowledge {
+  readonly #copy: Copy;
+  readonly #service: BookingService;
+  readonly #slots: readonly string[];
+
+  constructor(copy: Copy, service: BookingService, slots: readonly string[]) {
+    this.#copy = copy;
+    this.#service = service;
+    this.#slots = [...slots].sort();
+    if (!existsSync(this.#path)) this.#write(new Map());
+  }
+
+  get #path(): string {
+    return join(this.#copy.folder, 'knowledge.txt');
+  }
+
+  /** Bookings that were made by runs whose traces are in this working copy. */
+  known(): BookedJob[] {
+    const ids = new Set([...this.#read().values()].flatMap((own) => [...own]));
+    return this.#service.ledger.filter(({ id }) => ids.has(id));
+  }
+
+  note(slotOf: (job: BookedJob) => string, jobs: readonly BookedJob[]): void {
+    const known = this.#read();
+    for (const job of jobs) {
+      const slot = slotOf(job);
+      known.set(slot, new Set([...(known.get(slot) ?? []), job.id]));
+    }
+    this.#write(known);
+  }
+
+  #read(): Map<string, Set<string>> {
+    const known = new Map<string, Set<string>>();
+    const text = existsSync(this.#path) ? readFileSync(this.#path, 'utf8') : '';
+    for (const line of text.split('\n')) {
+      const [slot = '', ...ids] = line.split(' ');
+      if (this.#slots.includes(slot)) known.set(slot, new Set([...(known.get(slot) ?? []), ...ids]));
+    }
+    return known;
+  }
+
+  /** With lines between them that never change, so that a line is joined by itself. */
+  #write(known: ReadonlyMap<string, ReadonlySet<string>>): void {
+    const between = ['-', '-', '-', '-'];
+    const lines = this.#slots.flatMap((slot) => [[slot, ...[...(known.get(slot) ?? [])].sort()].join(' '), ...between]);
+    writeFileSync(this.#path, `${lines.join('\n')}\n`);
+  }
+}
+
+/**
+ * Judges every run of a history by the service's books, and by what the lock must have known before the run; of how a lock
+ * is made it knows nothing.
+ */
+export class HistoryOracle {
+  readonly #copy: Copy;
+  readonly #service: BookingService;
+  readonly #time: VirtualTime;
+  readonly #knowledge: Knowledge;
+  readonly #slotOf: (job: BookedJob) => string;
+  /** What was paid for although it was known, by what it is for; and how often somebody had asked for just that. */
+  readonly #wrong = new Map<string, string[]>();
+  readonly #asked = new Map<string, number>();
+  /** When the service first saw a create of it. */
+  readonly #firstSeen = new Map<string, number>();
+
+  constructor(
+    copy: Copy,
+    given: { service: BookingService; time: VirtualTime; slots: readonly string[]; slotOf(job: BookedJob): string },
+  ) {
+    this.#copy = copy;
+    this.#service = given.service;
+    this.#time = given.time;
+    this.#slotOf = given.slotOf;
+    this.#knowledge = new Knowledge(copy, given.service, given.slots);
+  }
+
+  known(): BookedJob[] {
+    return this.#knowledge.known();
+  }
+
+  /** Ids of booked jobs are in the lock, or their creates are open there. */
+  isOnRecord({ id }: BookedJob): boolean {
+    return this.#copy.lock.includes(`"${id}"`);
+  }
+
+  /** Somebody wants it once more, whatever there is. */
+  ask(subject: string): void {
+    this.#asked.set(subject, (this.#asked.get(subject) ?? 0) + 1);
+  }
+
+  /** Every booking of a run is compared with what was known before it. `act` is named when one is wrong. */
+  async watch<T>(act: string, run: () => Promise<T>): Promise<T> {
+    const { ledger, creates } = this.#service;
+    const bookedBefore = ledger.length;
+    const known = this.known();
+    const ran = await run();
+    for (const { subject } of creates) {
+      if (!this.#firstSeen.has(subject)) this.#firstSeen.set(subject, this.#time.now());
+    }
+    const { budget = Number.POSITIVE_INFINITY } = this.#copy;
+    for (const job of ledger.slice(bookedBefore)) {
+      const because = this.#whyWrong(job, known);
+      const all = this.#wrong.get(job.subject) ?? [];
+      if (because !== undefined) this.#wrong.set(job.subject, [...all, `${job.id}, ${act}: ${because}`]);
+      known.push(job);
+      expect(creditsOf(known), `the budget was passed, ${act}`).toBeLessThanOrEqual(budget);
+    }
+    this.#knowledge.note(this.#slotOf, ledger.slice(bookedBefore));
+    return ran;
+  }
+
+  /** Paid for although it was known, oftener than somebody had asked for. */
+  findWrong(): string[] {
+    return [...this.#wrong].flatMap(([subject, all]) =>
+      all.length > (this.#asked.get(subject) ?? 0) ? all.map((one) => `${subject}: ${one}`) : [],
+    );
+  }
+
+  /** Every charge that this lock must know is spent there, or held. */
+  async checkMoney(act: string): Promise<void> {
+    const { spent, held } = await this.#copy.credits();
+    const booked = creditsOf(this.known());
+    expect(spent + held, `spent ${spent} and held ${held}, ${act}`).toBeGreaterThanOrEqual(booked);
+  }
+
+  #whyWrong(job: BookedJob, known: readonly BookedJob[]): string | undefined {
+    if (known.some(({ subject }) => subject === job.subject)) return 'it was known';
+    const sinceFirst = job.at - (this.#firstSeen.get(job.subject) ?? job.at);
+    // Keys are a function of what is bought: whoever knows nothing of the other gets the same job, for a day.
+    const isKept = job.key !== null && replayed.includes(job.kind) && sinceFirst < 23 * hour;
+    const isSame = (other: BookedJob) =>
+      other !== job && other.subject === job.subject && other.account === job.account && other.key !== null;
+    const before = this.#service.ledger.slice(0, this.#service.ledger.indexOf(job));
+    return isKept && before.some(isSame) ? 'the same account had paid for it within a day' : undefined;
+  }
+}
+
+function creditsOf(jobs: readonly BookedJob[]): number {
+  return jobs.reduce((sum, { credits }) => sum + credits, 0);
+}

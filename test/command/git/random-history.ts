@@ -1,0 +1,300 @@
+import { appendFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
+import { seeded } from '../../rig/random.ts';
+import { HistoryOracle } from './history-oracle.ts';
+import { makeStudio, type Studio } from './studio.ts';
+import { type Copy, keys, type Ran, type Tasks } from './working-copy.ts';
+
+const hour = 3_600_000;
+const tracked = ['campaign.lock.jsonl', 'knowledge.txt'];
+
+const first = 'video first words';
+
+interface Slot {
+  /** The task's name now. */
+  name: string;
+  kind: string;
+  says: string;
+  isThere: boolean;
+}
+
+/**
+ * One team's work at random: branches, merges, edits, decisions, other keys, wrong clocks and everything that may befall a
+ * run. The oracle knows the service's books, and what each lock must know, and nothing of how a lock is made.
+ */
+export class RandomHistory {
+  readonly told: string[] = [];
+  readonly #random: () => number;
+  readonly #slots: Slot[];
+  readonly #studio: Studio;
+  readonly #copy: Copy;
+  readonly #oracle: HistoryOracle;
+  /** Kinds of creates that somebody has bought again, whatever had become of them: they stay held, and nobody asks. */
+  readonly #writtenOff = new Set<string>();
+  #branches = 2;
+
+  static async make(seed: number): Promise<RandomHistory> {
+    const studio = await makeStudio();
+    return new RandomHistory(seed, studio, studio.copy());
+  }
+
+  private constructor(seed: number, studio: Studio, copy: Copy) {
+    this.#random = seeded(seed);
+    this.#studio = studio;
+    this.#copy = copy;
+    const kinds = this.#pick([
+      ['image', 'video'],
+      ['image', 'influencer'],
+      ['video', 'music'],
+      ['image', 'music'],
+    ]);
+    this.#slots = kinds.map((kind, index) => ({
+      name: ['hero', 'other'][index] ?? '',
+      kind,
+      says: 'a lamp',
+      isThere: true,
+    }));
+    if (this.#random() < 0.4) copy.budget = this.#pick([12, 20, 30]) + 10;
+    studio.service.replaysRefusals = this.#random() < 0.5;
+    studio.service.refusesBeforeReplay = this.#random() < 0.3;
+    studio.service.jobMs = this.#pick([0, 0, 20_000]);
+    this.#oracle = new HistoryOracle(copy, {
+      service: studio.service,
+      time: studio.time,
+      slots: ['first', ...kinds],
+      slotOf: ({ subject, kind }) => (subject === first ? 'first' : kind),
+    });
+  }
+
+  get #service(): BookingService {
+    return this.#studio.service;
+  }
+
+  /** A first video shows what its list gives back; and so there is a lock before any branch. */
+  async begin(): Promise<void> {
+    appendFileSync(join(this.#copy.folder, '.gitattributes'), 'knowledge.txt merge=union\n');
+    appendFileSync(join(this.#copy.folder, '.gitignore'), 'campaign.yaml\n');
+    this.#writeTasks();
+    await this.#run(['-s', 'first']);
+    this.#copy.commit('first');
+    this.#copy.git('branch', 'branch-1');
+  }
+
+  async act(): Promise<void> {
+    const acts: [weight: number, name: string, act: () => Promise<void> | void][] = [
+      [8, 'work on two branches', () => this.#workOnTwoBranches()],
+      [6, 'work', () => this.#work()],
+      [3, 'merge', () => this.#merge()],
+      [1, 'branch', () => this.#branch()],
+      [2, 'switch', () => this.#switch()],
+      [2, 'cherry-pick', () => this.#gitAct((other) => this.#copy.tryGit('cherry-pick', '--no-commit', other))],
+      [1, 'revert', () => this.#gitAct(() => this.#copy.tryGit('revert', '--no-commit', 'HEAD'))],
+      [1, 'old lock', () => this.#gitAct(() => this.#copy.tryGit('checkout', '--quiet', 'HEAD~1', '--', ...tracked))],
+      [2, 'another key', () => this.#changeKey()],
+      [2, 'time passes', () => this.#studio.time.pass(this.#pick([1, 5, 25, 48]) * hour)],
+      [1, 'the clock is set', () => this.#setClock()],
+    ];
+    await this.#choose(acts);
+    await this.#oracle.checkMoney(this.#act);
+  }
+
+  /** What somebody does between two commits. */
+  async #work(): Promise<void> {
+    await this.#choose([
+      [3, 'apply', async () => void (await this.#run([]))],
+      [5, 'apply, answers lost', () => this.#runUnanswered()],
+      [4, 'apply, power cut', () => this.#runUntilPowerCut()],
+      [5, 'apply, trouble', () => this.#runWithTrouble()],
+      [1, 'redo', () => this.#redo()],
+      [
+        3,
+        'edit',
+        () => this.#edit((slot) => Object.assign(slot, { says: slot.says === 'a lamp' ? 'a vase' : 'a lamp' })),
+      ],
+      [1, 'rename', () => this.#edit((slot) => Object.assign(slot, { name: slot.name === 'new' ? 'hero' : 'new' }), 0)],
+      [2, 'remove or bring back', () => this.#edit((slot) => Object.assign(slot, { isThere: !slot.isThere }))],
+      [2, 'forget', () => this.#forget()],
+      [4, 'resolve', () => this.#resolve()],
+    ]);
+  }
+
+  async #choose(acts: readonly [weight: number, name: string, act: () => Promise<void> | void][]): Promise<void> {
+    let left = this.#random() * acts.reduce((sum, [weight]) => sum + weight, 0);
+    const chosen = acts.find(([weight]) => {
+      left -= weight;
+      return left < 0;
+    });
+    if (chosen === undefined) return;
+    this.told.push(chosen[1]);
+    await chosen[2]();
+  }
+
+  async #workOnTwoBranches(): Promise<void> {
+    await this.#work();
+    this.#switch();
+    await this.#work();
+    this.#merge();
+  }
+
+  #merge(): void {
+    this.#gitAct((other) => this.#copy.tryGit('merge', '--quiet', '--no-edit', other));
+  }
+
+  /** Everybody's creates are asked for, until nothing changes any more; then nothing is unaccounted for. */
+  async end(): Promise<void> {
+    this.told.push('end');
+    this.#studio.time.skewMs = 0;
+    for (const slot of this.#slots) slot.isThere = true;
+    this.#writeTasks();
+    this.#copy.key = keys.rival;
+    await this.#run([]);
+    this.#copy.key = keys.acme;
+    let ran = await this.#run([]);
+    let before: { code: number; booked: number };
+    do {
+      before = { code: ran.code, booked: this.#service.ledger.length };
+      ran = await this.#run([]);
+    } while (before.code !== ran.code || before.booked !== this.#service.ledger.length);
+    expect([0, 3, 4, 6], ran.err).toContain(ran.code);
+    const isMissing = (job: BookedJob) => !this.#oracle.isOnRecord(job) && !this.#writtenOff.has(job.kind);
+    const missing = this.#oracle.known().filter(isMissing);
+    if (missing.length > 0) expect(ran.code, JSON.stringify(missing)).toBe(6);
+    await this.#oracle.checkMoney(this.#act);
+    expect(this.#oracle.findWrong()).toEqual([]);
+    expect(this.#service.violations).toEqual([]);
+  }
+
+  get #act(): string {
+    return `act ${this.told.length}`;
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#random() * from.length)] as T;
+  }
+
+  #writeTasks(): void {
+    const tasks: Tasks = { first: { kind: 'video', says: 'first words' } };
+    for (const { name, kind, says, isThere } of this.#slots) if (isThere) tasks[name] = { kind, says };
+    this.#copy.tasks(tasks);
+  }
+
+  #run(args: string[]): Promise<Ran> {
+    return this.#oracle.watch(this.#act, () => this.#copy.apply(...args));
+  }
+
+  async #runUnanswered(): Promise<void> {
+    await this.#oracle.watch(this.#act, () => this.#copy.applyUnanswered(this.#subjectOf(this.#pick(this.#slots))));
+  }
+
+  async #runUntilPowerCut(): Promise<void> {
+    await this.#oracle.watch(this.#act, () => this.#copy.applyUntilPowerCut(this.#subjectOf(this.#pick(this.#slots))));
+  }
+
+  async #runWithTrouble(): Promise<void> {
+    const fates: (Fate | 'Ctrl-C' | 'closed')[] = [
+      400,
+      402,
+      409,
+      429,
+      502,
+      'drop',
+      'lose',
+      'hang',
+      'page',
+      'nameless',
+      'Ctrl-C',
+      'closed',
+    ];
+    const trouble = this.#pick(fates);
+    this.told.push(`(${trouble})`);
+    const service = this.#service;
+    if (trouble === 'closed') await service.close();
+    else if (trouble === 'Ctrl-C') service.onBooked = () => this.#studio.interrupt();
+    else service.fate = ({ nth }) => (this.#random() < 0.7 || nth % 2 === 0 ? trouble : 'book');
+    await this.#run([]);
+    if (trouble === 'closed') await service.open();
+    Object.assign(service, { fate: () => 'book', onBooked: () => {} });
+  }
+
+  async #redo(): Promise<void> {
+    const slot = this.#pick(this.#slots.filter(({ isThere }) => isThere));
+    if (slot === undefined) return;
+    this.#oracle.ask(this.#subjectOf(slot));
+    await this.#run(['--redo', slot.name]);
+  }
+
+  #edit(change: (slot: Slot) => unknown, at?: number): void {
+    change(at === undefined ? this.#pick(this.#slots) : (this.#slots[at] as Slot));
+    this.#writeTasks();
+  }
+
+  #branch(): void {
+    if (this.#branches >= 3) {
+      this.#switch();
+      return;
+    }
+    this.#save();
+    this.#copy.branch(`branch-${this.#branches}`);
+    this.#branches += 1;
+  }
+
+  #switch(): void {
+    this.#save();
+    this.#copy.git('checkout', '--quiet', this.#otherBranch());
+  }
+
+  #otherBranch(): string {
+    const current = this.#copy.git('branch', '--show-current').trim();
+    return this.#pick(['main', 'branch-1', 'branch-2'].slice(0, this.#branches).filter((name) => name !== current));
+  }
+
+  #gitAct(act: (other: string) => void): void {
+    this.#save();
+    act(this.#otherBranch());
+    this.#save();
+  }
+
+  #save(): void {
+    this.#copy.commit(this.#act);
+    rmSync(join(this.#copy.folder, '.git', 'CHERRY_PICK_HEAD'), { force: true });
+  }
+
+  /** Whatever was bought there may be bought once more. */
+  async #forget(): Promise<void> {
+    const slot = this.#pick(this.#slots);
+    const { code } = await this.#copy.run('forget', this.#copy.manifest, slot.name);
+    const isBought = this.#oracle.known().some(({ kind }) => kind === slot.kind);
+    if (code === 0 && isBought) for (const says of ['a lamp', 'a vase']) this.#oracle.ask(`${slot.kind} ${says}`);
+  }
+
+  /** A person who has looked it up says what is true; or wants it whatever was. */
+  async #resolve(): Promise<void> {
+    const slot = this.#pick(this.#slots);
+    const own = this.#oracle.known().filter(({ kind, subject }) => kind === slot.kind && subject !== first);
+    const isUnknown = (job: BookedJob) => !this.#oracle.isOnRecord(job);
+    const lost = own.find(isUnknown);
+    if (this.#random() < 0.2) {
+      const { code } = await this.#copy.resolve(slot.name, '--spend-again');
+      if (code === 0) this.#writtenOff.add(slot.kind);
+      if (code === 0) for (const says of ['a lamp', 'a vase']) this.#oracle.ask(`${slot.kind} ${says}`);
+    } else if (lost !== undefined) {
+      await this.#copy.resolve(slot.name, '--job', lost.id, '--credits', String(lost.credits));
+    } else if (!this.#service.ledger.some((job) => job.kind === slot.kind && isUnknown(job))) {
+      await this.#copy.resolve(slot.name, '--not-spent');
+    }
+  }
+
+  #setClock(): void {
+    this.#studio.time.skewMs = this.#pick([0, 0, 26, -26, 5]) * hour;
+  }
+
+  #changeKey(): void {
+    this.#copy.key = this.#pick([keys.acme, keys.rival, keys.acmeToken, keys.acmeNew]);
+  }
+
+  #subjectOf({ kind, says }: Slot): string {
+    return `${kind} ${says}`;
+  }
+}

@@ -1,0 +1,93 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { whyNotKey } from '../../src/campaign/check-key.ts';
+import { makeTrial } from '../rig/trial.ts';
+
+const campaign = 'version: 1\nname: t\nbudget: { credits: 20 }\ntasks: { a: { kind: image, with: { prompt: x } } }\n';
+const secret = 'k3y_live_0123456789abcdef';
+
+/** As they come out of shells, `.env` files, CI settings and copied headers. */
+const wrong: [text: string, says: string][] = [
+  [`"${secret}"`, 'stands in quotes: it begins with "'],
+  [`'${secret}'`, "stands in quotes: it begins with '"],
+  [`'${secret}`, "begins with '"],
+  [`${secret}"`, 'ends with "'],
+  [`\\"${secret}\\"`, 'stands in quotes'],
+  [`“${secret}”`, 'begins with “'],
+  ["''", 'stands in quotes'],
+  [`Bearer ${secret}`, 'begins with "Bearer"'],
+  [`bearer:${secret}`, 'begins with "bearer"'],
+  ['Bearer', 'begins with "Bearer"'],
+  [`Authorization: Bearer ${secret}`, 'begins with "Authorization:"'],
+  [`MEDIABATCH_API_KEY=${secret}`, 'begins with "MEDIABATCH_API_KEY="'],
+  [`export MEDIABATCH_API_KEY=${secret}`, 'begins with "export MEDIABATCH_API_KEY="'],
+  ['<your key>', 'a place for one'],
+  ['$KEY', 'a place for one'],
+  ['%KEY%', 'a place for one'],
+  ['{{key}}', 'a place for one'],
+  [`${secret}\n${secret}`, 'holds a line end'],
+  [`${secret}\r\nx-other: 1`, 'holds a line end'],
+  [`${secret} ${secret}`, 'holds a space'],
+  [`${secret}\t1`, 'holds a tab'],
+  [`${secret}\u200b`, 'holds the character U+200B'],
+  [`k\u0435y_live_0123456789abcdef`, 'holds the character U+0435'],
+  [`${secret}😀`, 'holds the character U+1F600'],
+  [`${secret}\u007f`, 'holds the character U+007F'],
+  [`${secret},`, 'ends with ,'],
+];
+
+test.each(wrong)('%j is refused before it is sent, and never shown', async (text, says) => {
+  const found = whyNotKey(text);
+  expect(found?.problem).toContain(says);
+  expect(found?.hint).toBeTruthy();
+  expect(JSON.stringify(found)).not.toMatch(/0123456789|k3y/);
+});
+
+test.each([
+  secret,
+  'other-1_live_A.B-C~D+E/F=',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+  'token_live_1234567',
+  'bearer-2_live_1234567',
+  '17|abcdef',
+])('%s may be right', (text) => {
+  expect(whyNotKey(text)).toBeUndefined();
+});
+
+describe('with such a key', () => {
+  test('apply ends with 77 and makes no request; plan works, and says nothing of what the key can do', async () => {
+    const trial = await makeTrial(campaign);
+    const env = { MEDIABATCH_API_KEY: `"${secret}"` };
+    const { code, err } = await trial.apply([], { env });
+    expect(code).toBe(77);
+    expect(err).toContain('MEDIABATCH_API_KEY stands in quotes: it begins with ", so it was not sent');
+    expect(err).not.toContain('0123456789');
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+    expect(readdirSync(trial.folder)).not.toContain('campaign.lock.jsonl');
+    const plan = await trial.run(['plan', 'campaign.yaml'], { env });
+    expect(plan.code).toBe(0);
+    expect(plan.err).not.toContain('not an API key');
+  });
+
+  test('from .env, where quotes in quotes remain', async () => {
+    const trial = await makeTrial(campaign);
+    trial.write(
+      '.env',
+      `MEDIABATCH_BASE_URL=${trial.sandbox.env.MEDIABATCH_BASE_URL}\nMEDIABATCH_API_KEY="'${secret}'"\n`,
+    );
+    const env = { MEDIABATCH_API_KEY: '', MEDIABATCH_BASE_URL: '' };
+    const { code, err } = await trial.apply([], { env });
+    expect(code).toBe(77);
+    expect(err).toContain("it begins with '");
+    expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test('white space around a key is no part of it', async () => {
+    const trial = await makeTrial(campaign);
+    const { code, err } = await trial.apply([], {
+      env: { MEDIABATCH_API_KEY: ` ${trial.sandbox.env.MEDIABATCH_API_KEY}\r\n` },
+    });
+    expect(code, err).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { chooseRecorded } from '../../src/campaign/choose-steps.ts';
+import { deleteLeftover } from '../../src/campaign/delete-leftover.ts';
+import { findLeftovers } from '../../src/campaign/find-leftovers.ts';
+import { findRemoteRecords, orphansOf } from '../../src/campaign/find-remote-records.ts';
+import { SavedFiles } from '../../src/disk/outputs/saved-files.ts';
+import type { Graph } from '../../src/graph/graph.ts';
+import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
+import { graphOf } from '../rig/campaign.ts';
+import { temporaryFolder } from '../rig/command.ts';
+
+const now = Date.parse('2030-01-31T12:00:00Z');
+
+function graphWith(tasks: string): Graph {
+  return graphOf(`version: 1\nname: test\ntasks:\n${tasks}`);
+}
+
+function outputOf(path: string, text: string): Output {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { path, sha256, bytes: Buffer.byteLength(text), type: 'image/png' };
+}
+
+function bought(fingerprint: string, outputs: Output[], more: Partial<Purchase> = {}): Purchase {
+  const jobId = `job-${fingerprint}-${more.generation ?? 1}`;
+  return {
+    fingerprint,
+    generation: 1,
+    attempt: 1,
+    state: 'done',
+    key: `key-${jobId}`,
+    jobId,
+    credits: 4,
+    outputs,
+    ...more,
+  };
+}
+
+function lockOf(records: { [address: string]: { kind: string; purchases: Purchase[] } }): Lock {
+  const steps = Object.entries(records).map(([address, record]) => [address, { address, ...record }] as const);
+  return { version: 2, steps: new Map(steps) };
+}
+
+function folderWith(files: { [path: string]: string }): string {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder.path, path)), { recursive: true });
+    writeFileSync(join(folder.path, path), text);
+  }
+  return folder.path;
+}
+
+const hero = graphWith('  hero: { kind: image, with: { prompt: a dog }, save: images/hero }');
+const heroPrint = hero.steps[0]?.fingerprint ?? '';
+
+describe('files that no step owns', () => {
+  const find = (
+    root: string,
+    lock: Lock,
+    graph = hero,
+    others: { lock: Lock; prefix: string }[] = [],
+    saved: Pick<SavedFiles, 'has'> = { has: () => true },
+  ) => findLeftovers(root, { graph, lock, others, saved, now });
+
+  test('a file that the lock names, with its true digest, and that was not saved from here', async () => {
+    const root = folderWith({ 'assets/logo.png': 'logo', 'src/index.ts': 'code', 'old.png': 'old' });
+    const outputs = [outputOf('assets/logo.png', 'logo'), outputOf('src/index.ts', 'code'), outputOf('old.png', 'old')];
+    const lock = lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } });
+    const ours = new SavedFiles();
+    await ours.note('old.png', outputs[2]?.sha256 ?? '');
+    const found = await find(root, lock, hero, [], ours);
+    expect(found.files.map(({ path }) => path)).toEqual(['old.png']);
+    expect(found.kept.map(({ path }) => path)).toEqual(['assets/logo.png', 'src/index.ts']);
+    expect((await find(root, lock)).files).toHaveLength(3);
+  });
+
+  test('what orphans and earlier purchases gave, with the bytes that are on record', async () => {
+    const root = folderWith({
+      'images/hero.png': 'hero',
+      'images/hero.webp': 'earlier',
+      'images/old.png': 'old',
+      'images/changed.png': 'somebody’s work',
+      'images/mine.png': 'never on record',
+    });
+    const lock = lockOf({
+      hero: {
+        kind: 'image',
+        purchases: [
+          bought(heroPrint, [outputOf('images/hero.png', 'hero')], { generation: 2 }),
+          bought('1:x', [outputOf('images/hero.webp', 'earlier')]),
+        ],
+      },
+      old: { kind: 'image', purchases: [bought('1:old', [outputOf('images/old.png', 'old')])] },
+      gone: { kind: 'image', purchases: [bought('1:gone', [outputOf('images/gone.png', 'gone')])] },
+      changed: { kind: 'image', purchases: [bought('1:c', [outputOf('images/changed.png', 'as saved')])] },
+    });
+    const found = await find(root, lock);
+    expect(found.files.map(({ path, bytes, is }) => [path, bytes, is])).toEqual([
+      ['images/hero.webp', 7, 'output'],
+      ['images/old.png', 3, 'output'],
+    ]);
+    expect(found.kept).toEqual([{ path: 'images/changed.png', why: 'it was changed after it was saved' }]);
+  });
+
+  test('a path that was used twice: either of its contents is ours', async () => {
+    const root = folderWith({ 'a.png': 'second' });
+    const purchases = [
+      bought('1:2', [outputOf('a.png', 'second')], { generation: 2 }),
+      bought('1:1', [outputOf('a.png', 'first')]),
+    ];
+    const found = await find(root, lockOf({ old: { kind: 'image', purchases } }));
+    expect(found.files.map(({ path }) => path)).toEqual(['a.png']);
+  });
+
+  test('a step that is to be bought again keeps what lies at its place', async () => {
+    const root = folderWith({ 'images/hero.png': 'before the change' });
+    const purchases = [bought('1:before', [outputOf('images/hero.png', 'before the change')])];
+    expect((await find(root, lockOf({ hero: { kind: 'image', purchases } }))).files).toEqual([]);
+  });
+
+  test('a renamed step, a file that differs in case, and another campaign’s file are owned', async () => {
+    const root = folderWith({ 'a.png': 'a', 'b.png': 'b', 'IMAGES/Hero.png': 'c' });
+    const lock = lockOf({
+      'old-name': { kind: 'image', purchases: [bought(heroPrint, [outputOf('a.png', 'a')])] },
+      old: { kind: 'image', purchases: [bought('1:b', [outputOf('b.png', 'b')])] },
+    });
+    const other = lockOf({ x: { kind: 'image', purchases: [bought('1:b', [outputOf('b.png', 'b')])] } });
+    expect((await find(root, lock, hero, [{ lock: other, prefix: '' }])).files).toEqual([]);
+    const elsewhere = await find(root, lock, hero, [{ lock: other, prefix: 'sub/' }]);
+    expect(elsewhere.files.map(({ path }) => path)).toEqual(['b.png']);
+    const cased = lockOf({ old: { kind: 'image', purchases: [bought('1:c', [outputOf('IMAGES/Hero.png', 'c')])] } });
+    expect((await find(root, cased)).files).toEqual([]);
+  });
+
+  test('links, folders of tools and paths that lead out are left alone', async () => {
+    const outside = folderWith({ 'secret.png': 'secret' });
+    const root = folderWith({ '.git/hooks': 'x', 'plain/a.png': 'a' });
+    symlinkSync(join(outside, 'secret.png'), join(root, 'link.png'));
+    symlinkSync(outside, join(root, 'linked'));
+    const outputs = [
+      outputOf('link.png', 'secret'),
+      outputOf('linked/secret.png', 'secret'),
+      outputOf('.git/hooks', 'x'),
+      outputOf('../secret.png', 'secret'),
+      outputOf('plain', 'a'),
+    ];
+    const found = await find(root, lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } }));
+    expect(found.files).toEqual([]);
+    expect(existsSync(join(outside, 'secret.png'))).toBe(true);
+  });
+
+  test('broken downloads where this campaign saves, and only old ones of ours', async () => {
+    const part = (digit: string) => `.mediabatch-${digit.repeat(16)}.part`;
+    const root = folderWith({
+      [`images/${part('a')}`]: 'old',
+      [`images/${part('b')}`]: 'fresh',
+      [`elsewhere/${part('a')}`]: 'old',
+      'images/other.part': 'old',
+    });
+    const at = (path: string, ms: number) => utimesSync(join(root, path), ms / 1000, ms / 1000);
+    at(`images/${part('a')}`, now - 2 * 3_600_000);
+    at(`images/${part('b')}`, now - 60_000);
+    at(`elsewhere/${part('a')}`, now - 2 * 3_600_000);
+    at('images/other.part', now - 2 * 3_600_000);
+    const { files } = await find(root, lockOf({}));
+    expect(files.map(({ path, is }) => [path, is])).toEqual([[`images/${part('a')}`, 'partial']]);
+  });
+
+  test('what was changed since it was found is not deleted', async () => {
+    const root = folderWith({ 'a.png': 'a', 'b.png': 'b' });
+    const purchases = [bought('1:o', [outputOf('a.png', 'a'), outputOf('b.png', 'b')])];
+    const { files } = await find(root, lockOf({ old: { kind: 'image', purchases } }));
+    writeFileSync(join(root, 'a.png'), 'A');
+    const deleted = await Promise.all(files.map((file) => deleteLeftover(root, file)));
+    expect(deleted).toEqual([false, true]);
+    expect([existsSync(join(root, 'a.png')), existsSync(join(root, 'b.png'))]).toEqual([true, false]);
+  });
+});
+
+describe('records that can be removed', () => {
+  const graph = graphWith(`  song: { kind: music, with: { prompt: calm, model: song-7.5 } }
+  hero: { kind: image, with: { prompt: a dog } }`);
+  const songPrint = graph.steps.find(({ address }) => address === 'song')?.fingerprint ?? '';
+  const song = outputOf('output/song.mp3', 'song');
+  const lock = lockOf({
+    song: { kind: 'music', purchases: [bought(songPrint, [song])] },
+    hero: { kind: 'image', purchases: [bought('1:hero', [])] },
+    'old@a': { kind: 'music', purchases: [bought('1:old', [outputOf('output/old.mp3', 'old')])] },
+    'old@b': { kind: 'music', purchases: [bought('1:run', [], { state: 'running' })] },
+    thumb: { kind: 'thumbnail', purchases: [bought('1:t', [], { recordId: 'rec-1', state: 'failed' })] },
+  });
+  const present = new Map([[song.path, 'intact' as const]]);
+  const choose = (names: string[], orphans = false) =>
+    chooseRecorded(names, { graph, lock, orphans: orphans ? orphansOf(graph, lock) : undefined });
+
+  test('orphans, with what was paid and whether the file is here', () => {
+    const { records, skipped } = findRemoteRecords({ graph, lock, present }, choose([], true));
+    expect(records.map(({ address, files, isOrphan, credits }) => [address, files, isOrphan, credits])).toEqual([
+      ['old@a', 'missing', true, 4],
+      ['thumb', 'none', true, 4],
+    ]);
+    expect(records[1]?.recordId).toBe('rec-1');
+    expect(skipped.map(({ address }) => address)).toEqual(['old@b']);
+  });
+
+  test('a step of the manifest, only while its file is here', () => {
+    const chosen = choose(['song']);
+    expect(findRemoteRecords({ graph, lock, present }, chosen).records.map(({ jobId }) => jobId)).toEqual([
+      `job-${songPrint}-1`,
+    ]);
+    const without = findRemoteRecords({ graph, lock, present: new Map() }, chosen);
+    expect(without.records).toEqual([]);
+    expect(without.skipped[0]?.why).toContain('apply fetches it');
+  });
+
+  test('a step whose link another one still needs is left alone', () => {
+    const needed = graphWith(`  thumb: { kind: thumbnail, with: { title: x } }
+  hero: { kind: image, with: { prompt: a dog, referenceImages: ["{{tasks.thumb.url}}"] } }`);
+    const print = needed.steps.find(({ address }) => address === 'thumb')?.fingerprint ?? '';
+    const output = outputOf('output/thumb.jpg', 't');
+    const record = { thumb: { kind: 'thumbnail', purchases: [bought(print, [output])] } };
+    const here = new Map([[output.path, 'intact' as const]]);
+    const found = findRemoteRecords({ graph: needed, lock: lockOf(record), present: here }, new Set(['thumb']));
+    expect(found.records).toEqual([]);
+    expect(found.skipped[0]?.why).toContain('hero needs its link');
+  });
+
+  test('a job that moved to another step is no orphan’s', () => {
+    const shared = lockOf({
+      song: { kind: 'music', purchases: [bought(songPrint, [song])] },
+      old: {
+        kind: 'music',
+        purchases: [bought(songPrint, [song]), bought('1:other', [], { generation: 2, state: 'failed' })],
+      },
+    });
+    const { records } = findRemoteRecords({ graph, lock: shared, present }, new Set(['old']));
+    expect(records.map(({ jobId }) => jobId)).toEqual(['job-1:other-2']);
+  });
+
+  test.each([
+    [['song'], ['song']],
+    [['old'], ['old@a', 'old@b']],
+    [['old@*'], ['old@a', 'old@b']],
+    [['*'], ['hero', 'old@a', 'old@b', 'song', 'thumb']],
+    [
+      ['old@a', 'song'],
+      ['old@a', 'song'],
+    ],
+  ])('%j names %j', (names, addresses) => {
+    expect([...choose(names)].sort()).toEqual(addresses);
+  });
+
+  test.each([[['sons']], [[]], [['.*']], [['old@']]])('%j names nothing, and that is said', (names) => {
+    expect(() => choose(names)).toThrow(expect.objectContaining({ exitCode: 64 }));
+  });
+});

@@ -1,0 +1,149 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { creditsToCover, neededJobs } from '../../src/campaign/rehearse.ts';
+import { TestCampaign } from '../rig/campaign.ts';
+import { type CommandResult, command, readLines, root, temporaryFolder } from '../rig/command.ts';
+import { workplaceForEach } from './workplace.ts';
+
+const place = workplaceForEach();
+
+const manifest = (more = '') => `version: 1
+name: spring
+${more}
+tasks:
+  pic: { kind: image, foreach: [a, b, c], with: { prompt: "{{row}}", resolution: 1k }, save: "out/{{row}}" }
+  cover: { kind: image, with: { prompt: cover, resolution: 1k, referenceImages: ["{{tasks.pic.url}}"] }, from: { pic: { key: a } }, save: out/cover }
+`;
+
+function rehearse(...args: string[]): Promise<CommandResult> {
+  const quick = ['--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+  return command(['apply', 'campaign.yaml', '--sandbox', ...quick, ...args], { cwd: place.folder });
+}
+
+/** What the service of the rehearsal has booked. */
+const booked = () => readLines<{ balance: number }>(join(place.folder, '.mediabatch/sandbox/ledger.jsonl'));
+
+describe('the account of a rehearsal', () => {
+  test('covers the campaign again and again, and a budget still caps', async () => {
+    place.write('campaign.yaml', manifest());
+    expect(await rehearse('--sandbox-credits', '3')).toMatchObject({ code: 4 });
+    expect(booked().at(-1)?.balance).toBe(1);
+    expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
+    expect(booked()).toHaveLength(4);
+    place.write('campaign.yaml', manifest('budget: { credits: 10 }'));
+    const capped = await rehearse('--redo', 'pic');
+    expect(capped.code, capped.err).toBe(4);
+    expect(booked()).toHaveLength(5);
+  });
+
+  test.each([
+    ['--sandbox-credits', '5'],
+    ['--sandbox-speed', '5'],
+    ['--sandbox-fail-rate', '1'],
+  ])('%s is refused with real money', async (...flag) => {
+    place.write('campaign.yaml', manifest());
+    expect(await place.run('apply', 'campaign.yaml', ...flag)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(`${flag[0]} goes with --sandbox only`),
+    });
+    expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
+  });
+
+  test('jobs fail as often as it is told', async () => {
+    place.write('campaign.yaml', manifest());
+    const { code, err } = await rehearse('--sandbox-fail-rate', '1');
+    expect([code, err]).toEqual([3, expect.stringContaining('all 3 again')]);
+    expect(await rehearse('--redo', 'state:failed')).toMatchObject({ code: 0 });
+  });
+
+  test('is as large as what may be bought, or the budget', () => {
+    const retried = new TestCampaign(
+      `version: 1
+name: test
+tasks:
+  song: { kind: music, foreach: [a, b], retry: { attempts: 3 }, with: { prompt: "{{row}}", model: song-7.5 } }
+  pic: { kind: image, foreach: ${JSON.stringify(Array.from({ length: 40 }, (_, index) => `p${index}`))}, with: { prompt: "{{row}}" } }
+`,
+    ).plan();
+    expect(creditsToCover(retried)).toBe(2 * 3 * 4 + 40 * 100);
+    expect(creditsToCover({ ...retried, rows: [] })).toBe(1000);
+    expect(creditsToCover({ ...retried, totals: { ...retried.totals, budgetLeft: 6000 } })).toBe(6000);
+  });
+});
+
+describe('a sandbox that is gone', () => {
+  const gone = () => rmSync(join(place.folder, '.mediabatch/sandbox'), { recursive: true });
+
+  test('is told at once, with the way on, where its jobs are needed', async () => {
+    place.write('campaign.yaml', manifest());
+    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+    gone();
+    // Nothing is asked of it.
+    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+    // The cover uses a link of a picture that is here.
+    const refused = await rehearse();
+    expect([refused.code, refused.err]).toEqual([
+      65,
+      expect.stringContaining('does not have 1 job that this run needs'),
+    ]);
+    expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
+    expect(booked()).toEqual([]);
+    const forgotten = await command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
+      cwd: place.folder,
+    });
+    expect(forgotten.code, forgotten.err).toBe(0);
+    expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
+  });
+
+  test('only what a run asks for counts', async () => {
+    const campaign = new TestCampaign(manifest());
+    await campaign.run({ selected: ['pic@a', 'pic@b', 'pic@c'] });
+    const jobOf = (address: string) => campaign.file.read().steps.get(address)?.purchases[0]?.jobId;
+    expect(neededJobs(campaign.plan(), campaign.file.read())).toEqual([{ address: 'pic@a', jobId: jobOf('pic@a') }]);
+    expect(neededJobs(campaign.plan({ redo: ['pic@a'] }), campaign.file.read())).toEqual([]);
+    campaign.outputs.files.delete('out/b.png');
+    const addresses = neededJobs(campaign.plan(), campaign.file.read()).map(({ address }) => address);
+    expect(addresses.sort()).toEqual(['pic@a', 'pic@b']);
+  });
+});
+
+describe('status', () => {
+  test('lists steps for people and for programs, as its schema says', async () => {
+    place.write('campaign.yaml', manifest());
+    await rehearse('--sandbox-fail-rate', '1', '-s', 'pic@a');
+    await rehearse('-s', 'pic@b');
+    const { out } = await place.run('status', 'campaign.yaml', '--sandbox', '--json');
+    const ajv = new Ajv2020({ strict: true, strictRequired: false });
+    const validate = ajv.compile(JSON.parse(readFileSync(join(root, 'schemas/status.schema.json'), 'utf8')));
+    expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
+    expect(JSON.parse(out).rows).toMatchObject([
+      {
+        address: 'pic@a',
+        state: 'failed',
+        credits: 2,
+        jobId: expect.any(String),
+        error: expect.any(String),
+        code: 'failed',
+      },
+      { address: 'pic@b', state: 'done', credits: 2, file: 'campaign.sandbox/out/b.png', fileState: 'intact' },
+      { address: 'pic@c', state: 'not-bought' },
+      { address: 'cover', state: 'not-bought' },
+    ]);
+    const list = await place.run('status', 'campaign.yaml', '--sandbox', '--list', '-s', 'state:failed state:done');
+    expect(list.out).toMatch(
+      /^step +kind +state +credits +job +file +error\npic@a +image +failed +2 +\w{24} .*\npic@b .*b\.png\n$/,
+    );
+  });
+
+  test('a file that is not there is told', async () => {
+    const folder = temporaryFolder();
+    onTestFinished(() => folder.remove());
+    place.write('campaign.yaml', manifest());
+    await rehearse('-s', 'pic@b');
+    rmSync(join(place.folder, 'campaign.sandbox/out/b.png'));
+    const { out } = await place.run('status', 'campaign.yaml', '--sandbox', '--list', '-s', 'pic@b');
+    expect(out).toContain('campaign.sandbox/out/b.png (missing)');
+  });
+});

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../../rig/command.ts';
+
+const source = join(root, 'src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('sandbox/') && !path.includes('.generated.'));
+
+/** Files whose code, without remarks, matches. */
+function filesWith(pattern: RegExp): string[] {
+  return files
+    .filter((path) =>
+      pattern.test(readFileSync(join(source, path), 'utf8').replace(/^\s*\/\*[\s\S]*?\*\/|\/\/ .*/gm, '')),
+    )
+    .sort();
+}
+
+/** Asks the service inside this process, through a function and without a socket. */
+const embedded = 'cli/commands/sandbox.ts';
+
+describe('each guard stands in one place', () => {
+  test('the standard streams are reached in few places, and written to in one', () => {
+    expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
+    // Others ask how wide they are, wait until all is said, hand the terminal to the screen, or let readline ask on it.
+    const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
+  });
+
+  test('the key is taken out of texts by one function', () => {
+    expect(filesWith(/replaceAll\([^)]*'\[key\]'/)).toEqual(['service/secrets.ts']);
+    expect(filesWith(/export function makeRedact/)).toEqual(['service/secrets.ts']);
+    // Whoever holds the token makes the function from it and hands both on together.
+    expect(filesWith(/authorization: `Bearer/)).toEqual([embedded, 'service/http.ts']);
+  });
+
+  test('only the service room opens connections', () => {
+    const network = /from '(undici|node:(http|https|http2|tls|dgram|dns)(\/promises)?)'|import\('undici'\)|\bfetch\(/;
+    expect(filesWith(network).filter((path) => !path.startsWith('service/'))).toEqual([embedded]);
+    // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
+    expect(filesWith(/\b(createConnection|createServer|net\.connect)\(/)).toEqual([]);
+    expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
+  });
+
+  test('an address is judged by one room, wherever a link of somebody else is followed', () => {
+    expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts']);
+    expect(filesWith(/\bexchange\(/)).toEqual(['service/exchange.ts', 'service/http.ts']);
+    expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
+    expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
+    // `ask` takes only what `judgeLink` allowed.
+    expect(filesWith(/judgeLink\(/)).toEqual([
+      'service/address-guard.ts',
+      'service/download.ts',
+      'service/put-file.ts',
+    ]);
+  });
+
+  test('an id of the service gets into an address by one function', () => {
+    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/job-path.ts']);
+    expect(filesWith(/encodeURIComponent\(/)).toEqual([
+      'graph/uploads.ts',
+      'service/job-path.ts',
+      'service/secrets.ts',
+    ]);
+    expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
+  });
+
+  test('what a terminal obeys is made visible by one room', () => {
+    expect(filesWith(/export function (safeText|safeJson)/)).toEqual(['report/safe-text.ts']);
+  });
+
+  test('only the disk room writes, but for what a person names or agrees to', () => {
+    const writers =
+      /\b(writeFile|writeFileSync|appendFile|appendFileSync|rename|renameSync|unlink|unlinkSync|rm|rmSync|mkdir|mkdirSync|symlink|link|createWriteStream|copyFile|cp)\(/;
+    const elsewhere = filesWith(/from 'node:fs(\/promises)?'/).filter(
+      (path) => !path.startsWith('disk/') && writers.test(readFileSync(join(source, path), 'utf8')),
+    );
+    expect(elsewhere).toEqual(writersOfTheirOwn);
+  });
+});
+
+/** Where the command line says (a new campaign), what a person has agreed to delete, and scratch of our own. */
+const writersOfTheirOwn = [
+  'campaign/delete-leftover.ts',
+  'campaign/doctor/check-folder.ts',
+  'campaign/with-library.ts',
+  'cli/commands/init.ts',
+];

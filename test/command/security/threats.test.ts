@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../../rig/command.ts';
+import { threats } from './threats.ts';
+
+/** What a line gives a name to: a test, a table of tests, a case with a `name`, or a row of a table. A comment is none of them. */
+const naming = /^\s*(?:(?:test|it|describe)(?:\.each\(.*\))?\(|\}?[\])]+\(|name: |(?=\[['"]))(['"`]?)(.+)$/;
+
+function titlesOf(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  return lines.flatMap((line) => naming.exec(line)?.[2] ?? []);
+}
+
+test.each(threats)('$threat: its tests are there', ({ shown }) => {
+  const missing = shown.filter(([file, title]) => !titlesOf(file).some((known) => known.startsWith(title)));
+  expect(missing).toEqual([]);
+  expect(shown).not.toHaveLength(0);
+});
+
+test('no threat is listed twice', () => {
+  const names = threats.map(({ threat }) => threat);
+  expect(new Set(names).size).toBe(names.length);
+});

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { leaveBought } from './decisions/bought.ts';
+import { workplaceForEach } from './workplace.ts';
+
+const place = workplaceForEach();
+
+const manifest = `version: 1
+name: spring
+selectors: { social: tag:social, wide: "hero@*,9:16 cover" }
+tasks:
+  hero:
+    kind: image
+    foreach: [lamp, chair]
+    matrix: { ratio: ["1:1", "9:16"], lang: [en, de] }
+    tags: [launch, "c++"]
+    with: { prompt: "{{row}} {{matrix.lang}}", aspectRatio: "{{matrix.ratio}}" }
+  cover:
+    kind: image
+    tags: [social]
+    with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }
+    from: { hero: { key: lamp, ratio: "9:16", lang: en } }
+  song: { kind: music, takes: 2, with: { prompt: calm, model: song-7.5 } }
+`;
+
+async function selected(...args: string[]): Promise<string[]> {
+  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
+  expect(code, err).toBe(0);
+  const { rows } = JSON.parse(out) as { rows: { address: string }[] };
+  return rows.map(({ address }) => address);
+}
+
+describe('what is selected', () => {
+  test.each([
+    ['hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
+    ['hero@*,9:16,de', ['hero@lamp,9:16,de', 'hero@chair,9:16,de']],
+    ['hero@lamp,*,kind:image', ['hero@lamp,1:1,en', 'hero@lamp,1:1,de', 'hero@lamp,9:16,en', 'hero@lamp,9:16,de']],
+    ['tag:launch,hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
+    ['song/2', ['song/2']],
+    ['+cover', ['hero@lamp,9:16,en', 'cover']],
+    ['+selector:social', ['hero@lamp,9:16,en', 'cover']],
+    ['+tag:social,hero', ['hero@lamp,9:16,en']],
+    ['hero@lamp,9:16,en+', ['hero@lamp,9:16,en', 'cover']],
+    ['tag:c++,hero@*,1:1,de', ['hero@lamp,1:1,de', 'hero@chair,1:1,de']],
+  ])('%s', async (selection, addresses) => {
+    place.write('campaign.yaml', manifest);
+    expect(await selected('-s', selection)).toEqual(addresses);
+  });
+
+  test('every address that a plan prints, with -s, -x and --redo, and in each decision', async () => {
+    leaveBought(place.folder, manifest);
+    const all = await selected();
+    expect(all).toHaveLength(11);
+    for (const address of all) {
+      expect(await selected('-s', address)).toEqual([address]);
+      expect(await selected('-x', address)).toEqual(all.filter((other) => other !== address));
+      const plan = JSON.parse((await place.run('plan', 'campaign.yaml', '--json', '--redo', address)).out);
+      const redone = plan.rows.filter(({ action }: { action: string }) => action === 'redo');
+      expect(redone.map((row: { address: string }) => row.address)).toContain(address);
+      for (const decision of ['pin', 'forget', 'accept']) {
+        const answer = await place.run(decision, 'campaign.yaml', '-s', address, '--dry-run', '--json');
+        const { code, out, err } = answer;
+        if (decision === 'accept') expect(err).toContain(`${address} is up to date`);
+        else
+          expect([code, JSON.parse(out).steps.map((step: { address: string }) => step.address)]).toEqual([
+            0,
+            [address],
+          ]);
+      }
+      const { rows } = JSON.parse((await place.run('status', 'campaign.yaml', '--json', '-s', address)).out);
+      expect(rows.map((row: { address: string }) => row.address)).toEqual([address]);
+      expect((await place.run('explain', 'campaign.yaml', address, '--json')).code).toBe(0);
+    }
+  });
+
+  test('keys as odd as they may be', async () => {
+    const keys = fc.uniqueArray(
+      fc.string({
+        unit: fc.constantFrom('a', '+', ':', '"', "'", '$', '#', '[', '(', '…', 'é', '\u3164', 'tag:'),
+        minLength: 1,
+        maxLength: 4,
+      }),
+      { minLength: 2, maxLength: 5 },
+    );
+    for (const rows of fc.sample(keys, { numRuns: 12, seed: 7 })) {
+      const task = `{ kind: image, foreach: ${JSON.stringify(rows)}, matrix: { way: ["kind:image", "b+"] }, with: { prompt: "{{row}}" } }`;
+      place.write('campaign.yaml', `version: 1\nname: odd\ntasks:\n  pic: ${task}\n`);
+      const all = await selected();
+      expect(all).toHaveLength(rows.length * 2);
+      for (const address of all) expect(await selected('-s', address)).toEqual([address]);
+      const [shown = ''] = (await place.run('plan', 'campaign.yaml', '-s', all[0] ?? '')).out.match(/pic@\S+/) ?? [];
+      expect(await selected('-s', shown)).toEqual([all[0]]);
+    }
+  });
+});
+
+describe('what is not selected', () => {
+  test.each([
+    ['hero@lmap,1:1,en', 'near it: hero@lamp,1:1,en'],
+    ['hero@lamp', 'all of its cells: hero@lamp,*'],
+    ['hero@lamp,1:1', 'all of its cells: hero@lamp,1:1,*'],
+    ['sogn/1', 'near it: song/1'],
+    ['cover hero@lmap,1:1,en', 'there is no step hero@lmap,1:1,en'],
+    ['tag:nothing', 'tags: launch, c++, social'],
+    ['kind:video', 'kinds: image, music'],
+    ['state:failed', 'no step is failed now'],
+    ['hero,kind:music', 'no step has all of them'],
+    ['x,y,', 'a comma is “and”, but for one within an address'],
+  ])('%s says why', async (selection, words) => {
+    place.write('campaign.yaml', manifest);
+    const { code, err } = await place.run('plan', 'campaign.yaml', '-s', selection);
+    expect([code, err]).toEqual([64, expect.stringContaining(words)]);
+  });
+
+  test('what only needs something else says how to take it along, and that nothing can be done', async () => {
+    place.write('campaign.yaml', manifest);
+    const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
+    expect(alone.code).toBe(64);
+    expect(alone.out).toContain('Nothing can be done');
+    expect(alone.err).toContain('mediabatch plan campaign.yaml --select +selector:social');
+    const both = await place.run('plan', 'campaign.yaml', '-s', 'cover song');
+    expect([both.code, both.err]).toEqual([0, expect.stringContaining("--select '+cover +song'")]);
+    const excluded = await place.run('plan', 'campaign.yaml', '-x', 'hero');
+    expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude less')]);
+  });
+
+  test('a step that shares a job needs the one that has it', async () => {
+    const twins = '{ kind: image, foreach: [a, b], with: { prompt: same } }';
+    place.write('campaign.yaml', `version: 1\nname: twins\ntasks:\n  pic: ${twins}\n`);
+    expect(await selected('-s', '+pic@b')).toEqual(['pic@a', 'pic@b']);
+    expect(await selected('-s', 'pic@a+')).toEqual(['pic@a', 'pic@b']);
+  });
+});

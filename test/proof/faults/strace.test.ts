@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { has } from '../../rooms/disk/tools.ts';
+import { type Call, crashAt, crashPoints, readCalls, traceRun } from './crash-trial.ts';
+
+const canTrace = has.linux && has.root && has.strace;
+if (!canTrace)
+  process.stderr.write('test/proof/faults: crashes at system calls need Linux, root and strace; skipped\n');
+
+/** Every point takes some seconds: by itself a few of each sort, all of them where `npm run test:crash` asks. */
+const isLong = process.env.MEDIABATCH_TEST_CRASHES === 'all';
+const trialsAtATime = 2;
+
+const sampled = ['fdatasync', 'rename', 'connect'];
+
+function sample(points: readonly Call[]): Call[] {
+  return sampled.flatMap((name) => {
+    const own = points.filter((point) => point.name === name);
+    return own.slice(Math.floor(own.length / 2)).slice(0, 1);
+  });
+}
+
+/** One run under strace serves all who only read what it did. */
+let traced: Promise<string> | undefined;
+function traceOnce(): Promise<string> {
+  traced ??= traceRun();
+  return traced;
+}
+
+describe.runIf(canTrace)('killed at a system call (strace, root)', () => {
+  test(
+    'I1 each step is booked once, the lock folds, and no file is partial',
+    async () => {
+      const all = crashPoints(readCalls(await traceOnce()), { everyPiece: 16 });
+      const points = isLong ? all : sample(all);
+      expect(new Set(points.map(({ name }) => name)).size).toBeGreaterThanOrEqual(isLong ? 7 : 3);
+      const wrong: string[] = [];
+      let kills = 0;
+      let open = 0;
+      const waiting = [...points];
+      const work = async () => {
+        for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
+          const result = await crashAt(point);
+          kills += result.killed ? 1 : 0;
+          open += result.open;
+          const where = `${point.name} ${point.number} (${point.target})`;
+          wrong.push(...result.wrong.map((complaint) => `${where}: ${complaint}`));
+        }
+      };
+      await Promise.all(Array.from({ length: trialsAtATime }, work));
+      if (isLong) process.stdout.write(`${points.length} points, ${kills} kills, ${open} left to a person\n`);
+      expect(wrong).toEqual([]);
+      expect(kills).toBeGreaterThan(points.length * 0.7);
+    },
+    isLong ? 900_000 : 60_000,
+  );
+});
+
+describe.runIf(canTrace)('the order of system calls (strace, root)', () => {
+  test('I2 every create leaves after the sync of its intent', async () => {
+    const seen = { written: '', durable: '', creates: 0, early: [] as string[] };
+    for (const call of wholeCalls(await traceOnce())) {
+      follow(call, seen);
+      const key = /POST \/api[^ ]*\/(?:generate|create)?[^"]*idempotency-key: ([\w-]+)/i.exec(call)?.[1];
+      if (key === undefined) continue;
+      seen.creates += 1;
+      if (!seen.durable.includes(key)) seen.early.push(key);
+    }
+    expect(seen.creates).toBeGreaterThanOrEqual(2);
+    expect(seen.early).toEqual([]);
+  });
+
+  test('I3 no job is looked at before the sync of its id', async () => {
+    const seen = { written: '', durable: '', looks: 0, early: [] as string[] };
+    for (const call of wholeCalls(await traceOnce())) {
+      follow(call, seen);
+      const id = /GET \/api[^ ?"]*\/([0-9a-f]{24})[ ?]/.exec(call)?.[1];
+      if (id === undefined) continue;
+      seen.looks += 1;
+      if (!seen.durable.includes(id)) seen.early.push(id);
+    }
+    expect(seen.looks).toBeGreaterThanOrEqual(3);
+    expect(seen.early).toEqual([]);
+  });
+
+  test('the reader of traces counts calls by thread', () => {
+    const trace = '7 fsync(3</a>) = 0\n8 fsync(4</b>) = 0\n7 fsync(5</c>) = 0\n7 close(3) = 0\n';
+    expect(readCalls(trace).map(({ number, target }) => [number, target])).toEqual([
+      [1, '/a'],
+      [1, '/b'],
+      [2, '/c'],
+    ]);
+  });
+});
+
+/** What is written to the lock counts from the end of the next sync on. */
+function follow(call: string, seen: { written: string; durable: string }): void {
+  if (!call.includes('campaign.lock.jsonl>')) return;
+  if (/ writev?\(/.test(call)) seen.written += call;
+  if (/ f(?:data)?sync\(/.test(call) && / = 0$/.test(call)) {
+    seen.durable += seen.written;
+    seen.written = '';
+  }
+}
+
+/** A call that another thread interrupted stands in two lines: it is over where the second one is. */
+function wholeCalls(trace: string): string[] {
+  const begun = new Map<string, string>();
+  return trace.split('\n').flatMap((line) => {
+    const [thread = ''] = line.split(' ', 1);
+    if (line.endsWith('<unfinished ...>')) {
+      begun.set(thread, line.slice(0, -'<unfinished ...>'.length));
+      // A request counts from where it begins, a sync from where it ends.
+      return line.includes(' fdatasync(') || line.includes(' fsync(') ? [] : [line];
+    }
+    const resumed = /<\.\.\. \w+ resumed>(.*)$/.exec(line);
+    return resumed === null ? [line] : [`${begun.get(thread) ?? ''}${resumed[1]}`];
+  });
+}

@@ -1,0 +1,356 @@
+/** A test that shows an invariant: its file, and its title or the beginning of one that a table completes. */
+export interface Shown {
+  file: string;
+  title: string;
+}
+
+export interface Invariant {
+  id: string;
+  says: string;
+  shown: readonly Shown[];
+}
+
+const engine = 'test/rooms/engine/run.test.ts';
+const sends = 'test/rooms/engine/sends.test.ts';
+const model = 'test/rooms/engine/model.test.ts';
+const order = 'test/proof/invariants/order-of-acts.test.ts';
+const whole = 'test/proof/invariants/command.test.ts';
+const crash = 'test/command/crash.test.ts';
+const resume = 'test/command/resume.test.ts';
+const answers = 'test/command/answers.test.ts';
+const strace = 'test/proof/faults/strace.test.ts';
+const disk = 'test/proof/faults/disk.test.ts';
+const git = 'test/command/git/clones.test.ts';
+const lockFile = 'test/rooms/disk/lock-file.test.ts';
+const outputs = 'test/rooms/disk/outputs.test.ts';
+const join = 'test/rooms/lock/join.test.ts';
+const guard = 'test/rooms/disk/guard.test.ts';
+const committed = 'test/command/security/committed-state.test.ts';
+const named = 'test/command/security/named-files.test.ts';
+const oneRun = 'test/command/conduct/one-run.test.ts';
+const posts = 'test/command/posts.test.ts';
+
+/** What must hold, and where it is shown. `test/proof/controls` shows that each of these tests is able to fail. */
+export const invariants: readonly Invariant[] = [
+  {
+    id: 'I1',
+    says: 'at most one spend per account, fingerprint, generation and attempt, wherever a run is killed',
+    shown: [
+      { file: strace, title: 'I1 each step is booked once' },
+      { file: crash, title: 'running again books 6 creates and ends in the same bytes' },
+      { file: model, title: 'each request is paid for at most once, and no paid id is ever lost' },
+      { file: model, title: 'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too' },
+    ],
+  },
+  {
+    id: 'I2',
+    says: 'no byte of a create leaves before its intent is durable; a failing write or fsync means nothing is sent',
+    shown: [
+      { file: strace, title: 'I2 every create leaves after the sync of its intent' },
+      { file: order, title: 'I2 no create leaves before its intent is in the lock, on a slow disk either' },
+      { file: order, title: 'I2 on a disk that fails at any line, nothing is sent that has no intent there' },
+      { file: disk, title: 'I2 a lock that cannot be written or synced' },
+      { file: lockFile, title: 'has every line synced before it says so, and groups those that wait' },
+    ],
+  },
+  {
+    id: 'I3',
+    says: 'the job id is durable before its first poll',
+    shown: [
+      { file: order, title: 'I3 a job is not looked at before its id is in the lock' },
+      { file: order, title: 'I3 whoever hears of a job finds its id on disk' },
+      { file: strace, title: 'I3 no job is looked at before the sync of its id' },
+    ],
+  },
+  {
+    id: 'I4',
+    says: 'an ambiguous create is never sent under another key, nor outside of the table',
+    shown: [
+      { file: order, title: 'I4 a create is sent again under the same key and bytes, or not at all' },
+      { file: 'test/rooms/run/outcome.test.ts', title: 'what follows from the answer to a create' },
+      { file: engine, title: 'after 23 hours nobody sends it again: a person decides' },
+      { file: engine, title: 'a token that cannot replay: one lost answer is enough, also after switching to a key' },
+      { file: engine, title: 'eight lost answers: the step is unresolved, and the next run pays nothing more' },
+    ],
+  },
+  {
+    id: 'I5',
+    says: 'the key and the bytes are pure functions of what is bought',
+    shown: [
+      { file: whole, title: 'I5 keys and bytes are the same in another folder, time zone, locale and hand' },
+      {
+        file: 'test/rooms/plan/key.test.ts',
+        title: 'the key of a purchase never changes: another one would pay again',
+      },
+      {
+        file: 'test/rooms/graph/fingerprint.test.ts',
+        title: 'does not depend on the order of keys, quotes, comments, anchors and line ends',
+      },
+    ],
+  },
+  {
+    id: 'I6',
+    says: 'the fingerprint covers what is paid for and nothing else',
+    shown: [
+      { file: 'test/rooms/graph/fingerprint.test.ts', title: 'does not depend on what is not paid for' },
+      { file: 'test/rooms/graph/fingerprint.test.ts', title: 'depends on every field that is paid for' },
+      { file: 'test/rooms/graph/fingerprint.test.ts', title: 'a change travels to the steps that refer to it' },
+    ],
+  },
+  {
+    id: 'I7',
+    says: 'a paid job id is never dropped: fold, merge, compaction, rename, redo',
+    shown: [
+      { file: join, title: 'keeps every job id' },
+      { file: git, title: 'I7 two branches that bought' },
+      { file: 'test/rooms/lock/git.test.ts', title: '$name' },
+      { file: resume, title: 'with a lock that git put back in the middle of a run: both are joined, no id is lost' },
+    ],
+  },
+  {
+    id: 'I8',
+    says: 'the state of a step only moves forward',
+    shown: [{ file: join, title: 'never moves a state back' }],
+  },
+  {
+    id: 'I9',
+    says: 'the lock on disk is always a complete old or new version, with at worst a torn last line',
+    shown: [
+      { file: 'test/rooms/disk/replace.test.ts', title: 'shows whoever looks all of the old or all of the new text' },
+      { file: 'test/rooms/disk/replace.test.ts', title: 'keeps the old file and no temporary one after %s' },
+      {
+        file: lockFile,
+        title: 'keeps what it called durable, and the old file when there is no room for a new one',
+      },
+      { file: strace, title: 'I1 each step is booked once' },
+    ],
+  },
+  {
+    id: 'I10',
+    says: 'exit 0 means that every output has the recorded size and digest',
+    shown: [
+      {
+        file: whole,
+        title: 'I10 means that every output has the recorded size and digest, whatever the downloads were like',
+      },
+      { file: whole, title: 'I10 is not said while an output is damaged: it is fetched again first' },
+      { file: engine, title: 'a broken body is fetched again, and the job kept if it never comes whole' },
+    ],
+  },
+  {
+    id: 'I11',
+    says: 'nothing partial ever has its final name',
+    shown: [
+      { file: outputs, title: 'has no final name when it is killed in the middle' },
+      { file: outputs, title: '$name leaves no file' },
+      { file: strace, title: 'I1 each step is booked once' },
+    ],
+  },
+  {
+    id: 'I12',
+    says: 'any cut of the tail of the lock recovers to a prefix; damage before it stops the run before anything is sent',
+    shown: [
+      {
+        file: 'test/rooms/lock/torn.test.ts',
+        title: 'is found at every byte, and what is appended after the cut is kept',
+      },
+      { file: lockFile, title: 'ends a last line that has no LF, and cuts a torn one' },
+      {
+        file: 'test/rooms/lock/edited-files.test.ts',
+        title: 'keeps every job whose id is left, at whatever byte, or is refused',
+      },
+      {
+        file: resume,
+        title: 'with a damaged line in the middle, or a lock of the future: exit 65, nothing sent, nothing changed',
+      },
+    ],
+  },
+  {
+    id: 'I13',
+    says: 'two runs never hold one lock',
+    shown: [
+      { file: guard, title: 'is had by one at a time' },
+      { file: guard, title: 'keeps its guard while it is stopped' },
+      { file: guard, title: 'is not judged from another pid namespace (root)' },
+      { file: resume, title: 'two runs at once: the second waits its time and names the first' },
+      { file: oneRun, title: 'I13 a run that is suspended keeps its lock' },
+      { file: oneRun, title: 'I13 a run whose event loop is blocked keeps its lock' },
+      { file: oneRun, title: 'I13 the way to the folder makes no difference' },
+      { file: oneRun, title: 'I13 nor does the clock' },
+      { file: oneRun, title: 'I13 a run whose guard was removed by hand buys nothing more' },
+    ],
+  },
+  {
+    id: 'I14',
+    says: 'spent and reserved credits stay within the budget at every instant',
+    shown: [
+      {
+        file: 'test/rooms/engine/budget.test.ts',
+        title: 'spent and held never exceed the cap, for any interleaving of any steps',
+      },
+      { file: engine, title: 'spent and held stay within the budget at every moment' },
+      { file: engine, title: 'two lost answers of an unknown price hold everything that is left' },
+    ],
+  },
+  {
+    id: 'I15',
+    says: '402 and 401 in the middle: no further create, everything that runs is still collected',
+    shown: [
+      { file: engine, title: '402: no further create, what runs is collected, the next run makes a new attempt' },
+      { file: engine, title: '401 in the middle: paid jobs are still collected' },
+      {
+        file: 'test/command/conduct/ends.test.ts',
+        title: 'I15 a key revoked in the middle: exit 77, no create and no endless look, and the next run collects',
+      },
+      {
+        file: 'test/command/conduct/credit-wait.test.ts',
+        title: 'I15 no create leaves after the answer, not even one that was waiting for its turn',
+      },
+    ],
+  },
+  {
+    id: 'I16',
+    says: 'a storm of 5xx or 429 is met with a bounded rate of requests',
+    shown: [
+      { file: order, title: 'I16 of $name is met with a bounded number of requests' },
+      { file: 'test/rooms/run/outcome.test.ts', title: 'a wait that a server asks for is neither busy nor endless' },
+      {
+        file: 'test/rooms/service/watch.test.ts',
+        title: '%s for ever: the host is given up after a bounded number of looks',
+      },
+    ],
+  },
+  {
+    id: 'I17',
+    says: 'the key appears in no output, file, error or report',
+    shown: [
+      {
+        file: 'test/command/security/attacks.test.ts',
+        title: 'I17 a canary key and signed links are nowhere after a whole campaign with faults',
+      },
+      { file: whole, title: 'I17 is in no output and no file, though the service says it back in every spelling' },
+      { file: 'test/command/service-commands.test.ts', title: 'a refused key is 77 everywhere, and is never shown' },
+    ],
+  },
+  {
+    id: 'I18',
+    says: 'what plan shows is what apply does',
+    shown: [
+      {
+        file: 'test/command/plan-apply.test.ts',
+        title: 'for six generated campaigns, each after an earlier one was applied',
+      },
+    ],
+  },
+  {
+    id: 'I19',
+    says: 'plan, status and validate write nothing and need no network',
+    shown: [
+      {
+        file: 'test/command/conduct/ends.test.ts',
+        title: 'I19 commands that only look write nothing and ask the service nothing',
+      },
+      { file: answers, title: 'plan, status and validate write nothing and need nobody' },
+      { file: 'test/command/read-only.test.ts', title: 'work on a file system that is mounted for reading (root)' },
+    ],
+  },
+  {
+    id: 'I20',
+    says: 'two clones that apply one manifest with one account within 24 hours get the same jobs',
+    shown: [
+      { file: git, title: 'I20 two clones with one account buy each image and each song once' },
+      { file: resume, title: 'in a second clone: the same jobs' },
+      { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+    ],
+  },
+  {
+    id: 'I21',
+    says: 'an open send is never forgotten: a row of every plan and run, whatever became of its step, until its own answer or a decision about it',
+    shown: [
+      {
+        file: sends,
+        title:
+          'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
+      },
+      { file: sends, title: 'stays a row of the plan when its step is removed or not selected' },
+      { file: sends, title: 'of another account is left to a person' },
+    ],
+  },
+  {
+    id: 'I22',
+    says: 'a merge loses no open send, no job id and no held credit, and after it nothing is paid that any side has paid or may have paid',
+    shown: [
+      { file: sends, title: 'is not closed by a refusal of another branch, in either order of merging' },
+      { file: sends, title: 'that both sent a kind without replay keep both charges' },
+      { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
+      { file: sends, title: 'two creates at once with one id: one of them stays open' },
+    ],
+  },
+  {
+    id: 'I23',
+    says: 'what somebody else can commit may change what a plan says, and never what a run does beside it',
+    shown: [
+      { file: committed, title: 'is never sent, neither as it is nor behind a link' },
+      { file: committed, title: 'changes nothing of what a run does or says' },
+      { file: committed, title: 'gc deletes none of them; what was saved from here it does' },
+      { file: committed, title: 'apply moves none of them: it copies' },
+      { file: committed, title: 'apply replaces none of them: it keeps what was there under another name' },
+      { file: named, title: 'is a new file, or one of events, and a run that is turned away leaves it alone' },
+      { file: named, title: 'as a pipe that nobody writes to is waited for by no command' },
+      { file: named, title: 'as a link out of the tree is neither read nor written' },
+      { file: 'test/rooms/manifest/json-schema.test.ts', title: 'gives up on what grows without end' },
+      { file: 'test/command/saved-plan.test.ts', title: 'that buys what it does not show' },
+      {
+        file: 'test/rooms/report/safe-text.test.ts',
+        title: 'holds no order to a build system, as a key or as a value',
+      },
+    ],
+  },
+  {
+    id: 'I24',
+    says: 'a post is sent at most once for ever, and never by a consent given for credits',
+    shown: [
+      {
+        file: 'test/rooms/engine/posts-model.test.ts',
+        title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+      },
+      {
+        file: posts,
+        title: 'is not that for credits: neither a budget nor --yes publishes, and the rest is done',
+      },
+      { file: posts, title: 'is left to a person, whatever is tried' },
+      { file: posts, title: 'named one by one it is, each time with a consent' },
+      {
+        file: 'test/command/conduct/publish.test.ts',
+        title: 'posts have a question of their own: how many, to which accounts, when',
+      },
+    ],
+  },
+  {
+    id: 'I25',
+    says: 'every command, address and selection that is printed does what it says when pasted',
+    shown: [
+      { file: 'test/rooms/plan/names.test.ts', title: 'selects its step and nothing else, however it was printed' },
+      {
+        file: 'test/command/printed-commands.test.ts',
+        title: 'after failures: one mends them all, and it is about play money',
+      },
+      { file: 'test/command/printed-commands.test.ts', title: 'of decisions that are refused' },
+    ],
+  },
+  {
+    id: 'I26',
+    says: 'no input of a service or a disk ends a run with a stack: the words are ours, and the ids are on record',
+    shown: [
+      {
+        file: 'test/command/conduct/broken-run.test.ts',
+        title: 'a library that %s ends a run as runs end: what is paid is on record, and said to be',
+      },
+      { file: 'test/rooms/service/download.test.ts', title: '%s ends while its reader is behind' },
+      {
+        file: 'test/command/conduct/odd-downloads.test.ts',
+        title: 'files with %s, all at once, from a storage beside the service, of which one is cut at first',
+      },
+    ],
+  },
+];

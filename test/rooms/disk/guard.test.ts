@@ -1,0 +1,309 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { UnsafeFileError } from '../../../src/contract/errors.ts';
+import { type GuardAnswer, readGuardHolder, removeGuard, takeGuard } from '../../../src/disk/lock/guard.ts';
+import { makeFolder } from './folder.ts';
+import { fixture, has, run, start } from './tools.ts';
+
+/** A clock that goes on only while someone waits, from any time of day. */
+function makeClock(startMs = 0): { now(): number; sleep(ms: number): Promise<void>; slept: number } {
+  return {
+    slept: 0,
+    now: () => startMs,
+    async sleep(ms) {
+      this.slept += ms;
+    },
+  };
+}
+
+function take(lockPath: string, waitMs = 0, clock = makeClock()): Promise<GuardAnswer> {
+  return takeGuard(lockPath, { waitMs, clock });
+}
+
+function pathsIn(folder: string): { lock: string; guard: string } {
+  return { lock: join(folder, 'campaign.lock.jsonl'), guard: join(folder, '.mediabatch', 'campaign.lock.jsonl.guard') };
+}
+
+/** What a process left behind that was killed while it held the lock. */
+async function leaveDeadGuard(lock: string): Promise<number> {
+  const holder = start(fixture('hold', lock));
+  await holder.saw('taken');
+  holder.kill('SIGKILL');
+  await holder.ended;
+  return holder.pid;
+}
+
+function changeGuard(guard: string, facts: object): void {
+  const note = JSON.parse(readFileSync(guard, 'utf8'));
+  writeFileSync(guard, JSON.stringify({ ...note, ...facts }));
+}
+
+const isOwnDisk =
+  has.linux &&
+  readlinkSync('/proc/self/ns/pid') === 'pid:[4026531836]' &&
+  existsSync('/etc/machine-id') &&
+  [0xef53, 0x58465342, 0x9123683e].includes(statfsSync(tmpdir()).type);
+
+describe('the guard', () => {
+  it('is had by one at a time', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const first = await take(lock);
+    if (first.is !== 'taken') throw new Error('held');
+    expect(first.tookOver).toBeUndefined();
+    expect(await first.guard.stillOurs()).toBe(true);
+    const second = await take(lock, 0, makeClock());
+    expect(second).toEqual({
+      is: 'held',
+      by: { host: hostname(), pid: process.pid, since: '1970-01-01T00:00:00.000Z', id: first.guard.id },
+    });
+    expect(await readGuardHolder(lock)).toMatchObject({ id: first.guard.id });
+    await first.guard.release();
+    expect(existsSync(guard)).toBe(false);
+    expect(await readGuardHolder(lock)).toBeUndefined();
+    expect(await take(lock)).toMatchObject({ is: 'taken' });
+  });
+
+  it('keeps its folder out of git and leaves nothing else there', async () => {
+    const folder = makeFolder();
+    const { lock } = pathsIn(folder);
+    const answer = await take(lock);
+    expect(readdirSync(join(folder, '.mediabatch')).sort()).toEqual(['.gitignore', 'campaign.lock.jsonl.guard']);
+    expect(readFileSync(join(folder, '.mediabatch', '.gitignore'), 'utf8')).toBe('*\n');
+    if (answer.is === 'taken') await answer.guard.release();
+    expect(readdirSync(join(folder, '.mediabatch'))).toEqual(['.gitignore']);
+  });
+
+  it('is one for each lock of a folder', async () => {
+    const folder = makeFolder();
+    expect(await take(join(folder, 'a.lock.jsonl'))).toMatchObject({ is: 'taken' });
+    expect(await take(join(folder, 'b.lock.jsonl'))).toMatchObject({ is: 'taken' });
+  });
+
+  it('is waited for as long as was asked, in waits and not by the clock', async () => {
+    const { lock } = pathsIn(makeFolder());
+    await take(lock);
+    for (const startMs of [0, Date.UTC(2099, 0, 1)]) {
+      const clock = makeClock(startMs);
+      expect(await take(lock, 1000, clock)).toMatchObject({ is: 'held' });
+      expect(clock.slept).toBe(1000);
+    }
+  });
+
+  it('is had by the one that waits when the holder lets go', async () => {
+    const { lock } = pathsIn(makeFolder());
+    const first = await take(lock);
+    const clock = makeClock();
+    const sleep = clock.sleep;
+    clock.sleep = async (ms) => {
+      if (first.is === 'taken') await first.guard.release();
+      await sleep.call(clock, ms);
+    };
+    expect(await take(lock, 1000, clock)).toMatchObject({ is: 'taken' });
+    expect(clock.slept).toBeLessThan(1000);
+  });
+
+  it('is not released by one that lost it', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const first = await take(lock);
+    if (first.is !== 'taken') throw new Error('held');
+    changeGuard(guard, { id: '0123456789abcdef' });
+    expect(await first.guard.stillOurs()).toBe(false);
+    await first.guard.release();
+    expect(existsSync(guard)).toBe(true);
+  });
+
+  it('is removed by hand only under its id', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    expect(await removeGuard(lock, 'x')).toBe('absent');
+    const answer = await take(lock);
+    if (answer.is !== 'taken') throw new Error('held');
+    expect(await removeGuard(lock, '0123456789abcdef')).toBe('other');
+    expect(existsSync(guard)).toBe(true);
+    expect(await removeGuard(lock, answer.guard.id)).toBe('removed');
+    expect(await answer.guard.stillOurs()).toBe(false);
+    expect(existsSync(guard)).toBe(false);
+  });
+});
+
+describe('a guard that is not ours to judge', () => {
+  const contents: [string, string][] = [
+    ['empty', ''],
+    ['half', '{"mediabatch":"guard","version":1,"id":'],
+    ['of a newer version', '{"mediabatch":"guard","version":2,"id":"0123456789abcdef","host":"h","pid":1,"since":"x"}'],
+    ['with an id that is a path', '{"mediabatch":"guard","version":1,"id":"../../x","host":"h","pid":1,"since":"x"}'],
+    [
+      'of a group of processes',
+      '{"mediabatch":"guard","version":1,"id":"0123456789abcdef","host":"h","pid":-1,"since":"x"}',
+    ],
+  ];
+
+  it.each(contents)('is held when its content is %s, and the answer says what to do', async (_name, content) => {
+    const { lock, guard } = pathsIn(makeFolder());
+    mkdirSync(join(guard, '..'));
+    writeFileSync(guard, content);
+    const answer = await take(lock);
+    expect(answer).toMatchObject({ is: 'held', note: expect.stringContaining(`remove that file`) });
+    expect(readFileSync(guard, 'utf8')).toBe(content);
+  });
+
+  it('is held when it is a symbolic link', async () => {
+    const folder = makeFolder();
+    const { lock, guard } = pathsIn(folder);
+    mkdirSync(join(guard, '..'));
+    symlinkSync(join(folder, 'elsewhere'), guard);
+    expect(await take(lock)).toMatchObject({ is: 'held' });
+    expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
+  });
+
+  it('is refused when its folder is a symbolic link', async () => {
+    const folder = makeFolder();
+    mkdirSync(join(folder, 'real'));
+    symlinkSync('real', join(folder, '.mediabatch'));
+    await expect(take(pathsIn(folder).lock)).rejects.toBeInstanceOf(UnsafeFileError);
+    expect(readdirSync(join(folder, 'real'))).toEqual([]);
+  });
+});
+
+describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
+  it('is taken over, and named', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const pid = await leaveDeadGuard(lock);
+    const answer = await take(lock);
+    expect(answer).toMatchObject({ is: 'taken', tookOver: { pid, host: hostname() } });
+    expect(readdirSync(join(guard, '..')).sort()).toEqual(['.gitignore', 'campaign.lock.jsonl.guard']);
+    expect(await take(lock)).toMatchObject({ is: 'held', by: { pid: process.pid } });
+  });
+
+  it('is gone, too, when its pid belongs to another process now', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    changeGuard(guard, { pid: process.pid });
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { pid: process.pid } });
+  });
+
+  it.each([
+    ['another pid namespace', { namespace: 'pid:[4026532999]' }],
+    ['another boot, with another disk or machine', { boot: 'other', machine: 'other' }],
+    ['an unknown boot', { boot: undefined }],
+    ['another boot, in a container', { boot: 'other', namespace: 'pid:[4026532999]' }],
+  ])('is not known to be gone in %s', async (_name, facts) => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const pid = await leaveDeadGuard(lock);
+    changeGuard(guard, facts);
+    expect(await take(lock)).toMatchObject({ is: 'held', by: { pid } });
+  });
+
+  it.runIf(isOwnDisk)('is gone when this very machine was started anew since (own disk, no container)', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const pid = await leaveDeadGuard(lock);
+    changeGuard(guard, { boot: 'the one before' });
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { pid } });
+  });
+
+  it('does not depend on the name of the machine', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    changeGuard(guard, { host: 'as-it-was-called-before' });
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { host: 'as-it-was-called-before' } });
+  });
+
+  it('is taken over by one of many', async () => {
+    for (let round = 0; round < 2; round++) {
+      const { lock } = pathsIn(makeFolder());
+      await leaveDeadGuard(lock);
+      const contenders = Array.from({ length: 6 }, () => start(fixture('hold', lock)));
+      const first = await Promise.all(contenders.map((one) => Promise.race([one.saw('taken'), one.saw('held')])));
+      expect(first.filter((text) => text.startsWith('taken'))).toHaveLength(1);
+      contenders[first.findIndex((text) => text.startsWith('taken'))]?.say('go\n');
+      const ends = await Promise.all(contenders.map(({ ended }) => ended));
+      expect(ends.filter(({ out }) => out.includes('ours'))).toHaveLength(1);
+      expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
+    }
+  });
+
+  it('is taken over when it died while it took over itself', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    const first = JSON.parse(readFileSync(guard, 'utf8'));
+    const right = `${guard}.stale.${first.id}`;
+    writeFileSync(right, JSON.stringify({ ...first, id: 'fedcba9876543210' }));
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { id: first.id } });
+    expect(existsSync(right)).toBe(false);
+  });
+
+  it('is taken over after any number of runs that died in the act, under names that do not grow', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    const first = JSON.parse(readFileSync(guard, 'utf8'));
+    let dead = first;
+    for (let run = 0; run < 20; run++) {
+      const next = { ...first, id: `fedcba98765432${(run + 16).toString(16)}` };
+      writeFileSync(`${guard}.stale.${dead.id}`, JSON.stringify(next));
+      dead = next;
+    }
+    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { id: first.id } });
+    expect(readdirSync(dirname(guard)).filter((name) => name.includes('stale'))).toEqual([]);
+  });
+
+  it('is waited for when another one is taking over', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    await leaveDeadGuard(lock);
+    const first = JSON.parse(readFileSync(guard, 'utf8'));
+    const other = pathsIn(makeFolder());
+    await take(other.lock);
+    writeFileSync(`${guard}.stale.${first.id}`, readFileSync(other.guard));
+    expect(await take(lock)).toMatchObject({ is: 'held', by: { pid: process.pid } });
+    expect(JSON.parse(readFileSync(guard, 'utf8'))).toEqual(first);
+    rmSync(`${guard}.stale.${first.id}`);
+    expect(await take(lock)).toMatchObject({ is: 'taken' });
+  });
+});
+
+describe.runIf(has.linux)('a holder that lives (Linux)', () => {
+  it('keeps its guard while it is stopped', async () => {
+    const { lock } = pathsIn(makeFolder());
+    const holder = start(fixture('hold', lock));
+    await holder.saw('taken');
+    holder.kill('SIGSTOP');
+    expect(await take(lock, 60_000)).toMatchObject({ is: 'held', by: { pid: holder.pid } });
+    holder.kill('SIGCONT');
+    holder.say('go\n');
+    expect((await holder.ended).out).toContain('ours');
+    expect(await take(lock)).toMatchObject({ is: 'taken' });
+  });
+
+  it.runIf(has.root && has.unshare)('is not judged from another pid namespace (root)', async () => {
+    const { lock } = pathsIn(makeFolder());
+    const holder = start(fixture('hold', lock));
+    await holder.saw('taken');
+    const inside = await run(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    expect(inside.out).toBe(`held ${holder.pid}\n`);
+    holder.kill('SIGKILL');
+    await holder.ended;
+    const later = await run(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    expect(later.out).toBe(`held ${holder.pid}\n`);
+  });
+
+  it.runIf(has.root && has.unshare)('is not judged when /proc shows another namespace (root)', async () => {
+    const { lock, guard } = pathsIn(makeFolder());
+    const inside = start(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    const out = await inside.saw('taken');
+    expect(JSON.parse(readFileSync(guard, 'utf8'))).not.toHaveProperty('started');
+    expect(out).toContain('fresh');
+    expect(await take(lock)).toMatchObject({ is: 'held' });
+    inside.say('go\n');
+    await inside.ended;
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { keepDocument, readKeptDocument } from '../../../src/disk/state/kept-document.ts';
+import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
+import type { Json } from '../../../src/ground/json.ts';
+
+const service = 'sha256:0123abcd';
+const document: Json = { openapi: '3.1.0', paths: { '/videos/create': { post: {} } } };
+
+function makeState(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-kept-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, '.mediabatch');
+}
+
+const keptFile = (state: string) => join(state, 'service', readdirSync(join(state, 'service'))[0] ?? '');
+
+it('what was kept is read, each service by itself', async () => {
+  const state = makeState();
+  expect(await readKeptDocument(state, service)).toBeUndefined();
+  await keepDocument(state, service, { document, now: 7 });
+  expect(await readKeptDocument(state, service)).toEqual({ document, fetchedAt: 7 });
+  expect(await readKeptDocument(state, 'sha256:other')).toBeUndefined();
+  await keepDocument(state, service, { document: { paths: {} }, now: 8 });
+  expect(await readKeptDocument(state, service)).toEqual({ document: { paths: {} }, fetchedAt: 8 });
+  expect(readdirSync(join(state, 'service'))).toHaveLength(1);
+});
+
+it('it stays out of git, and in its folder', async () => {
+  const state = makeState();
+  await keepDocument(state, '../../outside', { document, now: 7 });
+  expect(readFileSync(join(state, '.gitignore'), 'utf8')).toBe('*\n');
+  expect(readdirSync(state).sort()).toEqual(['.gitignore', 'service']);
+  expect(readdirSync(join(state, '..'))).toEqual(['.mediabatch']);
+  expect(await readKeptDocument(state, '../../outside')).toEqual({ document, fetchedAt: 7 });
+});
+
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+it.each<[string, (text: string) => string]>([
+  ['empty', () => ''],
+  ['cut', (text) => text.slice(0, -9)],
+  ['another document', (text) => text.replace('/videos/create', '/videos')],
+  ['a list', () => '[]'],
+  ['nothing', () => 'null'],
+  ['nested without end', () => `{"fetchedAt":7,"sha256":"x","document":${deep}}`],
+  ['too large', (text) => text + ' '.repeat(8 * 1024 * 1024)],
+])('a damaged one is none: %s', async (_name, damage) => {
+  const state = makeState();
+  await keepDocument(state, service, { document, now: 7 });
+  const path = keptFile(state);
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  expect(await readKeptDocument(state, service)).toBeUndefined();
+  await keepDocument(state, service, { document, now: 9 });
+  expect((await readKeptDocument(state, service))?.fetchedAt).toBe(9);
+});
+
+it.each([
+  ['without a time', JSON.stringify({ fetchedAt: '7', document })],
+  ['without a document', JSON.stringify({ fetchedAt: 7 })],
+  ['a list', '[]'],
+  ['nothing', 'null'],
+  ['nested without end', `{"fetchedAt":7,"document":${deep}`],
+])('one that was kept here by another version is none: %s', async (_name, text) => {
+  const state = makeState();
+  await keepDocument(state, service, { document, now: 7 });
+  await writeSealedFile(state, relative(state, keptFile(state)), text);
+  expect(await readKeptDocument(state, service)).toBeUndefined();
+});
+
+it.each<[string, Json]>([
+  ['is too large', 'x'.repeat(8 * 1024 * 1024)],
+  ['is nested without end', JSON.parse(deep) as Json],
+])('a document that %s is not kept', async (_name, hostile) => {
+  const state = makeState();
+  await keepDocument(state, service, { document, now: 7 });
+  await keepDocument(state, service, { document: hostile, now: 8 });
+  expect(await readKeptDocument(state, service)).toEqual({ document, fetchedAt: 7 });
+});
+
+it.each<[string, (state: string, elsewhere: string) => void]>([
+  ['the state folder', (state, elsewhere) => symlinkSync(elsewhere, state)],
+  [
+    'the folder in it',
+    (state, elsewhere) => {
+      mkdirSync(state);
+      symlinkSync(elsewhere, join(state, 'service'));
+    },
+  ],
+  ['a file', (state) => writeFileSync(state, 'x')],
+])('nothing is written or read through a link: %s', async (_name, prepare) => {
+  const state = makeState();
+  const elsewhere = join(state, '..', 'elsewhere');
+  mkdirSync(elsewhere);
+  prepare(state, elsewhere);
+  await keepDocument(state, service, { document, now: 7 });
+  expect(readdirSync(elsewhere)).toEqual([]);
+  expect(await readKeptDocument(state, service)).toBeUndefined();
+});
+
+it('a link in place of the file is not followed', async () => {
+  const state = makeState();
+  await keepDocument(state, service, { document, now: 7 });
+  const path = keptFile(state);
+  const other = join(state, 'other.json');
+  writeFileSync(other, readFileSync(path));
+  rmSync(path);
+  symlinkSync(other, path);
+  expect(await readKeptDocument(state, service)).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import type { Media } from '../../../src/kinds/kind.ts';
+
+/** The smallest files that are what they say, as far as the first and last bytes tell. */
+const text = (value: string) => Buffer.from(value, 'latin1');
+const riff = (form: string, body: Buffer) => {
+  const head = Buffer.alloc(12);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(body.length + 4, 4);
+  head.write(form, 8);
+  return Buffer.concat([head, body]);
+};
+const box = (brand: string) =>
+  Buffer.concat([Buffer.from([0, 0, 0, 16]), text(`ftyp${brand}\0\0\0\0`), Buffer.alloc(32)]);
+
+/** A header that names its type, and a segment that knows its length. */
+const ebml = (type: string) => {
+  const name = Buffer.concat([Buffer.from([0x42, 0x82, 0x80 | type.length]), text(type)]);
+  const header = Buffer.concat([Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 0x80 | name.length]), name]);
+  const body = Buffer.alloc(40, 7);
+  return Buffer.concat([header, Buffer.from([0x18, 0x53, 0x80, 0x67, 0x80 | body.length]), body]);
+};
+const movie = (brand: string) =>
+  Buffer.concat([
+    Buffer.from([0, 0, 0, 16]),
+    text(`ftyp${brand}\0\0\0\0`),
+    Buffer.from([0, 0, 0, 48]),
+    text('mdat'),
+    Buffer.alloc(40, 3),
+  ]);
+
+export const png = Buffer.concat([
+  Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+  Buffer.alloc(64, 1),
+  Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]),
+]);
+
+export const jpeg = Buffer.concat([
+  Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
+  Buffer.alloc(64, 2),
+  Buffer.from([0xff, 0xd9]),
+]);
+
+export const media: { name: string; bytes: Buffer; type: string; extension: string; media: Media }[] = [
+  { name: 'PNG', bytes: png, type: 'image/png', extension: '.png', media: 'image' },
+  { name: 'JPEG', bytes: jpeg, type: 'image/jpeg', extension: '.jpg', media: 'image' },
+  { name: 'WebP', bytes: riff('WEBP', Buffer.alloc(20)), type: 'image/webp', extension: '.webp', media: 'image' },
+  { name: 'GIF', bytes: text(`GIF89a${'x'.repeat(20)};`), type: 'image/gif', extension: '.gif', media: 'image' },
+  { name: 'AVIF', bytes: box('avif'), type: 'image/avif', extension: '.avif', media: 'image' },
+  {
+    name: 'MP3 with ID3',
+    bytes: text(`ID3\x04${'x'.repeat(20)}`),
+    type: 'audio/mpeg',
+    extension: '.mp3',
+    media: 'audio',
+  },
+  {
+    name: 'MP3 frame',
+    bytes: Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(40)]),
+    type: 'audio/mpeg',
+    extension: '.mp3',
+    media: 'audio',
+  },
+  { name: 'WAV', bytes: riff('WAVE', Buffer.alloc(20)), type: 'audio/wav', extension: '.wav', media: 'audio' },
+  { name: 'FLAC', bytes: text('fLaC\0\0\0\x22'), type: 'audio/flac', extension: '.flac', media: 'audio' },
+  { name: 'Ogg', bytes: text(`OggS${'\0'.repeat(30)}`), type: 'audio/ogg', extension: '.ogg', media: 'audio' },
+  { name: 'M4A', bytes: box('M4A '), type: 'audio/mp4', extension: '.m4a', media: 'audio' },
+  { name: 'WebM', bytes: ebml('webm'), type: 'video/webm', extension: '.webm', media: 'video' },
+  { name: 'Matroska', bytes: ebml('matroska'), type: 'video/x-matroska', extension: '.mkv', media: 'video' },
+  { name: 'MP4', bytes: movie('isom'), type: 'video/mp4', extension: '.mp4', media: 'video' },
+  { name: 'QuickTime', bytes: movie('qt  '), type: 'video/quicktime', extension: '.mov', media: 'video' },
+];

@@ -1,0 +1,245 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
+import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { makeFolder } from './folder.ts';
+import { media, png } from './media.ts';
+import { chunks, failure, filesIn, sha256, target } from './targets.ts';
+import { fixture, has, run, start } from './tools.ts';
+
+describe('saving', () => {
+  it.each(media)('$name gets its extension from its bytes', async ({ bytes, type, extension, media: kind }) => {
+    const root = makeFolder();
+    const one = target({ media: kind });
+    const parts = Array.from({ length: 3 }, (_, index) =>
+      bytes.subarray(index * 5, index === 2 ? undefined : index * 5 + 5),
+    );
+    const output = await createOutputs(root).save(one, { body: chunks(...parts) });
+    const path = `images/hero${extension}`;
+    expect(output).toEqual({ path, sha256: sha256(bytes), bytes: bytes.length, type });
+    expect(readFileSync(join(root, path)).equals(bytes)).toBe(true);
+    expect(filesIn(root)).toEqual([path]);
+    expect(one.notices).toEqual([]);
+  });
+
+  const broken: { name: string; incoming: Parameters<ReturnType<typeof createOutputs>['save']>[1]; says: string }[] = [
+    {
+      name: 'a short body',
+      incoming: { body: chunks(png.subarray(0, 30)), bytes: png.length },
+      says: 'after 30 of 84 bytes',
+    },
+    { name: 'a long body', incoming: { body: chunks(png, png), bytes: png.length }, says: 'more than the 84 bytes' },
+    { name: 'a cut body of unknown length', incoming: { body: chunks(png.subarray(0, -1)) }, says: 'before the end' },
+    { name: 'a connection that breaks', incoming: { body: chunks(png, new Error('reset')) }, says: 'broke off: reset' },
+    {
+      name: 'an HTML page',
+      incoming: { body: chunks(Buffer.from('<!doctype html>')), bytes: 15 },
+      says: 'an HTML page',
+    },
+    { name: 'JSON', incoming: { body: chunks(Buffer.from('{"error":1}')) }, says: 'a JSON text' },
+    { name: 'nothing', incoming: { body: chunks() }, says: 'an empty file' },
+    { name: 'nothing, announced', incoming: { body: chunks(), bytes: 0 }, says: 'an empty file' },
+    { name: 'a song', incoming: { body: chunks(Buffer.from('fLaC')) }, says: 'audio/flac, not an image file' },
+    { name: 'too much, announced', incoming: { body: chunks(png), bytes: 101 }, says: 'larger than 100 bytes' },
+    { name: 'too much, not announced', incoming: { body: chunks(png, png) }, says: 'larger than 100 bytes' },
+  ];
+
+  it.each(broken)('$name leaves no file', async ({ incoming, says }) => {
+    const root = makeFolder();
+    const error = await failure(createOutputs(root, { maxBytes: 100 }).save(target(), incoming));
+    expect(error.why).toBe('bad-bytes');
+    expect(error.message).toContain(says);
+    expect(filesIn(root)).toEqual([]);
+  });
+
+  it('closes a body that it does not want to the end', async () => {
+    let isClosed = false;
+    async function* endless() {
+      try {
+        for (;;) yield png;
+      } finally {
+        isClosed = true;
+      }
+    }
+    await failure(createOutputs(makeFolder(), { maxBytes: 1000 }).save(target(), { body: endless() }));
+    expect(isClosed).toBe(true);
+  });
+
+  it.each([
+    { name: 'that is too large', save: 'hero', bytes: 1001 },
+    { name: 'whose path is refused', save: '../hero', bytes: 84 },
+    { name: 'whose folder is a link', save: 'link/hero', bytes: 84 },
+  ])('closes a body $name, though it was never begun', async ({ save, bytes }) => {
+    const root = makeFolder();
+    symlinkSync('.', join(root, 'link'));
+    const asked: string[] = [];
+    const body: AsyncIterableIterator<Uint8Array> = {
+      [Symbol.asyncIterator]: () => body,
+      next: async () => {
+        asked.push('next');
+        return { done: false, value: png };
+      },
+      return: async () => {
+        asked.push('return');
+        return { done: true, value: undefined };
+      },
+    };
+    await failure(createOutputs(root, { maxBytes: 1000 }).save(target({ save }), { body, bytes }));
+    expect(asked).toEqual(['return']);
+  });
+
+  it.each([
+    '../x',
+    'a/../../x',
+    '/tmp/x',
+    'a//x',
+    './x',
+    'a\\..\\x',
+    'C:x',
+    'a\u0000b',
+    '',
+    '.git/hooks/x',
+    'a/.GIT/x',
+    '.mediabatch/x',
+    'node_modules/x',
+    'n'.repeat(300),
+  ])('refuses the path %j', async (save) => {
+    const root = join(makeFolder(), 'root');
+    mkdirSync(root);
+    expect(await failure(createOutputs(root).save(target({ save }), { body: chunks(png) }))).toMatchObject({
+      why: 'path',
+    });
+    expect(filesIn(join(root, '..'))).toEqual([]);
+  });
+
+  it('does not write through a linked folder, nor over a link, a folder or a file in the place of a folder', async () => {
+    const folder = makeFolder();
+    const root = join(folder, 'root');
+    mkdirSync(join(folder, 'outside'));
+    mkdirSync(join(root, 'taken.png'), { recursive: true });
+    writeFileSync(join(root, 'file'), 'x');
+    writeFileSync(join(folder, 'outside', 'precious.png'), 'precious');
+    symlinkSync('../outside', join(root, 'link'));
+    symlinkSync('../outside/precious.png', join(root, 'hero.png'));
+    for (const save of ['link/a', 'link/deep/a', 'hero', 'taken', 'file/a']) {
+      expect(await failure(createOutputs(root).save(target({ save }), { body: chunks(png) })), save).toMatchObject({
+        why: 'path',
+      });
+    }
+    expect(filesIn(join(folder, 'outside'))).toEqual(['precious.png']);
+    expect(readFileSync(join(folder, 'outside', 'precious.png'), 'utf8')).toBe('precious');
+    expect(filesIn(root).filter((path) => path.includes('.part'))).toEqual([]);
+  });
+
+  it('may have a root that is reached through a link, and one that does not exist yet', async () => {
+    const folder = makeFolder();
+    mkdirSync(join(folder, 'real'));
+    symlinkSync('real', join(folder, 'root'));
+    await createOutputs(join(folder, 'root')).save(target(), { body: chunks(png) });
+    await createOutputs(join(folder, 'new', 'root')).save(target(), { body: chunks(png) });
+    expect(filesIn(folder)).toEqual(['new/root/images/hero.png', 'real/images/hero.png', 'root']);
+  });
+
+  it('puts a file aside that is not ours, and says so', async () => {
+    const root = makeFolder();
+    const stranger = Buffer.from('made by hand');
+    mkdirSync(join(root, 'images'));
+    writeFileSync(join(root, 'images', 'hero.png'), stranger);
+    const one = target();
+    await createOutputs(root).save(one, { body: chunks(png) });
+    const aside = `images/hero.changed-${sha256(stranger).slice(0, 8)}.png`;
+    expect(filesIn(root)).toEqual([aside, 'images/hero.png']);
+    expect(readFileSync(join(root, aside)).equals(stranger)).toBe(true);
+    expect(one.notices).toEqual([expect.stringContaining(aside.slice('images/'.length))]);
+  });
+
+  it('overwrites no file when it puts one aside', async () => {
+    const root = makeFolder();
+    const stranger = Buffer.from('made by hand');
+    const aside = `hero.changed-${sha256(stranger).slice(0, 8)}`;
+    writeFileSync(join(root, 'hero.png'), stranger);
+    writeFileSync(join(root, `${aside}.png`), 'another');
+    await createOutputs(root).save(target({ save: 'hero' }), { body: chunks(png) });
+    expect(filesIn(root)).toEqual([`${aside}-2.png`, `${aside}.png`, 'hero.png']);
+    expect(readFileSync(join(root, `${aside}.png`), 'utf8')).toBe('another');
+  });
+
+  it('replaces its own earlier file, and the same bytes', async () => {
+    const root = makeFolder();
+    const old = Buffer.from('old output');
+    writeFileSync(join(root, 'hero.png'), old);
+    const one = target({ save: 'hero', replaces: [sha256(old)] });
+    const saved = new SavedFiles();
+    await saved.note('hero.png', sha256(old));
+    await createOutputs(root, { saved }).save(one, { body: chunks(png) });
+    await createOutputs(root).save(target({ save: 'hero' }), { body: chunks(png) });
+    expect(filesIn(root)).toEqual(['hero.png']);
+    expect(one.notices).toEqual([]);
+  });
+
+  it('replaces no file that was not saved from here, though the lock says that it may', async () => {
+    const root = makeFolder();
+    const logo = Buffer.from('somebody’s logo');
+    writeFileSync(join(root, 'logo.png'), logo);
+    const one = target({ save: 'logo', replaces: [sha256(logo)] });
+    await createOutputs(root).save(one, { body: chunks(png) });
+    const aside = `logo.changed-${sha256(logo).slice(0, 8)}.png`;
+    expect(filesIn(root)).toEqual([aside, 'logo.png']);
+    expect(readFileSync(join(root, aside)).equals(logo)).toBe(true);
+    expect(one.notices).toEqual([expect.stringContaining('was not saved from here')]);
+  });
+
+  it('has no final name when it is killed in the middle', async () => {
+    const root = makeFolder();
+    const program = start(fixture('save', root));
+    await program.saw('halfway');
+    expect(existsSync(join(root, 'images', 'hero.png'))).toBe(false);
+    program.kill('SIGKILL');
+    await program.ended;
+    expect(filesIn(root)).toEqual([expect.stringMatching(/^images\/\.mediabatch-[0-9a-f]{16}\.part$/)]);
+  });
+});
+
+describe('when this machine cannot write', () => {
+  it.runIf(!has.root)('says which folder is not writable', async () => {
+    const root = makeFolder();
+    chmodSync(root, 0o555);
+    expect(await failure(createOutputs(root).save(target(), { body: chunks(png) }))).toMatchObject({ why: 'disk' });
+  });
+
+  it.runIf(has.root && has.mounts)('tells a read-only folder and a full disk (root)', async () => {
+    const root = makeFolder();
+    const words = fixture('save', root)
+      .map((word) => `'${word}'`)
+      .join(' ');
+    const isolated = (script: string) =>
+      run(['unshare', '--mount', 'sh', '-ec', `${script}; echo | ${words}; ls -A '${root}/images'`]);
+    const readOnly = await isolated(
+      `mkdir '${root}/images'; mount --bind '${root}' '${root}'; mount -o remount,ro,bind '${root}'`,
+    );
+    expect(readOnly.out).toContain('failed disk');
+    expect(readOnly.out).toContain('the file system is read-only');
+    const full = await isolated(
+      `mount -t tmpfs -o size=8k tmpfs '${root}'; mkdir '${root}/images'; head -c 9000 /dev/zero > '${root}/x' || true`,
+    );
+    expect(full.out).toContain('failed disk');
+    expect(full.out).toContain('the disk is full: make room and run again');
+    expect(full.out).not.toContain('.part');
+  });
+
+  it.runIf(has.strace).each([
+    ['fsync', 'EIO', 'the disk reports a read or write error'],
+    ['rename', 'EACCES', 'this user may not write there'],
+  ])('leaves no file after %s fails with %s (strace)', async (call, code, says) => {
+    const root = makeFolder();
+    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=${code}`];
+    const program = start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...fixture('save', root)]);
+    await program.saw('halfway');
+    program.say('go\n');
+    const { out } = await program.ended;
+    expect(out).toContain('failed disk');
+    expect(out).toContain(says);
+    expect(filesIn(root)).toEqual([]);
+  });
+});

@@ -1,0 +1,239 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { keepDocument, readKeptDocument } from '../../../src/disk/state/kept-document.ts';
+import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
+import { makeOwnSecret, readOwnSecret } from '../../../src/disk/state/own-secret.ts';
+import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
+import { readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
+import { makeFolder } from './folder.ts';
+
+let home: string;
+let state: string;
+beforeEach(() => {
+  home = makeFolder();
+  state = join(makeFolder(), '.mediabatch');
+  setHome(home);
+});
+
+/** Whoever runs this: a person with this folder for what programs keep. */
+function setHome(path: string): void {
+  const before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = path;
+  onTestFinished(() => {
+    process.env.XDG_STATE_HOME = before;
+  });
+}
+
+/** A link in the place of a file or a folder, to what stood there. */
+function linkInstead(path: string, elsewhere: string): void {
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+}
+
+const keyFile = () => join(home, 'mediabatch/key');
+const limit = 1000;
+
+describe('the secret of a person on a machine', () => {
+  test('is made once, for this person alone, and only by who writes', async () => {
+    expect(readOwnSecret()).toBeUndefined();
+    expect(readdirSync(home)).toEqual([]);
+    const secrets = await Promise.all(Array.from({ length: 5 }, () => makeOwnSecret()));
+    expect(new Set(secrets.map((secret) => secret?.toString('hex'))).size).toBe(1);
+    expect(readOwnSecret()).toEqual(secrets[0]);
+    expect([statSync(keyFile()).mode & 0o777, statSync(join(home, 'mediabatch')).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readdirSync(join(home, 'mediabatch'))).toEqual(['key']);
+  });
+
+  test('is another one when a checkout has put the file there', async () => {
+    const secret = await makeOwnSecret();
+    const text = readFileSync(keyFile());
+    renameSync(keyFile(), join(home, 'known'));
+    writeFileSync(keyFile(), text, { mode: 0o600 });
+    expect(readOwnSecret()).toBeDefined();
+    expect(readOwnSecret()).not.toEqual(secret);
+  });
+
+  test.each<[string, () => void]>([
+    ['others may read', () => chmodSync(keyFile(), 0o644)],
+    ['is a link', () => linkInstead(keyFile(), join(home, 'key'))],
+    [
+      'is a pipe',
+      () => {
+        renameSync(keyFile(), join(home, 'key'));
+        execFileSync('mkfifo', ['-m', '600', keyFile()]);
+      },
+    ],
+    ['is cut short', () => writeFileSync(keyFile(), 'f'.repeat(64))],
+    ['is no secret', () => writeFileSync(keyFile(), `${'x'.repeat(64)}\n`)],
+  ])('a file that %s is none', async (_, spoil) => {
+    await makeOwnSecret();
+    await writeSealedFile(state, 'a.json', 'kept');
+    expect(await readSealedFile(state, 'a.json', limit)).toBeDefined();
+    spoil();
+    expect(readOwnSecret()).toBeUndefined();
+    expect(await readSealedFile(state, 'a.json', limit)).toBeUndefined();
+  });
+});
+
+describe('a sealed file', () => {
+  test('is read as it was written, also after the folder has moved', async () => {
+    await writeSealedFile(state, 'deep/a.json', 'kept ✓');
+    const elsewhere = join(makeFolder(), '.mediabatch');
+    renameSync(state, elsewhere);
+    expect((await readSealedFile(elsewhere, 'deep/a.json', limit))?.toString()).toBe('kept ✓');
+  });
+
+  test.each<[string, (path: string) => void | Promise<void>]>([
+    ['that was changed', (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('kept', 'KEPT'))],
+    ['with something after it', (path) => writeFileSync(path, 'x', { flag: 'a' })],
+    ['without a seal', (path) => writeFileSync(path, 'kept')],
+    ['that is empty', (path) => writeFileSync(path, '')],
+    ['of another name', (path) => copyFileSync(join(path, '../b.json'), path)],
+    [
+      'sealed by somebody else',
+      async () => {
+        setHome(makeFolder());
+        await makeOwnSecret();
+      },
+    ],
+    ['that is too large', (path) => writeFileSync(path, 'x'.repeat(limit), { flag: 'a' })],
+  ])('%s counts as absent', async (_, spoil) => {
+    await writeSealedFile(state, 'b.json', 'other');
+    await writeSealedFile(state, 'a.json', 'kept');
+    await spoil(join(state, 'a.json'));
+    expect(await readSealedFile(state, 'a.json', limit)).toBeUndefined();
+  });
+
+  test.each<[string, () => void]>([
+    ['the file', () => linkInstead(join(state, 'd/a.json'), join(state, 'x'))],
+    ['a folder on the way', () => linkInstead(join(state, 'd'), join(state, 'e'))],
+    ['the folder of state', () => linkInstead(state, `${state}-real`)],
+  ])('is not read where %s is a link', async (_, spoil) => {
+    await writeSealedFile(state, 'd/a.json', 'kept');
+    expect(await readSealedFile(state, 'd/a.json', limit)).toBeDefined();
+    spoil();
+    await expect(readSealedFile(state, 'd/a.json', limit)).rejects.toThrow(/symbolic link/);
+    await expect(writeSealedFile(state, 'd/a.json', 'more')).rejects.toThrow(/symbolic link/);
+  });
+});
+
+/** Everything that a later run goes by, as somebody could commit it, and as it is kept here. */
+describe('what a branch of somebody else puts into .mediabatch', () => {
+  const everything = async (folder: string) => ({
+    body: await createRequestBodies(folder).read('mb1-a'),
+    document: await readKeptDocument(folder, 'abc'),
+    durations: await readKeptDurations(folder),
+    isSaved: new SavedFiles(folder, join(folder, '..')).has('a.png', 'f'.repeat(64)),
+  });
+  const keepAll = async () => {
+    await createRequestBodies(state).keep('mb1-a', '{"prompt":"theirs"}');
+    await keepDocument(state, 'abc', { document: { paths: {} }, now: 1 });
+    await keepDurations(state, { image: [1] });
+    await new SavedFiles(state, join(state, '..')).note('a.png', 'f'.repeat(64));
+  };
+  const nothing = { body: undefined, document: undefined, durations: {}, isSaved: false };
+
+  test('counts for nothing, and what was kept here for all', async () => {
+    await keepAll();
+    expect(await everything(state)).toEqual({
+      body: '{"prompt":"theirs"}',
+      document: { document: { paths: {} }, fetchedAt: 1 },
+      durations: { image: [1] },
+      isSaved: true,
+    });
+    // Another person, who keeps things as well.
+    setHome(makeFolder());
+    await makeOwnSecret();
+    expect(await everything(state)).toEqual(nothing);
+  });
+
+  test('counts for nothing without seals', async () => {
+    await makeOwnSecret();
+    mkdirSync(join(state, 'bodies'), { recursive: true });
+    mkdirSync(join(state, 'service'));
+    writeFileSync(join(state, 'bodies/mb1-a.json'), '{"prompt":"theirs"}');
+    writeFileSync(join(state, 'service/abc.json'), '{"fetchedAt":1,"document":{}}');
+    writeFileSync(join(state, 'durations.json'), '{"version":1,"durations":{"image":[1]}}');
+    writeFileSync(join(state, 'saved-files'), `${'0'.repeat(32)} ${'f'.repeat(64)} a.png\n`);
+    expect(await everything(state)).toEqual(nothing);
+  });
+
+  test('nothing is kept, and nothing fails, for a person who can keep nothing', async () => {
+    const before = process.env.TMPDIR;
+    onTestFinished(() => {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    });
+    const taken = join(makeFolder(), 'file');
+    writeFileSync(taken, '');
+    setHome(taken);
+    process.env.TMPDIR = taken;
+    await keepAll();
+    expect(await everything(state)).toEqual(nothing);
+  });
+
+  test('a person whose home is read-only keeps the secret with the temporary files', async () => {
+    const taken = join(makeFolder(), 'file');
+    writeFileSync(taken, '');
+    setHome(taken);
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = makeFolder();
+    onTestFinished(() => {
+      process.env.TMPDIR = before;
+      if (before === undefined) delete process.env.TMPDIR;
+    });
+    await keepAll();
+    expect((await everything(state)).body).toBe('{"prompt":"theirs"}');
+  });
+});
+
+describe('files that were saved from here', () => {
+  const digest = 'a'.repeat(64);
+
+  test('are known by path and digest, below the folder of outputs', async () => {
+    const folder = join(state, '..');
+    await new SavedFiles(state, folder).note('images/a.png', digest);
+    await new SavedFiles(state, join(folder, 'campaign.sandbox')).note('images/b.png', digest);
+    const real = new SavedFiles(state, folder);
+    const play = new SavedFiles(state, join(folder, 'campaign.sandbox'));
+    expect([real.has('images/a.png', digest), real.has('images/a.png', 'b'.repeat(64))]).toEqual([true, false]);
+    expect([real.has('images/b.png', digest), play.has('images/b.png', digest)]).toEqual([false, true]);
+  });
+
+  test('are known line by line: a line of somebody else is none, and spoils no other', async () => {
+    const folder = join(state, '..');
+    await new SavedFiles(state, folder).note('a.png', digest);
+    const path = join(state, 'saved-files');
+    const line = readFileSync(path, 'utf8');
+    writeFileSync(path, `<<<<<<< HEAD\n${line}=======\n${line.replace('a.png', 'assets/logo.png')}\n`);
+    const saved = new SavedFiles(state, folder);
+    expect([saved.has('a.png', digest), saved.has('assets/logo.png', digest)]).toEqual([true, false]);
+  });
+
+  test('are noted in no link, pipe or folder', async () => {
+    const folder = join(state, '..');
+    mkdirSync(state);
+    writeFileSync(join(folder, 'precious'), 'mine');
+    symlinkSync('../precious', join(state, 'saved-files'));
+    await new SavedFiles(state, folder).note('a.png', digest);
+    expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('mine');
+    expect(new SavedFiles(state, folder).has('a.png', digest)).toBe(false);
+    renameSync(join(state, 'saved-files'), join(state, 'x'));
+    execFileSync('mkfifo', [join(state, 'saved-files')]);
+    await new SavedFiles(state, folder).note('a.png', digest);
+    expect(new SavedFiles(state, folder).has('a.png', digest)).toBe(false);
+  });
+});

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Budget } from '../../../src/engine/budget.ts';
+
+describe('the budget', () => {
+  /** What becomes of a create: it is charged, its answer is lost, or the service makes it and does not say for how much. */
+  const ends = fc.oneof(
+    { weight: 6, arbitrary: fc.constant('charged' as const) },
+    { weight: 2, arbitrary: fc.constant('lost' as const) },
+    { weight: 1, arbitrary: fc.constant('silent' as const) },
+    { weight: 1, arbitrary: fc.constant('refused' as const) },
+  );
+
+  test('spent and held never exceed the cap, for any interleaving of any steps', async () => {
+    const steps = fc.array(
+      fc.record({
+        credits: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
+        kind: fc.constantFrom('x', 'y'),
+        charge: fc.integer({ min: 0, max: 9 }),
+        end: ends,
+      }),
+      { minLength: 1, maxLength: 30 },
+    );
+    const lostBefore = fc.uniqueArray(fc.constantFrom('unknown x', 'unknown y', 'unknown z'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        steps,
+        fc.integer({ min: 0, max: 40 }),
+        lostBefore,
+        async (scheduler, wanted, cap, before) => {
+          const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap, lostBefore: before });
+          /** On their way, by what they hold. */
+          const flying = new Map<string, number | null>();
+          const unpriced = new Map<string, number>(before.map((name) => [name, 1]));
+          let isSilent = false;
+          // By what steps of unknown price are charged above all that was left, and price others at.
+          let most = cap;
+          const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
+          const buy = async (index: number) => {
+            const step = wanted[index];
+            if (step === undefined) return;
+            const name = `step${index}`;
+            const price = {
+              class: step.credits === null ? `unknown ${step.kind}` : `known${step.credits}`,
+              credits: step.credits,
+            };
+            for (;;) {
+              const answer = budget.reserve(name, price);
+              check();
+              if (answer.is === 'over-budget') return;
+              if (answer.is === 'later') {
+                await budget.changed();
+                continue;
+              }
+              if (answer.credits !== 0) {
+                // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
+                if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
+                else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
+                expect(isSilent).toBe(false);
+              }
+              flying.set(name, answer.credits);
+              await scheduler.schedule(Promise.resolve(), name);
+              flying.delete(name);
+              const isCanary = answer.credits === null;
+              if (step.end === 'lost') {
+                budget.doubt(name);
+                if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
+                expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
+              } else if (step.end === 'silent') {
+                budget.settle(name, null);
+                if (isCanary) isSilent = true;
+              } else {
+                // A known price is an upper bound of the charge; an unknown one may be anything.
+                const charge = step.end === 'refused' ? 0 : step.charge;
+                const charged = isCanary ? charge : Math.min(charge, answer.credits ?? 0);
+                budget.settle(name, charged);
+                if (isCanary) {
+                  most = Math.max(most, budget.spentEver + budget.held);
+                  if (charged > 0) unpriced.delete(price.class);
+                }
+              }
+              check();
+              return;
+            }
+          };
+          const all = Promise.all(wanted.map((_, index) => buy(index)));
+          await scheduler.waitFor(all);
+          // Nobody waits for ever, and whatever is not settled is held.
+          expect(flying.size).toBe(0);
+        },
+      ),
+      { numRuns: 600 },
+    );
+  });
+
+  test('a step of unknown price goes alone under a cap, and its charge prices the rest', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    const price = { class: 'image', credits: null };
+    expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
+    expect(budget.reserve('b', price)).toEqual({ is: 'later' });
+    expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
+    budget.settle('a', 4);
+    expect(budget.reserve('b', price)).toEqual({ is: 'reserved', credits: 4 });
+    expect(budget.reserve('c', price)).toEqual({ is: 'over-budget' });
+  });
+
+  test('a canary whose answer is lost stops nobody: the next one goes alone, and prices it', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 12 });
+    const price = { class: 'image', credits: null };
+    const song = { class: 'song', credits: 1 };
+    budget.reserve('a', price);
+    expect(['b', 'c'].map((name) => budget.reserve(name, price).is)).toEqual(['later', 'later']);
+    budget.doubt('a');
+    expect(budget.reserve('song', song)).toEqual({ is: 'later' });
+    expect(budget.reserve('b', price)).toEqual({ is: 'reserved', credits: null });
+    expect(budget.reserve('c', price)).toEqual({ is: 'later' });
+    expect(budget.reserve('song', song)).toEqual({ is: 'later' });
+    budget.settle('b', 4);
+    expect([budget.spentEver, budget.held, budget.left]).toEqual([4, 4, 4]);
+    expect(budget.reserve('c', price)).toEqual({ is: 'reserved', credits: 4 });
+    expect(budget.reserve('song', song)).toEqual({ is: 'over-budget' });
+  });
+
+  test('a second canary lost at the same price, or one that the service does not price, ends it', () => {
+    const price = { class: 'image', credits: null };
+    for (const end of [(budget: Budget) => budget.doubt('b'), (budget: Budget) => budget.settle('b', null)]) {
+      const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 12 });
+      budget.reserve('a', price);
+      budget.doubt('a');
+      budget.reserve('b', price);
+      end(budget);
+      for (const other of [price, { class: 'film', credits: null }, { class: 'song', credits: 1 }]) {
+        expect(budget.reserve('c', other)).toEqual({ is: 'over-budget' });
+      }
+      expect(budget.reserve('free', { class: 'post', credits: 0 })).toEqual({ is: 'reserved', credits: 0 });
+    }
+  });
+
+  test('a lost canary has cost something, if anything', () => {
+    const price = { class: 'image', credits: null };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 1 });
+    budget.reserve('a', price);
+    budget.doubt('a');
+    expect(budget.reserve('b', price)).toEqual({ is: 'over-budget' });
+  });
+
+  test('what an earlier run lost is priced by the next one, too, and counts against the budget over all runs', () => {
+    const price = { class: 'image', credits: null };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], total: 10, run: 7 });
+    expect(budget.reserve('song', { class: 'song', credits: 1 })).toEqual({ is: 'over-budget' });
+    expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
+    budget.settle('a', 3);
+    expect([budget.spentEver, budget.held, budget.left]).toEqual([3, 3, 4]);
+    const run = new Budget({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], run: 7 });
+    expect(run.reserve('song', { class: 'song', credits: 7 })).toEqual({ is: 'reserved', credits: 7 });
+  });
+
+  test('reserving twice holds once', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    budget.reserve('a', { class: 'x', credits: 6 });
+    budget.reserve('a', { class: 'x', credits: 6 });
+    expect(budget.held).toBe(6);
+  });
+
+  test('what earlier runs spent, and what may have been spent, counts', () => {
+    const budget = new Budget({ spentEver: 5, heldBefore: 3, total: 10 });
+    expect(budget.left).toBe(2);
+    expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'over-budget' });
+  });
+
+  test('the cap of a run counts this run alone', () => {
+    const budget = new Budget({ spentEver: 50, heldBefore: 0, run: 3 });
+    expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'reserved', credits: 3 });
+  });
+});

@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest';
+import { actionsOf, TestCampaign } from '../../rig/campaign.ts';
+import { completed } from '../../rig/scripted-service.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+
+const url = (address: string, field = 'url') => ({ $ref: address, field });
+
+const logo: WrittenStep = {
+  address: 'logo',
+  kind: 'upload',
+  request: { file: 'assets/logo.png' },
+  file: { path: 'assets/logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
+};
+
+describe('uploads', () => {
+  test('a file goes up once, costs nothing, and its URL is what others use', async () => {
+    const pic: WrittenStep = {
+      address: 'pic',
+      kind: 'image',
+      request: { prompt: 'a', referenceImages: [url('logo')] },
+    };
+    const campaign = new TestCampaign(graphOfSteps([logo, pic], { budget: 3 }));
+    const first = await campaign.run();
+    expect(first.outcomes).toEqual({ logo: 'done', pic: 'done' });
+    expect(campaign.service.creates[0]?.body).toContain('https://library.example/assets/logo.png');
+    expect(first.ledger.budget.spentNow).toBe(3);
+    const again = await campaign.run();
+    expect(actionsOf(again.plan)).toEqual({ logo: 'keep', pic: 'keep' });
+    expect(campaign.service.library).toEqual(['assets/logo.png']);
+  });
+
+  test('the same bytes under two names are uploaded once', async () => {
+    const copy = { ...logo, address: 'copy', file: { path: 'b.png', sha256: 'ab'.repeat(32), bytes: 3 } };
+    const campaign = new TestCampaign(graphOfSteps([logo, copy]));
+    await campaign.run();
+    expect(campaign.service.library).toHaveLength(1);
+    const urls = [...campaign.file.read().steps.values()].map(({ purchases }) => purchases[0]?.url);
+    expect(new Set(urls)).toEqual(new Set(['https://library.example/assets/logo.png']));
+  });
+
+  test('what is refused or changed says so, and what needs it waits', async () => {
+    const pic: WrittenStep = {
+      address: 'pic',
+      kind: 'image',
+      request: { prompt: 'a', referenceImages: [url('logo')] },
+    };
+    const campaign = new TestCampaign(graphOfSteps([logo, pic]));
+    campaign.service.uploaded = () => ({ is: 'failed', why: 'changed', message: 'the file has changed' });
+    expect((await campaign.run()).outcomes).toEqual({ logo: 'refused', pic: 'blocked' });
+    expect(campaign.service.creates).toHaveLength(0);
+    campaign.service.uploaded = () => undefined;
+    expect((await campaign.run()).outcomes).toEqual({ logo: 'done', pic: 'done' });
+  });
+
+  test('a key that is refused ends all of them', async () => {
+    const many = Array.from(
+      { length: 20 },
+      (_, index): WrittenStep => ({
+        ...logo,
+        address: `logo@${index}`,
+        file: { path: `${index}.png`, sha256: String(index).padStart(64, '0'), bytes: 3 },
+      }),
+    );
+    const campaign = new TestCampaign(graphOfSteps(many));
+    campaign.service.uploaded = () => ({ is: 'failed', why: 'auth', message: 'HTTP 401' });
+    const { outcomes } = await campaign.run({ concurrency: 2 });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['left']));
+    expect(campaign.service.requests.length).toBeLessThan(4);
+  });
+
+  test('goes up even when nothing is left of the budget', async () => {
+    const campaign = new TestCampaign(graphOfSteps([logo], { budget: 0 }));
+    expect((await campaign.run()).outcomes).toEqual({ logo: 'done' });
+  });
+});
+
+describe('posts', () => {
+  const pic = (name: string): WrittenStep => ({ address: `pic@${name}`, kind: 'image', request: { prompt: name } });
+  const post: WrittenStep = { address: 'post', kind: 'post', request: { caption: 'new', media: [url('pic@a')] } };
+
+  test('are sent when everything else has ended, and once', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic('a'), post, pic('b'), pic('c')]));
+    campaign.service.creditsOf = (body) => (body.includes('caption') ? 0 : 3);
+    const { outcomes, events } = await campaign.run({ concurrency: 1 });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    const bodies = campaign.service.creates.map(({ body }) => body);
+    expect(bodies.at(-1)).toContain('caption');
+    const ends = events.flatMap((event) => (event.event === 'step-finished' ? [event.address] : []));
+    expect(ends.at(-1)).toBe('post');
+    expect(actionsOf((await campaign.run()).plan).post).toBe('keep');
+    expect(campaign.service.creates).toHaveLength(4);
+  });
+
+  test('what waits for a post does not hold it up', async () => {
+    const after: WrittenStep = { address: 'after', kind: 'image', request: { prompt: 'after' }, needs: ['post'] };
+    const campaign = new TestCampaign(graphOfSteps([pic('a'), post, after]));
+    expect((await campaign.run()).outcomes).toEqual({ 'pic@a': 'done', post: 'done', after: 'done' });
+  });
+
+  test('are never sent again after an answer that was lost', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic('a'), post]));
+    campaign.service.trouble = (_create, body) =>
+      body.includes('caption') ? { answer: { is: 'ambiguous', message: 'reset' }, booked: true } : undefined;
+    expect((await campaign.run()).outcomes.post).toBe('unresolved');
+    campaign.service.trouble = () => undefined;
+    const again = await campaign.run();
+    expect(actionsOf(again.plan).post).toBe('unresolved');
+    expect(campaign.service.creates.filter(({ body }) => body.includes('caption'))).toHaveLength(1);
+  });
+});
+
+describe('parts of an output', () => {
+  const talk: WrittenStep = { address: 'talk', kind: 'clipping', request: { videoUrl: 'https://a.example/v' } };
+  const short = (index: number): WrittenStep => ({
+    address: `short@${index + 1}`,
+    kind: 'image',
+    request: { prompt: `short ${index + 1}`, referenceImages: [url('talk', `clips.${index}.url`)] },
+    part: { of: 'talk', index },
+  });
+  const steps = [talk, short(0), short(1), short(2), short(3)];
+  const clips = (count: number) =>
+    completed(...Array.from({ length: count }, (_, index) => `https://files.example/clip-${index}`));
+
+  test('steps past the last part are not needed, and cost nothing', async () => {
+    const campaign = new TestCampaign(graphOfSteps(steps));
+    campaign.service.endOf = ({ body }) => (body.includes('videoUrl') ? clips(2) : undefined);
+    const { outcomes } = await campaign.run();
+    expect(outcomes).toEqual({
+      talk: 'done',
+      'short@1': 'done',
+      'short@2': 'done',
+      'short@3': 'unneeded',
+      'short@4': 'unneeded',
+    });
+    expect(campaign.service.creates.map(({ body }) => JSON.parse(body).referenceImages?.[0])).toEqual([
+      undefined,
+      'https://files.example/clip-0',
+      'https://files.example/clip-1',
+    ]);
+    expect([...campaign.outputs.files.keys()].sort()).toEqual([
+      'output/short-1.png',
+      'output/short-2.png',
+      'output/talk-1.png',
+      'output/talk-2.png',
+    ]);
+    const again = await campaign.run();
+    expect(new Set(Object.values(actionsOf(again.plan)))).toEqual(new Set(['keep']));
+    expect(again.plan.rows.filter(({ unneeded }) => unneeded).map(({ address }) => address)).toEqual([
+      'short@3',
+      'short@4',
+    ]);
+    expect(campaign.service.creates).toHaveLength(3);
+  });
+
+  test('what uses a step that is not needed is not needed either; a list only gets shorter', async () => {
+    const thumb = (number: number): WrittenStep => ({
+      address: `thumb@${number}`,
+      kind: 'image',
+      request: { prompt: `thumb ${number}`, referenceImages: [url(`short@${number}`)] },
+    });
+    const sheet: WrittenStep = {
+      address: 'sheet',
+      kind: 'image',
+      request: { prompt: 'sheet', referenceImages: [1, 2, 3, 4].map((number) => url(`short@${number}`)) },
+    };
+    const campaign = new TestCampaign(graphOfSteps([...steps, thumb(2), thumb(3), sheet]));
+    campaign.service.endOf = ({ body }) => (body.includes('videoUrl') ? clips(2) : undefined);
+    const { outcomes } = await campaign.run();
+    expect(outcomes).toMatchObject({ 'thumb@2': 'done', 'thumb@3': 'unneeded', sheet: 'done' });
+    const body = campaign.service.creates.find((create) => create.body.includes('sheet'))?.body ?? '{}';
+    expect(JSON.parse(body).referenceImages).toHaveLength(2);
+    expect(actionsOf(campaign.plan())).toMatchObject({ 'thumb@3': 'keep', sheet: 'keep' });
+  });
+
+  test('a file of several that is gone is fetched again, and nothing is bought', async () => {
+    const campaign = new TestCampaign(graphOfSteps(steps));
+    campaign.service.endOf = ({ body }) => (body.includes('videoUrl') ? clips(3) : undefined);
+    await campaign.run();
+    campaign.outputs.files.delete('output/talk-2.png');
+    const again = await campaign.run();
+    expect(actionsOf(again.plan).talk).toBe('download');
+    expect(again.outcomes).toEqual({ talk: 'done' });
+    expect(campaign.outputs.files.has('output/talk-2.png')).toBe(true);
+    expect(campaign.service.creates).toHaveLength(4);
+  });
+
+  test('all of them move when their task is renamed', async () => {
+    const campaign = new TestCampaign(graphOfSteps([talk]));
+    campaign.service.endOf = () => clips(3);
+    await campaign.run();
+    campaign.graph = graphOfSteps([{ ...talk, address: 'speech' }]);
+    expect((await campaign.run()).outcomes).toEqual({ speech: 'done' });
+    expect([...campaign.outputs.files.keys()].sort()).toEqual([1, 2, 3].map((number) => `output/speech-${number}.png`));
+    expect(campaign.service.creates).toHaveLength(1);
+  });
+
+  test('a job that gives no parts is done', async () => {
+    const campaign = new TestCampaign(graphOfSteps(steps));
+    campaign.service.endOf = ({ body }) =>
+      body.includes('videoUrl') ? { is: 'completed', result: { values: {}, files: [], parts: 0 } } : undefined;
+    expect(new Set(Object.values((await campaign.run()).outcomes))).toEqual(new Set(['done', 'unneeded']));
+    expect(new Set(Object.values(actionsOf(campaign.plan())))).toEqual(new Set(['keep']));
+  });
+});
+
+describe('retry', () => {
+  const pic = (retry: WrittenStep['retry']): WrittenStep => ({
+    address: 'pic',
+    kind: 'image',
+    request: { prompt: 'a' },
+    ...(retry !== undefined && { retry }),
+  });
+  const failing = (campaign: TestCampaign, times: number, error = 'out of memory') => {
+    campaign.service.endOf = ({ jobId }) =>
+      campaign.service.ledger.findIndex((job) => job.jobId === jobId) < times ? { is: 'failed', error } : undefined;
+  };
+
+  test('buys a failed job again in the same run, under a key of its own', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 3 })]));
+    failing(campaign, 2);
+    const { outcomes, plan, events, ledger } = await campaign.run();
+    expect(plan.rows[0]?.mayRetry).toBeNull();
+    expect(outcomes).toEqual({ pic: 'done' });
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
+    expect(events.filter(({ event }) => event === 'job-retried')).toHaveLength(2);
+    expect(ledger.budget.spentNow).toBe(9);
+    const finished = events.find((event) => event.event === 'step-finished');
+    expect(finished).toMatchObject({ credits: 9 });
+    expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'keep' });
+  });
+
+  test('never more often than it says, over all runs', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 2 })]));
+    failing(campaign, 99);
+    expect((await campaign.run()).outcomes).toEqual({ pic: 'failed' });
+    const again = await campaign.run();
+    expect(again.plan.rows[0]).toMatchObject({ action: 'failed', reason: expect.stringContaining('all 2 attempts') });
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test('another name counts on, also after another request', async () => {
+    const named = (address: string, prompt: string): WrittenStep => ({
+      ...pic({ attempts: 2 }),
+      address,
+      request: { prompt },
+    });
+    const campaign = new TestCampaign(graphOfSteps([named('a', 'p')]));
+    failing(campaign, 99);
+    await campaign.run();
+    campaign.graph = graphOfSteps([named('a', 'q')]);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(4);
+    campaign.graph = graphOfSteps([named('b', 'q')]);
+    const renamed = await campaign.run();
+    expect(renamed.plan.rows[0]).toMatchObject({ action: 'failed', reason: expect.stringContaining('all 2 attempts') });
+    expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'failed' });
+    expect(campaign.service.ledger).toHaveLength(4);
+  });
+
+  test('bought again under another name, it has a key that was never paid with', async () => {
+    const campaign = new TestCampaign(graphOfSteps([{ ...pic(undefined), address: 'a' }]));
+    failing(campaign, 1);
+    await campaign.run();
+    campaign.graph = graphOfSteps([{ ...pic(undefined), address: 'b' }]);
+    await campaign.run({ redo: ['b'] });
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test('a run that was stopped in between goes on counting', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 3 })]));
+    failing(campaign, 99);
+    await campaign.run({ onEvent: (event, abort) => event.event === 'job-created' && abort() });
+    const row = campaign.plan().rows[0];
+    expect(row?.action).toBe('attach');
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(3);
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
+  });
+
+  test('stays within its credits and within the budget', async () => {
+    const capped = new TestCampaign(graphOfSteps([pic({ attempts: 5, credits: 3 })]));
+    failing(capped, 99);
+    await capped.run();
+    await capped.run();
+    expect(capped.service.ledger).toHaveLength(2);
+    const poor = new TestCampaign(graphOfSteps([pic({ attempts: 5 })], { budget: 7 }));
+    failing(poor, 99);
+    await poor.run();
+    expect(poor.service.ledger).toHaveLength(2);
+  });
+
+  test('what was moderated is not asked for again', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 5 })]));
+    failing(campaign, 99, 'content policy violation');
+    await campaign.run();
+    expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'failed' });
+    expect(campaign.service.ledger).toHaveLength(1);
+  });
+
+  test('dying anywhere never buys more than the attempts', async () => {
+    for (let line = 0; line < 9; line += 1) {
+      for (const written of [true, false]) {
+        const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 3 })]));
+        failing(campaign, 2);
+        await campaign.runAndDie({ line, written });
+        await campaign.run();
+        expect(campaign.service.ledger.length, `line ${line}`).toBe(3);
+        expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
+        expect(actionsOf(campaign.plan())).toEqual({ pic: 'keep' });
+      }
+    }
+  });
+});
+
+describe('expect', () => {
+  const pic: WrittenStep = {
+    address: 'pic',
+    kind: 'image',
+    request: { prompt: 'a' },
+    expect: { width: { min: 1000 } },
+  };
+  const over: WrittenStep = { address: 'over', kind: 'image', request: { prompt: 'b', referenceImages: [url('pic')] } };
+
+  test('a file that is not as expected is kept, said, and never bought again by itself', async () => {
+    const campaign = new TestCampaign(graphOfSteps([pic, over]));
+    campaign.outputs.facts.current = { width: 512 };
+    expect((await campaign.run()).outcomes).toEqual({ pic: 'failed', over: 'blocked' });
+    expect(campaign.outputs.files.size).toBe(1);
+    const again = campaign.plan();
+    expect(actionsOf(again)).toEqual({ pic: 'failed', over: 'blocked' });
+    expect(again.rows[0]?.reason).toContain('its width is 512 px, wanted at least 1000 px');
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+    // A person may change their mind about what is good enough.
+    campaign.graph = graphOfSteps([{ ...pic, expect: { width: { min: 500 } } }, over]);
+    expect((await campaign.run()).outcomes).toEqual({ over: 'done' });
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+});
+
+describe('a selection', () => {
+  const steps: WrittenStep[] = [
+    { address: 'a', kind: 'image', request: { prompt: 'a' } },
+    { address: 'b', kind: 'image', request: { prompt: 'b', referenceImages: [url('a')] } },
+    { address: 'c', kind: 'image', request: { prompt: 'c' } },
+  ];
+
+  test('is all that a run does', async () => {
+    const campaign = new TestCampaign(graphOfSteps(steps));
+    const { plan, outcomes } = await campaign.run({ selected: ['c'] });
+    expect(actionsOf(plan)).toEqual({ c: 'create' });
+    expect(outcomes).toEqual({ c: 'done' });
+    expect(actionsOf(campaign.plan())).toEqual({ a: 'create', b: 'create', c: 'keep' });
+  });
+
+  test('a step whose need is neither done nor selected waits for it', async () => {
+    const campaign = new TestCampaign(graphOfSteps(steps));
+    const row = campaign.plan({ selected: ['b'] }).rows[0];
+    expect(row).toMatchObject({ action: 'blocked', reason: expect.stringContaining('not selected') });
+    await campaign.run({ selected: ['a'] });
+    expect(actionsOf(campaign.plan({ selected: ['b'] }))).toEqual({ b: 'create' });
+  });
+});
+
+describe('a timeout', () => {
+  test('is handed to who watches', async () => {
+    const slow: WrittenStep = { address: 'a', kind: 'image', request: { prompt: 'a' }, timeoutMs: 1000 };
+    const campaign = new TestCampaign(graphOfSteps([slow]));
+    const seen: (number | undefined)[] = [];
+    const watch = campaign.service.watch.bind(campaign.service);
+    campaign.service.watch = (job, options: { signal: AbortSignal; patienceMs?: number }) => {
+      seen.push(options.patienceMs);
+      return watch(job, options);
+    };
+    await campaign.run();
+    expect(seen).toEqual([1000]);
+  });
+});

@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { completed } from '../../rig/scripted-service.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+
+const hours = 3_600_000;
+
+/** How many histories each property sees; `npm run test:crash` asks for more. */
+const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+const timeoutMs = 900_000;
+
+/** Everything that may happen to a campaign between two looks at it. */
+type Act =
+  | { do: 'run' }
+  | { do: 'die'; line: number; written: boolean }
+  | { do: 'lose'; from: number; count: number; booked: boolean }
+  | { do: 'refuse'; from: number; count: number; why: 'invalid' | 'credits' }
+  /** A job comes to nothing. Nobody asks for another one: there must not be one. */
+  | { do: 'fail'; nth: number }
+  | { do: 'wait'; hours: number }
+  | { do: 'credential'; replays: boolean }
+  /** Under another name, or under two: equal requests are one job. */
+  | { do: 'edit'; steps: number; tasks: string[] }
+  | { do: 'forget files' };
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Act>({ do: 'run' }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(14), written: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('lose' as const),
+      from: fc.nat(4),
+      count: fc.integer({ min: 1, max: 9 }),
+      booked: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('refuse' as const),
+      from: fc.nat(3),
+      count: fc.integer({ min: 1, max: 3 }),
+      why: fc.constantFrom('invalid', 'credits'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), nth: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 22, 24, 30) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('credential' as const), replays: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      steps: fc.integer({ min: 1, max: 5 }),
+      tasks: fc.constantFrom<string[]>(['pic'], ['other'], ['other', 'pic'], ['pic', 'other']),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Act>({ do: 'forget files' }) },
+);
+
+async function perform(campaign: TestCampaign, act: Act): Promise<void> {
+  switch (act.do) {
+    case 'run':
+      await campaign.run({ concurrency: 2 });
+      break;
+    case 'die':
+      await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
+      break;
+    case 'lose': {
+      const first = campaign.service.creates.length + act.from;
+      campaign.service.trouble = (create) =>
+        create > first && create <= first + act.count
+          ? { answer: { is: 'ambiguous', message: 'lost' }, booked: act.booked }
+          : undefined;
+      await campaign.run({ concurrency: 2 });
+      campaign.service.trouble = () => undefined;
+      break;
+    }
+    case 'refuse': {
+      const first = campaign.service.creates.length + act.from;
+      const status = act.why === 'credits' ? 402 : 400;
+      campaign.service.trouble = (create) =>
+        create > first && create <= first + act.count
+          ? { answer: { is: 'refused', status, why: act.why, message: 'no' } }
+          : undefined;
+      await campaign.run({ concurrency: 2 });
+      campaign.service.trouble = () => undefined;
+      break;
+    }
+    case 'fail': {
+      const { endOf } = campaign.service;
+      const failing = campaign.service.ledger.length + act.nth;
+      campaign.service.endOf = (job) =>
+        campaign.service.ledger[failing]?.body === job.body ? { is: 'failed', error: 'boom' } : endOf(job);
+      await campaign.run({ concurrency: 2 });
+      break;
+    }
+    case 'wait':
+      campaign.clock.advance(act.hours * hours);
+      break;
+    case 'credential':
+      campaign.service.canReplay = act.replays;
+      break;
+    case 'edit':
+      campaign.graph = graphOf(imagesUnder(act.tasks, act.steps));
+      break;
+    case 'forget files':
+      campaign.outputs.files.clear();
+      break;
+    default:
+      act satisfies never;
+  }
+}
+
+describe('whatever happens, in whatever order', () => {
+  test(
+    'each request is paid for at most once, and no paid id is ever lost',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 12 }), async (history) => {
+          const campaign = new TestCampaign(images(4));
+          campaign.service.jobMs = 3000;
+          for (const act of [...history, { do: 'run' } as const]) {
+            await perform(campaign, act);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
+          }
+          const known = JSON.stringify([...campaign.file.read().steps.values()]);
+          const lost = campaign.service.ledger.filter(({ jobId }) => !known.includes(`"${jobId}"`));
+          // What has no id on record is on record as a create that waits for its answer or for a person.
+          for (const { key } of lost) {
+            expect(known).toMatch(
+              new RegExp(
+                `"state":"(intent|unresolved)"[^}]*"key":"${key}"|"key":"${key}"[^}]*"state":"(intent|unresolved)"`,
+              ),
+            );
+          }
+        }),
+        { numRuns: runs(400), endOnFailure: true },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
+    'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too',
+    async () => {
+      const url = (address: string, field = 'url') => ({ $ref: address, field });
+      const launch: WrittenStep[] = [
+        {
+          address: 'logo',
+          kind: 'upload',
+          request: { file: 'logo.png' },
+          file: { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
+        },
+        { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
+        { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
+        { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
+        ...[0, 1, 2].map(
+          (index): WrittenStep => ({
+            address: `share@${index + 1}`,
+            kind: 'post',
+            request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
+            part: { of: 'cuts', index },
+          }),
+        ),
+      ];
+      const calm = fc.array(
+        acts.filter((act) => act.do !== 'edit'),
+        { minLength: 1, maxLength: 10 },
+      );
+      await fc.assert(
+        fc.asyncProperty(calm, async (history) => {
+          const campaign = new TestCampaign(graphOfSteps(launch));
+          campaign.service.jobMs = 3000;
+          campaign.service.endOf = ({ body }) =>
+            body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
+          for (const act of [...history, { do: 'run' } as const]) {
+            await perform(campaign, act);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
+          }
+          expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
+        }),
+        { numRuns: runs(300), endOnFailure: true },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
+    'what no key can ask for again is looked up, and paid for at most once',
+    async () => {
+      const spoken = graphOfSteps(
+        [1, 2, 3, 4].map((number) => ({
+          address: `say@${number}`,
+          kind: 'voiceover',
+          request: { text: `It costs ${number}`, voice_id: 'Aria' },
+        })),
+      );
+      const calm = fc.array(
+        acts.filter((act) => act.do !== 'edit'),
+        { minLength: 1, maxLength: 12 },
+      );
+      await fc.assert(
+        fc.asyncProperty(calm, async (history) => {
+          const campaign = new TestCampaign(spoken);
+          campaign.service.jobMs = 3000;
+          for (const act of [...history, { do: 'run' } as const]) {
+            await perform(campaign, act);
+            expectPaidOnce(campaign.service.ledger, campaign.file.text);
+          }
+        }),
+        { numRuns: runs(200), endOnFailure: true },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
+    'two clones with one account, merged now and then, buy each request once and keep each id',
+    async () => {
+      /**
+       * What one of the two does, or what git does to both. Within a day: later the service replays no key. Nothing is
+       * refused: after a refusal another key is used, and only a merge tells the other one of it.
+       */
+      const turn = fc.oneof(
+        {
+          weight: 6,
+          arbitrary: fc.tuple(
+            fc.nat(1),
+            acts.filter(({ do: what }) => !['credential', 'refuse'].includes(what)),
+          ),
+        },
+        { weight: 3, arbitrary: fc.constant('merge' as const) },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 12 }), async (turns) => {
+          const one = new TestCampaign(images(3));
+          const other = Object.assign(new TestCampaign(images(3)), { clock: one.clock, service: one.service });
+          const clones = [one, other] as const;
+          one.service.jobMs = 3000;
+          for (const next of [...turns, 'merge' as const, [0, { do: 'run' }] as const, 'merge' as const]) {
+            if (next === 'merge') mergeByUnion(clones);
+            else
+              await perform(clones[next[0] === 0 ? 0 : 1], next[1].do === 'wait' ? { do: 'wait', hours: 1 } : next[1]);
+            expectPaidOnce(one.service.ledger, one.file.text + other.file.text);
+          }
+          const known = JSON.stringify([...one.file.read().steps.values()]);
+          for (const { jobId, key } of one.service.ledger) {
+            const isOpen = new RegExp(`"state":"intent"[^}]*"key":"${key}"`).test(known);
+            expect(known.includes(`"${jobId}"`) || isOpen, `${jobId} in ${known}`).toBe(true);
+          }
+          // What one of them has bought, the other one fetches.
+          const spending = Object.values(actionsOf(other.plan())).filter((action) => action === 'redo');
+          expect(spending).toEqual([]);
+        }),
+        { numRuns: runs(200), endOnFailure: true },
+      );
+    },
+    timeoutMs,
+  );
+});
+
+/** Each request once, and on record: by its id or, where that never came, by the key under which it can be asked for. */
+function expectPaidOnce(ledger: readonly { key: string; jobId: string; body: string }[], text: string): void {
+  const bodies = ledger.map(({ body }) => body);
+  expect(new Set(bodies).size, JSON.stringify(bodies)).toBe(bodies.length);
+  const lost = ledger.filter(({ key, jobId }) => !text.includes(`"${key}"`) && !text.includes(`"${jobId}"`));
+  expect(lost, text).toEqual([]);
+}
+
+/** The same images once for each task. */
+function imagesUnder(tasks: readonly string[], steps: number): string {
+  const [head = '', body = ''] = images(steps).split('  pic:');
+  return `${head}${tasks.map((task) => `  ${task}:${body}`).join('')}`;
+}
+
+/** `merge=union` of the two files: all lines of both, as they are. */
+function mergeByUnion([one, other]: readonly [TestCampaign, TestCampaign]): void {
+  const lines = [...new Set(`${one.file.text}\n${other.file.text}`.split('\n'))].filter((line) => line !== '');
+  one.file.text = `${lines.join('\n')}\n`;
+  other.file.text = one.file.text;
+}

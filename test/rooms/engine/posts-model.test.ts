@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { joinLocks, joinRecords } from '../../../src/lock/join.ts';
+import type { StepRecord } from '../../../src/lock/record.ts';
+import { writeLine, writeLines } from '../../../src/lock/write.ts';
+import { forgetRecord } from '../../../src/plan/forget.ts';
+import { openSendsOf } from '../../../src/plan/open-sends.ts';
+import { resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
+import { TestCampaign } from '../../rig/campaign.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+
+const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+const timeoutMs = 900_000;
+
+/** Everything that may happen to a campaign with posts. */
+type Act =
+  | { do: 'run'; publish: boolean }
+  | { do: 'die'; line: number; written: boolean }
+  | { do: 'lose'; from: number; count: number; booked: boolean }
+  | { do: 'refuse'; from: number; count: number; why: 'invalid' | 'credits' }
+  /** Of one post, or (-1) of the picture that all of them show. */
+  | { do: 'edit'; which: number; as: number }
+  /** Its task is switched off, or on again. */
+  | { do: 'switch'; which: number }
+  | { do: 'forget'; which: number }
+  /** A branch is begun; later what it knew comes back. */
+  | { do: 'branch' }
+  | { do: 'merge' }
+  | { do: 'wait'; hours: number }
+  /** A person looks at the accounts, and says what is there. */
+  | { do: 'decide' };
+
+const posts = [0, 1, 2];
+const which = fc.constantFrom(...posts);
+const some = { from: fc.nat(3), count: fc.integer({ min: 1, max: 4 }) };
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('run' as const), publish: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(12), written: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('lose' as const), ...some, booked: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('refuse' as const),
+      ...some,
+      why: fc.constantFrom('invalid' as const, 'credits' as const),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('edit' as const), which: fc.constantFrom(-1, ...posts), as: fc.nat(2) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('switch' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), which }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ do: 'branch' }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ do: 'merge' }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 22, 30) }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ do: 'decide' }) },
+);
+
+class History {
+  readonly campaign: TestCampaign;
+  readonly #off = new Set<number>();
+  readonly #captions = posts.map(() => 0);
+  #picture = 0;
+  #branch: string | undefined;
+
+  constructor() {
+    this.campaign = new TestCampaign(this.#graph());
+    this.campaign.service.jobMs = 3000;
+    this.campaign.service.creditsOf = (body) => (body.includes('caption') ? 0 : 3);
+  }
+
+  #graph() {
+    const pic: WrittenStep = { address: 'pic', kind: 'image', request: { prompt: `pic ${this.#picture}` } };
+    const share = (index: number): WrittenStep => ({
+      address: `share@${index}`,
+      kind: 'post',
+      request: { caption: `post ${index}: ${this.#captions[index]}`, media: [{ $ref: 'pic', field: 'url' }] },
+    });
+    return graphOfSteps([pic, ...posts.filter((index) => !this.#off.has(index)).map(share)]);
+  }
+
+  /** Which posts are out, as the service knows it. */
+  get out(): number[] {
+    const bodies = this.campaign.service.ledger.map(({ body }) => /post (\d):/.exec(body)?.[1]);
+    return bodies.flatMap((index) => (index === undefined ? [] : [Number(index)])).sort();
+  }
+
+  get wanted(): number[] {
+    return posts.filter((index) => !this.#off.has(index));
+  }
+
+  async perform(act: Act): Promise<void> {
+    const { campaign } = this;
+    const { service } = campaign;
+    switch (act.do) {
+      case 'run': {
+        const before = this.out;
+        await campaign.run({ concurrency: 2, publish: act.publish });
+        if (!act.publish) expect(this.out).toEqual(before);
+        return;
+      }
+      case 'die':
+        await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
+        return;
+      case 'lose':
+      case 'refuse': {
+        const first = service.creates.length + act.from;
+        const trouble =
+          act.do === 'lose'
+            ? { answer: { is: 'ambiguous' as const, message: 'lost' }, booked: act.booked }
+            : { answer: { is: 'refused' as const, status: 400, why: act.why, message: 'no' } };
+        service.trouble = (create) => (create > first && create <= first + act.count ? trouble : undefined);
+        await campaign.run({ concurrency: 2 });
+        service.trouble = () => undefined;
+        return;
+      }
+      case 'edit':
+        if (act.which < 0) this.#picture = act.as;
+        else this.#captions[act.which] = act.as;
+        campaign.graph = this.#graph();
+        return;
+      case 'switch':
+        if (!this.#off.delete(act.which)) this.#off.add(act.which);
+        campaign.graph = this.#graph();
+        return;
+      case 'forget':
+        return this.#record(`share@${act.which}`, (record) => {
+          const ruling = forgetRecord(record, { price: 0, force: true });
+          return ruling.is === 'recorded' ? ruling.records : [];
+        });
+      case 'branch':
+        this.#branch = campaign.file.text;
+        return;
+      case 'merge': {
+        const now = campaign.file.read();
+        if (this.#branch === undefined) return;
+        campaign.file.text = this.#branch;
+        await campaign.file.replace(writeLines(joinLocks(campaign.file.read(), now)));
+        return;
+      }
+      case 'wait':
+        campaign.clock.advance(act.hours * 3_600_000);
+        return;
+      case 'decide':
+        return this.#decide();
+      default:
+        act satisfies never;
+    }
+  }
+
+  async #record(address: string, change: (record: StepRecord) => readonly StepRecord[]): Promise<void> {
+    const { file } = this.campaign;
+    const lock = file.read();
+    const record = lock.steps.get(address);
+    if (record === undefined) return;
+    for (const one of change(record)) lock.steps.set(one.address, joinRecords(record, one));
+    await file.replace(writeLines(lock));
+  }
+
+  async #decide(): Promise<void> {
+    const { file, service } = this.campaign;
+    for (;;) {
+      const records = [...file.read().steps.values()];
+      const record = records.find((one) => openSendsOf(one).length > 0);
+      const [open] = openSendsOf(record);
+      if (record === undefined || open === undefined) return;
+      const job = service.ledger.find(({ key }) => key === open.key);
+      const finding = job === undefined ? { is: 'not-spent' as const } : { is: 'job' as const, jobId: job.jobId };
+      await file.append(writeLine(resolvePurchase(record, open, finding)));
+    }
+  }
+}
+
+test(
+  'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 14 }), async (history) => {
+        const told = new History();
+        for (const act of history) {
+          await told.perform(act);
+          expect(told.out).toEqual([...new Set(told.out)]);
+        }
+        // And what a person wants out goes out.
+        for (const act of [{ do: 'decide' }, { do: 'run', publish: true }, { do: 'decide' }] as Act[]) {
+          await told.perform(act);
+        }
+        await told.perform({ do: 'run', publish: true });
+        expect(told.out).toEqual([...new Set(told.out)]);
+        expect(told.out).toEqual(expect.arrayContaining(told.wanted));
+      }),
+      { numRuns: runs(400), endOnFailure: true },
+    );
+  },
+  timeoutMs,
+);

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { hasOpenSends } from '../../../src/lock/sends.ts';
+import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+
+const hourMs = 3_600_000;
+const lost = { answer: { is: 'ambiguous', message: 'reset' }, booked: true } as const;
+const broke = { answer: { is: 'refused', status: 402, why: 'credits', message: 'HTTP 402' } } as const;
+
+type Kind = 'image' | 'video';
+
+function manifest(kind: Kind, prompt = 'a lamp', more = ''): string {
+  return `version: 1\nname: test\nbudget: { credits: 50 }\nprices: { ${kind}: 3 }\ntasks:\n  hero: { kind: ${kind}, with: { prompt: "${prompt}" } }\n${more}`;
+}
+
+/** Two locks as git's union driver puts them together. */
+function merge(into: TestCampaign, from: TestCampaign): TestCampaign {
+  const merged = into.clone();
+  merged.file.text = into.file.text + from.file.text;
+  return merged;
+}
+
+function charged(campaign: TestCampaign): number {
+  return campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0);
+}
+
+/** What the lock says was spent or may have been. */
+function accounted(campaign: TestCampaign): number {
+  const { alreadyPaid, held, toSpend } = campaign.plan().totals;
+  return alreadyPaid + held + toSpend;
+}
+
+async function lose(campaign: TestCampaign): Promise<TestCampaign> {
+  campaign.service.trouble = () => lost;
+  // The list cannot be read either.
+  campaign.service.listLagMs = 10 * hourMs;
+  await campaign.run({ onUnknown: 'hold', onEvent: (fact, abort) => fact.event === 'create-repeated' && abort() });
+  campaign.service.trouble = () => undefined;
+  campaign.service.listLagMs = 0;
+  return campaign;
+}
+
+async function calibrate(campaign: TestCampaign): Promise<void> {
+  campaign.service.others.push({
+    kind: 'video',
+    jobId: 'job-other',
+    bookedAt: campaign.clock.now() - hourMs,
+    request: { prompt: 'another' },
+  });
+}
+
+describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
+  test('is not closed by a refusal of another branch, in either order of merging', async () => {
+    for (const order of ['a b', 'b a']) {
+      const a = await lose(new TestCampaign(manifest(kind)));
+      const b = a.clone();
+      b.service.trouble = () => broke;
+      await b.run();
+      b.service.trouble = () => undefined;
+      const merged = order === 'a b' ? merge(a, b) : merge(b, a);
+      expect(hasOpenSends(merged.file.read())).toBe(true);
+      await merged.run();
+      if (kind === 'image') {
+        expect(charged(merged)).toBe(3);
+        expect(hasOpenSends(merged.file.read())).toBe(false);
+      }
+      expect(charged(merged)).toBeLessThanOrEqual(accounted(merged));
+    }
+  });
+
+  test('stays a row of the plan when its step is edited, and is asked about before anything else is bought there', async () => {
+    const campaign = await lose(new TestCampaign(manifest(kind)));
+    await calibrate(campaign);
+    campaign.graph = graphOf(manifest(kind, 'a vase'));
+    const { plan, events } = await campaign.run();
+    expect(plan.rows.map(({ address, action }) => [address, action])).toEqual([
+      ['hero', 'create'],
+      ['hero', 'create'],
+    ]);
+    const names = events.map(({ event }) => event);
+    expect(names.indexOf('send-settled')).toBeLessThan(names.indexOf('create-intended'));
+    if (kind === 'image') {
+      expect(charged(campaign)).toBe(6);
+      expect(campaign.plan().totals.alreadyPaid).toBe(6);
+      expect(hasOpenSends(campaign.file.read())).toBe(false);
+    }
+    expect(charged(campaign)).toBeLessThanOrEqual(accounted(campaign));
+  });
+
+  test('stays a row of the plan when its step is removed or not selected', async () => {
+    for (const change of ['removed', 'deselected']) {
+      const other = '  other: { kind: music, with: { prompt: x, lyrics: y } }\n';
+      const campaign = await lose(new TestCampaign(manifest(kind, 'a lamp')));
+      campaign.graph = graphOf(
+        change === 'removed'
+          ? `version: 1\nname: test\nprices: { ${kind}: 3 }\ntasks:\n${other}`
+          : manifest(kind, 'a lamp', other),
+      );
+      const options = change === 'removed' ? {} : { selected: ['other'] };
+      const row = campaign.plan(options).rows.find(({ send }) => send !== undefined);
+      expect(row).toMatchObject({ address: 'hero', action: 'create' });
+      await campaign.run(options);
+      if (kind === 'image') {
+        expect(hasOpenSends(campaign.file.read())).toBe(false);
+        expect(campaign.plan(options).totals.alreadyPaid).toBeGreaterThanOrEqual(3);
+      }
+      expect(charged(campaign)).toBeLessThanOrEqual(accounted(campaign));
+    }
+  });
+
+  test('of another account is left to a person', async () => {
+    const campaign = await lose(new TestCampaign(manifest(kind)));
+    campaign.account = 'two';
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'unresolved', reason: expect.stringContaining('API key') });
+    const { creates } = campaign.service;
+    const before = creates.length;
+    await campaign.run();
+    expect(creates).toHaveLength(before);
+  });
+
+  test('from the future is left to a person', async () => {
+    if (kind === 'video') return;
+    const campaign = await lose(new TestCampaign(manifest(kind)));
+    campaign.clock.advance(-26 * hourMs);
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'unresolved' });
+  });
+});
+
+describe('clocks', () => {
+  test('the age of a key is counted by the service: a clock that was ahead does not make it fresh', async () => {
+    const campaign = new TestCampaign(manifest('image'));
+    // The client is 22 h ahead of the service when it sends, and right 25 h later.
+    campaign.service.aheadMs = -22 * hourMs;
+    await lose(campaign);
+    campaign.clock.advance(3 * hourMs);
+    campaign.service.aheadMs = 0;
+    expect(charged(campaign)).toBe(3);
+    await campaign.run();
+    expect(charged(campaign)).toBe(3);
+    expect(hasOpenSends(campaign.file.read())).toBe(true);
+  });
+});
+
+describe('two branches', () => {
+  test('that both sent a kind without replay keep both charges', async () => {
+    const a = new TestCampaign(manifest('video'));
+    const b = a.clone();
+    await lose(a);
+    await b.run();
+    const merged = merge(a, b);
+    const { totals } = merged.plan();
+    expect(charged(merged)).toBe(6);
+    expect(totals.alreadyPaid + totals.held + totals.toSpend).toBe(6);
+    await merged.run();
+    expect(charged(merged)).toBe(6);
+    expect(charged(merged)).toBeLessThanOrEqual(accounted(merged));
+  });
+
+  test('that both lost an answer of a kind without replay have two open sends', async () => {
+    const a = new TestCampaign(manifest('video'));
+    const b = a.clone();
+    await lose(a);
+    await lose(b);
+    const merged = merge(a, b);
+    expect(merged.plan({ onUnknown: 'hold' }).totals.held).toBe(6);
+    await merged.run();
+    expect(charged(merged)).toBe(6);
+    expect(accounted(merged)).toBe(6);
+  });
+});
+
+describe('answers', () => {
+  test('two creates at once with one id: one of them stays open', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: test
+budget: { credits: 6 }
+prices: { video: 3 }
+tasks:
+  hero: { kind: video, foreach: [a, b, c], with: { prompt: "{{row}}" } }
+`);
+    campaign.service.nameOf = () => 'job-same';
+    await campaign.run({ concurrency: 2, onUnknown: 'hold' });
+    expect(charged(campaign)).toBe(6);
+    expect(accounted(campaign)).toBe(6);
+    expect(hasOpenSends(campaign.file.read())).toBe(true);
+  });
+
+  test('jobs that a service numbers by kind are two charges', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: test
+prices: { video: 3, image: 3 }
+tasks:
+  a: { kind: video, with: { prompt: x } }
+  b: { kind: image, with: { prompt: x } }
+`);
+    campaign.service.nameOf = () => '7';
+    const { outcomes } = await campaign.run({ concurrency: 1 });
+    expect(outcomes).toEqual({ a: 'done', b: 'done' });
+    expect(campaign.plan().totals.alreadyPaid).toBe(6);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { findConditions } from '../../../src/plan/parts.ts';
+import { type Facts, load } from '../manifest/load.ts';
+
+const build = (text: string, data: Facts['data'] = {}) => load(text, { data });
+
+function graphOf(text: string, data: Facts['data'] = {}) {
+  const { graph, diagnostics } = build(text, data);
+  if (graph === undefined) throw new Error(JSON.stringify(diagnostics, null, 1));
+  return graph;
+}
+
+const talk = (more = '') => `version: 1
+name: t
+tasks:
+  talk: { kind: clipping, ${more} with: { videoUrl: "https://a.example/v.mp4" } }
+`;
+const shorts = `  short:
+    kind: video
+    foreach: "{{tasks.talk.clips}}"
+    maxItems: 3
+    with: { prompt: "part {{row.number}}", image: "{{row.url}}" }
+`;
+
+describe('going through the parts of an output', () => {
+  test('makes a step for each part that there may be', () => {
+    const graph = graphOf(`${talk()}${shorts}`);
+    expect(graph.steps.map(({ address }) => address)).toEqual(['talk', 'short@1', 'short@2', 'short@3']);
+    const second = graph.steps[2];
+    expect(second?.request).toEqual({ prompt: 'part 2', image: { $ref: 'talk', field: 'clips.1.url' } });
+    expect(second?.part).toEqual({ of: 'talk', fingerprint: graph.steps[0]?.fingerprint, index: 1 });
+    expect(second?.needs).toEqual(['talk']);
+    expect(new Set(graph.steps.map(({ fingerprint }) => fingerprint)).size).toBe(4);
+  });
+
+  test('of every step of the other task, named by its key', () => {
+    const graph = graphOf(`${talk('foreach: [A, B],')}${shorts}`);
+    expect(graph.steps.filter(({ task }) => task === 'short').map(({ address }) => address)).toEqual(
+      ['A-1', 'A-2', 'A-3', 'B-1', 'B-2', 'B-3'].map((key) => `short@${key}`),
+    );
+    expect(graph.steps.at(-1)?.part).toMatchObject({ of: 'talk@B', index: 2 });
+  });
+
+  test('`from` narrows which ones, a key of one’s own names them', () => {
+    const graph = graphOf(
+      `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: B } }\n    key: "{{row.key}}.{{row.number}}"\n    maxItems')}`,
+    );
+    expect(graph.steps.filter(({ task }) => task === 'short').map(({ address }) => address)).toEqual([
+      'short@B.1',
+      'short@B.2',
+      'short@B.3',
+    ]);
+  });
+
+  test('what goes through the same parts joins by its key, and so does what a part was cut from', () => {
+    const graph = graphOf(`${talk('foreach: [A, B],')}${shorts}
+  share:
+    kind: post
+    foreach: "{{tasks.talk.clips}}"
+    maxItems: 3
+    with: { caption: "part {{row.number}}", media: ["{{row.url}}", "{{tasks.short.url}}", "{{tasks.talk.url}}"] }
+`);
+    const share = graph.steps.find(({ address }) => address === 'share@B-2');
+    expect(share?.request.media).toEqual([
+      { $ref: 'talk@B', field: 'clips.1.url' },
+      { $ref: 'short@B-2', field: 'url' },
+      { $ref: 'talk@B', field: 'url' },
+    ]);
+    expect(findConditions(graph).get('share@B-2')).toEqual([expect.objectContaining({ of: 'talk@B', index: 1 })]);
+  });
+
+  test('a link inside a text is filled in later', () => {
+    const graph = graphOf(`${talk()}${shorts.replace('{{row.number}}"', '{{row.number}} of {{row.url}}"')}`);
+    expect(graph.steps[1]?.request.prompt).toEqual({
+      $text: ['part 1 of ', { $ref: 'talk', field: 'clips.0.url' }],
+    });
+  });
+
+  test.each([
+    ['tasks.talk.clips', 'tasks.tlak.clips', 'MB1403', 'did you mean'],
+    ['tasks.talk.clips', 'tasks.talk.parts', 'MB1203', '{{tasks.talk.clips}}'],
+    ['kind: clipping, ', 'kind: image, ', 'MB1203', 'clipping (clips)'],
+    ['"{{row.url}}"', '"{{slug row.url}}"', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', "'{{json row}}'", 'MB1202', '{{row}}'],
+    ['"{{row.url}}"', '\'{{default row.url "x"}}\'', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '\'{{eq row.url "x"}}\'', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '"{{#if row.url}}x{{/if}}"', 'MB1202', '{{row.url}}'],
+    ['"{{row.url}}"', '"{{#each row.url}}{{this}}{{/each}}"', 'MB1202', '{{row.url}}'],
+    ['{{row.number}}', '{{row.nubmer}}', 'MB1203', 'row.number'],
+    ['{{row.number}}', '{{tasks.talk.clips}}', 'MB1202', 'foreach'],
+  ])('%s → %s is %s', (from, to, code, hint) => {
+    const { diagnostics } = build(`${talk()}${shorts}`.replace(from, to));
+    const found = diagnostics.find((one) => one.code === code);
+    expect(found, JSON.stringify(diagnostics, null, 1)).toBeDefined();
+    expect(found?.hint).toContain(hint);
+  });
+
+  test.each([
+    ['{ key: C }', 'MB1405', 'none with key C', 'talk@A  talk@B'],
+    ['{ kye: A }', 'MB1405', 'have no `kye`', 'did you mean `key`'],
+    ['{ key: "{{row.number}}" }', 'MB1202', 'differs from row to row', 'vars'],
+    ['{ key: "{{vars.nobody}}" }', 'MB1203', 'vars.nobody', ''],
+  ])('`from: %s` is told once, and never drops the task in silence', (picks, code, said, hint) => {
+    const from = `from: { talk: ${picks} }\n    maxItems`;
+    const { graph, diagnostics } = build(`${talk('foreach: [A, B],')}${shorts.replace('maxItems', from)}`);
+    expect(graph).toBeUndefined();
+    expect(diagnostics.map((one) => one.code)).toEqual([code]);
+    expect(diagnostics[0]?.message).toContain(said);
+    expect(diagnostics[0]?.hint ?? '').toContain(hint);
+  });
+
+  test('`from` may use vars', () => {
+    const text = `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: "{{vars.k}}" } }\n    maxItems')}`;
+    const graph = graphOf(text.replace('name: t\n', 'name: t\nvars: { k: B }\n'));
+    const parts = graph.steps.filter(({ task }) => task === 'short');
+    expect(parts.map(({ address }) => address)).toEqual(['short@B-1', 'short@B-2', 'short@B-3']);
+  });
+
+  test('steps that `when` takes out have no parts, and that is no mistake', () => {
+    const of = (when: string, picks = '') =>
+      graphOf(`${talk(`foreach: [A, B], when: ${when},`)}${shorts.replace('maxItems', `${picks}maxItems`)}`).steps;
+    const named = (steps: { address: string }[]) => steps.map(({ address }) => address);
+    expect(named(of('"{{eq row \'B\'}}"'))).toEqual(['talk@B', 'short@B-1', 'short@B-2', 'short@B-3']);
+    expect(named(of('"{{eq row \'B\'}}"', 'from: { talk: { key: A } }\n    '))).toEqual(['talk@B']);
+    expect(of('false')).toEqual([]);
+  });
+
+  test('tasks that go through each other’s parts are a circle', () => {
+    const { diagnostics } = build(`version: 1
+name: t
+tasks:
+  a: { kind: clipping, foreach: "{{tasks.b.clips}}", maxItems: 2, with: { videoUrl: "{{row.url}}" } }
+  b: { kind: clipping, foreach: "{{tasks.a.clips}}", maxItems: 2, with: { videoUrl: "{{row.url}}" } }
+`);
+    expect(diagnostics.map(({ code }) => code)).toContain('MB1404');
+  });
+
+  test('a name that is as the numbered file of a list is refused', () => {
+    const { diagnostics } = build(`${talk()}  other: { kind: image, with: { prompt: a }, save: output/talk-2 }\n`);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1603']);
+  });
+});

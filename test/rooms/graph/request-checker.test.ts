@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestFault } from '../../../src/graph/check/check-request.ts';
+import { makeRequestChecker, type RequestChecker } from '../../../src/graph/check/request-checker.ts';
+import type { Json } from '../../../src/ground/json.ts';
+import { unknownValue } from '../../../src/ground/values.ts';
+import { kinds } from '../../../src/kinds/index.ts';
+import { readServiceDocument } from '../../../src/kinds/service-document.ts';
+import { loadSchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
+
+const compile = await loadSchemaCompiler();
+
+/** A checker by a document that describes one create of videos. */
+function checkerFor(schema: Json): RequestChecker {
+  const document = {
+    paths: { '/videos/create': { post: { requestBody: { content: { 'application/json': { schema } } } } } },
+  };
+  return makeRequestChecker(readServiceDocument(document, kinds), compile);
+}
+
+function check(schema: Json, request: Json): RequestFault[] {
+  const faults = checkerFor(schema)('video', request);
+  if (faults === 'unchecked') throw new Error('unchecked');
+  return faults;
+}
+
+const strict: Json = {
+  type: 'object',
+  required: ['prompt'],
+  additionalProperties: false,
+  properties: {
+    prompt: { type: 'string', minLength: 3, maxLength: 100 },
+    model: { type: 'string', enum: ['motion-2', 'motion-2-fast'] },
+    duration: { type: 'integer', minimum: 1, maximum: 12, description: 'Seconds.' },
+    image: { type: 'string', format: 'uri', pattern: '\\.png$' },
+    images: { type: 'array', maxItems: 2, uniqueItems: true, items: { type: 'string' } },
+    loop: { type: 'boolean' },
+    seed: { type: 'integer' },
+  },
+};
+
+describe('mistakes, in words', () => {
+  it.each<[string, Json, (string | number)[], string, string[]]>([
+    [
+      'too long',
+      { prompt: 'abc', duration: 60 },
+      ['duration'],
+      '`duration` is 60; the service allows at most 12',
+      ['“Seconds.”'],
+    ],
+    [
+      'no whole number',
+      { prompt: 'abc', duration: 1.5 },
+      ['duration'],
+      '`duration` is 1.5; the service allows a whole number',
+      [],
+    ],
+    [
+      'a text for a number',
+      { prompt: 'abc', seed: '5' },
+      ['seed'],
+      '`seed` is "5"; the service allows a whole number',
+      [],
+    ],
+    [
+      'a long text',
+      { prompt: 'a'.repeat(101) },
+      ['prompt'],
+      '`prompt` is a text of 101 characters; the service allows at most 100 characters',
+      [],
+    ],
+    [
+      'a model that is none',
+      { prompt: 'abc', model: 'motion2' },
+      ['model'],
+      '`model` is "motion2", which the service does not allow',
+      ['did you mean `motion-2`?', 'motion-2-fast'],
+    ],
+    [
+      'a field that is none',
+      { prompt: 'abc', durration: 5 },
+      ['durration'],
+      '`durration` is not a field of POST /videos/create',
+      ['did you mean `duration`?', 'fields: prompt, model'],
+    ],
+    [
+      'a field like no other',
+      { prompt: 'abc', fps: 24 },
+      ['fps'],
+      '`fps` is not a field of POST /videos/create',
+      ['fields: prompt'],
+    ],
+    ['a field that is missing', { duration: 5 }, ['prompt'], '`prompt` is missing', ['add it']],
+    [
+      'a required field with a typing mistake',
+      { promt: 'abc' },
+      ['promt'],
+      '`promt` is not a field of POST /videos/create',
+      ['did you mean `prompt`?'],
+    ],
+    [
+      'too many',
+      { prompt: 'abc', images: ['a', 'b', 'c'] },
+      ['images'],
+      '`images` is a list; the service allows at most 2 entries',
+      [],
+    ],
+    [
+      'an entry of the wrong type',
+      { prompt: 'abc', images: ['a', 7] },
+      ['images', 1],
+      '`images.1` is 7; the service allows a text',
+      [],
+    ],
+    [
+      'a text for yes',
+      { prompt: 'abc', loop: 'yes' },
+      ['loop'],
+      '`loop` is "yes"; the service allows true or false',
+      [],
+    ],
+  ])('%s', (_name, request, at, message, says) => {
+    const faults = check(strict, request);
+    expect(faults.map((fault) => [fault.code, fault.message, fault.at])).toEqual([['MB1506', message, at]]);
+    for (const words of [...says, "the service's OpenAPI document, POST /videos/create"]) {
+      expect(faults[0]?.hint).toContain(words);
+    }
+  });
+
+  it('all at once', () => {
+    expect(
+      check(strict, { duration: 0, loop: 1 })
+        .map(({ at }) => at.join('.'))
+        .sort(),
+    ).toEqual(['duration', 'loop', 'prompt']);
+  });
+
+  it('a request that fits', () => {
+    expect(check(strict, { prompt: 'abc', model: 'motion-2', duration: 12, image: 'https://a.example/a.png' })).toEqual(
+      [],
+    );
+  });
+});
+
+describe('what comes from other steps', () => {
+  it.each<[string, Json]>([
+    ['a link stands for itself, whatever its form', { $ref: 'hero', field: 'url' }],
+    ['a text with a link in it', { $text: ['see ', { $ref: 'hero', field: 'url' }] }],
+  ])('%s', (_name, image) => {
+    expect(check(strict, { prompt: 'abc', image })).toEqual([]);
+  });
+
+  it('a list of links, each another one', () => {
+    const link = { $ref: 'hero', field: 'url' };
+    expect(check(strict, { prompt: 'abc', images: [link, link] })).toEqual([]);
+    expect(check(strict, { prompt: 'abc', images: [link, link, link] }).map(({ at }) => at)).toEqual([['images']]);
+  });
+
+  it('a link where no text can stand', () => {
+    const faults = check(strict, { prompt: 'abc', seed: { $ref: 'hero', field: 'url' } });
+    expect(faults.map(({ message }) => message)).toEqual([
+      '`seed` is the output of a step; the service allows a whole number',
+    ]);
+  });
+
+  it('what has been told to be wrong is not told again', () => {
+    expect(check(strict, { prompt: unknownValue, duration: unknownValue, images: [unknownValue] })).toEqual([]);
+    expect(check({ required: ['a'] }, { a: unknownValue })).toEqual([]);
+    expect(check(strict, { prompt: unknownValue, duration: 60 })).toHaveLength(1);
+  });
+});
+
+describe('choices', () => {
+  const either: Json = {
+    anyOf: [{ required: ['prompt'] }, { required: ['image'] }],
+    properties: { duration: { anyOf: [{ type: 'integer', maximum: 12 }, { const: 'auto' }] } },
+  };
+
+  it('one thing that is missing of several is one mistake', () => {
+    const faults = check(either, { duration: 5 });
+    expect(faults.map(({ message }) => message)).toEqual([
+      'the request fits none of the forms that the service allows',
+    ]);
+    expect(faults[0]?.hint).toContain('`prompt` is missing; `image` is missing');
+  });
+
+  it('a value that fits no form, beside a request that does', () => {
+    const faults = check(either, { prompt: 'abc', duration: 60 });
+    expect(faults.map(({ at }) => at)).toEqual([['duration']]);
+    expect(faults[0]?.hint).toContain('at most 12');
+  });
+
+  it('two forms at a time', () => {
+    const one: Json = { oneOf: [{ required: ['prompt'] }, { required: ['image'] }] };
+    expect(check(one, { prompt: 'abc', image: 'x' }).map(({ message }) => message)).toEqual([
+      'the request fits several forms of which the service allows one at a time',
+    ]);
+    expect(check(one, { prompt: 'abc' })).toEqual([]);
+  });
+
+  it('a rule of one model only', () => {
+    const rule: Json = {
+      if: { required: ['model'], properties: { model: { const: 'fast' } } },
+      [`${'then'}`]: { properties: { duration: { maximum: 4 } } },
+      not: { required: ['image', 'video'] },
+    };
+    expect(check(rule, { model: 'fast', duration: 5 }).map(({ message }) => message)).toEqual([
+      '`duration` is 5; the service allows at most 4',
+    ]);
+    expect(check(rule, { model: 'slow', duration: 5 })).toEqual([]);
+    expect(check(rule, { image: 'x', video: 'y' }).map(({ message }) => message)).toEqual([
+      'the request has a form that the service does not allow',
+    ]);
+  });
+
+  it('a form that an output may still fit', () => {
+    const form: Json = {
+      properties: { source: { oneOf: [{ type: 'string', pattern: '^asset:' }, { type: 'array' }] } },
+    };
+    expect(check(form, { source: { $ref: 'hero', field: 'url' } })).toEqual([]);
+    expect(check(form, { source: 'x' })).toHaveLength(1);
+  });
+});
+
+describe('one mistake is told once', () => {
+  it('a value that breaks several rules', () => {
+    const text: Json = { properties: { prompt: { type: 'string', minLength: 1, pattern: '\\S' } } };
+    expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
+      '`prompt` is ""; the service allows no empty text',
+    ]);
+  });
+
+  it('what the documentation shows by itself', () => {
+    const schema: Json = { properties: { image: { pattern: '^https' }, seed: { type: 'integer' } } };
+    expect(check(schema, { image: 'http://a.example/x', seed: 'x' }).map(({ at }) => at)).toEqual([['seed']]);
+  });
+});
+
+describe('what nobody can judge', () => {
+  it.each<[string, Json]>([
+    ['no schema', {}],
+    ['a kind that the document does not have', { paths: {} }],
+  ])('%s', (_name, document) => {
+    const checker = makeRequestChecker(readServiceDocument(document, kinds), compile);
+    expect(checker('video', {})).toBe('unchecked');
+    expect(checker('constructor', {})).toBe('unchecked');
+  });
+
+  it.each<[string, Json]>([
+    ['a type that is none', { type: 'file' }],
+    ['an expression that is none', { properties: { a: { pattern: '(' } } }],
+    ['a number', 7],
+  ])('a schema with %s', (_name, schema) => {
+    expect(checkerFor(schema)('video', { prompt: 'x' })).toBe('unchecked');
+  });
+
+  it('a request that takes too long, and no other', () => {
+    const parts = Array.from({ length: 300 }, () => ({ uniqueItems: true }));
+    const checker = checkerFor({ properties: { list: { allOf: parts } }, required: ['prompt'] });
+    expect(checker('video', { prompt: 'x', list: Array.from({ length: 3000 }, (_, index) => index) })).toBe(
+      'unchecked',
+    );
+    expect(checker('video', { prompt: 'x', list: [] })).toEqual([]);
+    expect(checker('video', { list: [] })).toHaveLength(1);
+  });
+
+  it('a pattern that looks ahead; the rest of its schema is judged by', () => {
+    const properties = { prompt: { pattern: '^(?=a)' }, model: { pattern: '^m' } };
+    const faults = checkerFor({ properties })('video', { prompt: 'x', model: 'x' });
+    expect(faults === 'unchecked' ? faults : faults.map(({ at }) => at)).toEqual([['model']]);
+  });
+
+  it('a schema is compiled once', () => {
+    let count = 0;
+    const document = readServiceDocument(
+      {
+        paths: {
+          '/videos': { post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } } },
+        },
+      },
+      kinds,
+    );
+    const checker = makeRequestChecker(document, (schema) => {
+      count += 1;
+      return compile(schema);
+    });
+    for (let time = 0; time < 3; time += 1) expect(checker('video', {})).toEqual([]);
+    expect(count).toBe(1);
+  });
+});

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeLine, writeLock } from '../../../src/lock/write.ts';
+import { codes, golden, good, header, jobIds, read } from './records.ts';
+
+/** A lock with every kind of line, and a text in it that some editors take for two lines. */
+const text = `${golden.toString()}${writeLine({ ...good, address: 'line@end', request: { prompt: 'a\u2028b\u2029c\u0085d' } })}`;
+const whole = read(text);
+const lines = text.trimEnd().split('\n');
+
+describe('a lock that an editor wrote', () => {
+  const edits: [name: string, edited: string | Uint8Array][] = [
+    ['CR LF', text.replaceAll('\n', '\r\n')],
+    ['CR', text.replaceAll('\n', '\r')],
+    ['CR, and none at the end', text.trimEnd().replaceAll('\n', '\r')],
+    ['line ends of all kinds', lines.map((line, at) => line + (['\n', '\r\n', '\r'][at % 3] ?? '')).join('')],
+    ['no line end at the end', text.trimEnd()],
+    ['a byte order mark', `\ufeff${text}`],
+    ['a byte order mark and CR', `\ufeff${text.replaceAll('\n', '\r')}`],
+    ['blanks behind every line', text.replaceAll('\n', ' \t \n')],
+    ['blanks behind the last line, without a line end', `${text.trimEnd()}   \t`],
+    ['empty lines', text.replaceAll('\n', '\n\n\r\r\n')],
+    ['blanks before every line', lines.map((line) => `  ${line}\n`).join('')],
+    ['spaces between the parts of a line', lines.map((line) => `${spaced(line)}\n`).join('')],
+    ['the lines the other way round', `${[...lines].reverse().join('\n')}\n`],
+    ['every line twice', `${[...lines, ...lines].join('\n')}\n`],
+    [
+      'characters as escapes',
+      text.replaceAll(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ],
+  ];
+
+  it.each(edits)('is read as it was: %s', (_name, edited) => {
+    const reading = read(edited);
+    expect(reading.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(writeLock(reading.lock)).toBe(writeLock(whole.lock));
+    expect(reading.tornTailAt).toBeUndefined();
+    expect(reading.isMended).toBeUndefined();
+    expect(reading.needsRewrite).toBe(true);
+  });
+
+  it('names the line of a damage as the editor counts it', () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const broken = [...lines.slice(0, 3), 'oh', ...lines.slice(3), ''].join(end);
+      expect(read(broken).diagnostics[0]).toMatchObject({ code: 'MB2001', place: { start: { line: 4 } } });
+    }
+  });
+
+  it('is cut where a run was cut off afterwards, and nowhere else', () => {
+    for (const end of ['\r\n', '\r']) {
+      const edited = text.replaceAll('\n', end);
+      const reading = read(`${edited}{"address":"he`);
+      expect(reading.tornTailAt).toBe(Buffer.byteLength(edited));
+      expect(writeLock(reading.lock)).toBe(writeLock(whole.lock));
+    }
+  });
+});
+
+/** `{"a":1}` as `{ "a": 1 }`. */
+function spaced(line: string): string {
+  return JSON.stringify(JSON.parse(line), null, 1).replaceAll(/\n */g, ' ');
+}
+
+describe('a lock that is no list of lines any more', () => {
+  const utf16 = Buffer.from(text, 'utf16le');
+  const values = lines.map((line) => JSON.parse(line));
+  const formatted = values.map((value) => JSON.stringify(value, null, 2));
+  const cases: [name: string, edited: string | Uint8Array, says: string][] = [
+    ['UTF-16', utf16, 'saved as UTF-16'],
+    ['UTF-16 with a mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), 'saved as UTF-16'],
+    ['UTF-16, the other way round', Buffer.from(utf16).swap16(), 'saved as UTF-16'],
+    ['UTF-16 without a line end', utf16.subarray(0, -2), 'saved as UTF-16'],
+    ['formatted', `${formatted.join('\n')}\n`, 'an editor has formatted'],
+    ['formatted, with CR', formatted.join('\n').replaceAll('\n', '\r'), 'an editor has formatted'],
+    ['formatted, and no line end at the end', formatted.join('\n'), 'an editor has formatted'],
+    ['one list', JSON.stringify(values, null, 2), 'an editor has formatted'],
+    ['one list in one line', JSON.stringify(values), 'an editor has formatted'],
+    ['all lines in one', lines.join(''), 'is not JSON'],
+    ['all lines in one, with blanks', lines.join(' '), 'is not JSON'],
+    ['the last two lines in one', `${lines.slice(0, -1).join('\n')}${lines.at(-1)}`, 'is not JSON'],
+    ['broken at U+2028', text.replaceAll('\u2028', '\n'), 'is not JSON'],
+    ['commas behind the lines', lines.join(',\n'), 'is not JSON'],
+    ['a comment at the end', `${text}// ${lines.at(-1)}`, 'is not JSON'],
+    ['a quote lost in the last line', text.trimEnd().replace(/"address":"line/, '"address":line'), 'is not JSON'],
+    ['the start of the last line lost', `${lines.slice(0, -1).join('\n')}\n${lines.at(-1)?.slice(5)}`, 'is not JSON'],
+    ['a line end in the last line', text.trimEnd().replace('"key"', '\n"key"'), 'is cut off'],
+    ['in another encoding', Buffer.from(text.trimEnd().replace('a\u2028b', 'ü'), 'latin1'), 'is not UTF-8'],
+  ];
+
+  it.each(cases)('%s: refused with the line and the way back, and nothing is cut', (_name, edited, says) => {
+    const reading = read(edited);
+    const [first] = reading.diagnostics;
+    expect(first).toMatchObject({ code: 'MB2001', severity: 'error' });
+    expect(first?.message).toMatch(/^campaign\.lock\.jsonl:\d+: /);
+    expect(first?.message).toContain(says);
+    expect(first?.hint).toContain('git restore campaign.lock.jsonl');
+    expect(reading.tornTailAt).toBeUndefined();
+  });
+
+  it('whatever was done to it, either all of its jobs are read, or it is refused, or a part of the last line is told of', () => {
+    const ids = jobIds(whole.lock);
+    const bytes = Buffer.from(text.trimEnd());
+    const pieces = fc.constantFrom('\r', '\n', ' ', '"', '{', '}', ',', '\\', '\0', '\u2028', 'x');
+    const edit = fc.record({ at: fc.nat(bytes.length - 1), away: fc.nat(3), put: fc.array(pieces, { maxLength: 3 }) });
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+        const edited = edits.reduce(
+          (sum, { at, away, put }) =>
+            Buffer.concat([sum.subarray(0, at), Buffer.from(put.join('')), sum.subarray(at + away)]),
+          bytes,
+        );
+        const reading = read(edited);
+        const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
+        if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
+        if (reading.tornTailAt !== undefined)
+          expect(edited.subarray(reading.tornTailAt).toString()).toMatch(/^(?:\{[\s\S]*)?\0*$/);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe('a lock whose end was cut off by something else', () => {
+  const shown = (bytes: Uint8Array) => Buffer.from(bytes).toString().split('\n').at(-1) ?? '';
+
+  it('keeps every job whose id is left, at whatever byte, or is refused', () => {
+    const starts = [...golden.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+    let [mended, refused] = [0, 0];
+    for (let length = 0; length < golden.length; length++) {
+      const cut = golden.subarray(0, length);
+      const reading = read(cut);
+      const before = golden.subarray(0, starts.filter((start) => start <= length).at(-1) ?? 0);
+      const isError = reading.diagnostics.some(({ severity }) => severity === 'error');
+      const last = shown(cut);
+      // The fold keeps one line for each step: what its last line tells stands nowhere else.
+      const id = /"state":"[a-z]+","key":"[^"]+",(?:"since":"[^"]+",)?"jobId":"([^"]+)",/.exec(last)?.[1];
+      if (isError) refused++;
+      if (reading.isMended) mended++;
+      if (isError)
+        expect([reading.tornTailAt, last]).toEqual([
+          undefined,
+          expect.stringMatching(/"state":"(done|failed|lost|running)"/),
+        ]);
+      // Uploads cost nothing, and are told without an intent: the start of such a line is what a run can leave.
+      else if (id !== undefined && !last.includes('"kind":"upload"')) expect(jobIds(reading.lock).join()).toContain(id);
+      for (const one of jobIds(read(before).lock)) expect(jobIds(reading.lock)).toContain(one);
+      expect(reading.isMended === true).toBe(reading.diagnostics.some(({ message }) => message.includes('is gone')));
+    }
+    expect([mended > 500, refused > 20]).toEqual([true, true]);
+  });
+
+  it('keeps the earlier jobs that are left, and never takes what it has not read for done', () => {
+    const outputs = [{ path: 'a.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }];
+    const { address: _address, kind: _kind, ...old } = { ...good, credits: 3, state: 'failed' as const };
+    const line = writeLine({
+      ...{ ...good, outputs, generation: 3, request: { prompt: 'x' } },
+      earlier: [
+        { ...old, generation: 2, jobId: 'job-b' },
+        { ...old, jobId: 'job-c' },
+      ],
+    });
+    const cutAt = (part: string) =>
+      read(`${header}${line.slice(0, line.indexOf(part) + part.length)}`).lock.steps.get(good.address)?.purchases;
+    expect(cutAt('"jobId":"job-c"')?.map(({ jobId }) => jobId)).toEqual(['job-1', 'job-b']);
+    expect(cutAt('"jobId":"job-b"')?.map(({ jobId }) => jobId)).toEqual(['job-1']);
+    expect(cutAt('"sha256":"0000')).toMatchObject([{ jobId: 'job-1' }]);
+    expect(cutAt('"sha256":"0000')?.[0]).not.toHaveProperty('outputs');
+    expect(codes(`${header}${line.slice(0, line.indexOf('"jobId"'))}`)).toEqual(['MB2001']);
+  });
+
+  it('is torn where a run may have left it: an intent, a job that was intended before, an upload', () => {
+    const { jobId: _id, ...bought } = good;
+    const intent = writeLine({ ...bought, state: 'intent', since: '2030-01-01T00:00:00.000Z' });
+    const running = writeLine({ ...good, state: 'running' });
+    const upload = writeLine({ ...good, kind: 'upload', fingerprint: '1:file' });
+    for (const [before, last] of [
+      [header, intent],
+      [header + intent, running],
+      [header, upload],
+    ] as const) {
+      const reading = read(before + last.slice(0, -5));
+      expect(reading.diagnostics.map(({ code, severity }) => `${code} ${severity}`)).toEqual(['MB2004 warning']);
+      expect(reading.tornTailAt).toBe(before.length);
+    }
+    expect(read(header + running.slice(0, -5)).tornTailAt).toBeUndefined();
+  });
+});

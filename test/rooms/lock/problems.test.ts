@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { writeHeader } from '../../../src/lock/write.ts';
+import { good, header, read } from './records.ts';
+
+const line = `${JSON.stringify(good)}\n`;
+const job = (jobId: string, facts: object = {}) => `${JSON.stringify({ ...good, jobId, ...facts })}\n`;
+
+describe('what a reader is told about a file, to the letter:', () => {
+  it('a damaged line, with its place in characters', () => {
+    expect(read(`${header}${line.replace('hero@de', 'ü')}{"x\n`).diagnostics).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2001",
+          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or repair this line by hand",
+          "message": "campaign.lock.jsonl:3: the line is not JSON: "{\\"x"",
+          "place": {
+            "end": {
+              "column": 4,
+              "line": 3,
+              "offset": 225,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 3,
+              "offset": 222,
+            },
+          },
+          "severity": "error",
+        },
+      ]
+    `);
+  });
+
+  it('a line that is no UTF-8', () => {
+    const bytes = Buffer.concat([Buffer.from(header), Buffer.from([0xff, 0xfe, 0x0a])]);
+    expect(read(bytes).diagnostics).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2001",
+          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or repair this line by hand",
+          "message": "campaign.lock.jsonl:2: the line is not UTF-8 text",
+          "place": {
+            "end": {
+              "column": 2,
+              "line": 2,
+              "offset": 35,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 2,
+              "offset": 34,
+            },
+          },
+          "severity": "error",
+        },
+      ]
+    `);
+  });
+
+  it('no header', () => {
+    expect(read(line).diagnostics).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2001",
+          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or put {"mediabatch":"lock","version":2} back as its first line",
+          "message": "campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
+          "place": {
+            "end": {
+              "column": 1,
+              "line": 1,
+              "offset": 0,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 1,
+              "offset": 0,
+            },
+          },
+          "severity": "error",
+        },
+      ]
+    `);
+  });
+
+  it('two services, whichever comes first', () => {
+    const two = (a: string, b: string) =>
+      `${writeHeader({ version: 2, service: a })}${line}${'\n'.repeat(8)}${writeHeader({ version: 2, service: b })}`;
+    expect(read(two('b2', 'a1')).diagnostics).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2003",
+          "hint": "Nothing was sent. Where they are one service that has a new address, say so with --service-moved. Where they are two, give each a lock of its own for --lock FILE: "git show BRANCH:./campaign.lock.jsonl" prints the one of a branch",
+          "message": "campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
+          "place": {
+            "end": {
+              "column": 1,
+              "line": 1,
+              "offset": 0,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 1,
+              "offset": 0,
+            },
+          },
+          "severity": "error",
+        },
+      ]
+    `);
+    expect(read(two('b2', 'a1')).lock.service).toBe('a1');
+    expect(read(two('a1', 'b2')).lock.service).toBe('a1');
+  });
+
+  it('a newer version', () => {
+    expect(
+      read(`${line}{"mediabatch":"lock","version":3}\n{"mediabatch":"lock","version":4}\n`).diagnostics,
+    ).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2002",
+          "hint": "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it",
+          "message": "campaign.lock.jsonl was made by a newer mediabatch: its version is 3, and this one reads up to version 2",
+          "place": {
+            "end": {
+              "column": 34,
+              "line": 2,
+              "offset": 227,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 2,
+              "offset": 194,
+            },
+          },
+          "severity": "error",
+        },
+      ]
+    `);
+  });
+
+  it('a torn end', () => {
+    expect(read(`${header}${line}{"address":"he`).diagnostics).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2004",
+          "hint": "A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost",
+          "message": "the end of campaign.lock.jsonl was torn: line 3 was written only in part, and its last 14 bytes are cut off",
+          "place": {
+            "end": {
+              "column": 1,
+              "line": 3,
+              "offset": 228,
+            },
+            "file": "campaign.lock.jsonl",
+            "start": {
+              "column": 1,
+              "line": 3,
+              "offset": 228,
+            },
+          },
+          "severity": "warning",
+        },
+      ]
+    `);
+  });
+
+  it('one conflict marker, and three', () => {
+    const messages = [`${header}${line}=======\n`, `${header}<<<<<<< a\n${line}=======\n>>>>>>> b\n`].map(
+      (text) => read(text).diagnostics,
+    );
+    expect(messages).toMatchInlineSnapshot(`
+      [
+        [
+          {
+            "code": "MB2005",
+            "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
+            "message": "campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are taken",
+            "place": {
+              "end": {
+                "column": 8,
+                "line": 3,
+                "offset": 235,
+              },
+              "file": "campaign.lock.jsonl",
+              "start": {
+                "column": 1,
+                "line": 3,
+                "offset": 228,
+              },
+            },
+            "severity": "warning",
+          },
+        ],
+        [
+          {
+            "code": "MB2005",
+            "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
+            "message": "campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are taken",
+            "place": {
+              "end": {
+                "column": 10,
+                "line": 2,
+                "offset": 43,
+              },
+              "file": "campaign.lock.jsonl",
+              "start": {
+                "column": 1,
+                "line": 2,
+                "offset": 34,
+              },
+            },
+            "severity": "warning",
+          },
+        ],
+      ]
+    `);
+  });
+
+  it('two jobs of one purchase, and seven', () => {
+    const two = read(header + job('job-1') + job('job-2', { credits: 1, state: 'failed' })).diagnostics;
+    const seven = read(header + [1, 2, 3, 4, 5, 6, 7].map((n) => job(`job-${n}`, { credits: n })).join('')).diagnostics;
+    expect([...two, ...seven]).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "MB2006",
+          "hint": "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
+          "message": "hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
+          "severity": "warning",
+        },
+        {
+          "code": "MB2006",
+          "hint": "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
+          "message": "hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
+          "severity": "warning",
+        },
+      ]
+    `);
+    const five = read(header + [1, 2, 3, 4, 5].map((n) => job(`job-${n}`)).join('')).diagnostics;
+    expect(five[0]?.message).toMatch(/^hero@de was paid for 5 times in .* and job-5 \(done, charge unknown\)$/);
+  });
+
+  it('nothing of two jobs of different purchases', () => {
+    expect(
+      read(header + job('job-1') + job('job-2', { generation: 2 }) + job('job-3', { fingerprint: '1:cd' })).diagnostics,
+    ).toEqual([]);
+  });
+});
+
+describe('a header is refused, with the reason,', () => {
+  it.each([
+    ['a version in quotes', '"version":"1"', 'has a "version" that is not a whole number from 1 up: "1"'],
+    ['half a version', '"version":1.5', 'has a "version" that is not a whole number from 1 up: 1.5'],
+    ['a service that is a number', '"version":1,"service":7', 'has a "service" that is not a digest: 7'],
+    ['a space before a service', '"version":1,"service":" a"', 'has a "service" that is not a digest: " a"'],
+    ['a space after a service', '"version":1,"service":"a "', 'has a "service" that is not a digest: "a "'],
+  ])('%s', (_name, fields, reason) => {
+    const { diagnostics } = read(`{"mediabatch":"lock",${fields}}\n`);
+    expect(diagnostics.map(({ message }) => message)).toEqual([`campaign.lock.jsonl:1: the line ${reason}`]);
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['7', '7'],
+    ['"a"', '"a"'],
+    ['[]', '[]'],
+  ])('and so is the line %s', (text, shown) => {
+    const { diagnostics } = read(`${header}${text}\n`);
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      `campaign.lock.jsonl:2: the line is not an object: ${shown}`,
+    ]);
+  });
+
+  it('but the file is not said to have none', () => {
+    expect(read(`{"mediabatch":"lock","version":0}\n${line}`).diagnostics).toHaveLength(1);
+  });
+});
+
+describe('the end of a file', () => {
+  const end = Buffer.byteLength(header + line);
+
+  it.each<[string, string, number | undefined]>([
+    ['zero bytes behind a whole line', `${header}${line}\0\0\0`, end],
+    ['zero bytes behind a line without its LF', `${header}${line.trimEnd()}\0`, end - 1],
+    ['half a line and zero bytes', `${header}${line}{"a\0\0`, end],
+    ['a byte order mark in half a line', `${header}${line}{"a":"\ufeff`, end],
+    ['a marker', `${header}${line}=======`, undefined],
+    ['spaces', `${header}${line}   `, undefined],
+    ['a mark and a whole line', `${header}\ufeff${line.trimEnd()}`, undefined],
+    ['nothing but zero bytes', '\0\0', 0],
+  ])('%s', (_name, text, tornAt) => {
+    const reading = read(text);
+    expect(reading.tornTailAt).toBe(tornAt);
+    expect(reading.lock.steps.size).toBe(text.startsWith('\0') ? 0 : 1);
+    expect(reading.needsRewrite).toBe(true);
+  });
+
+  it.each([
+    ['a word behind a conflict marker of six', '<<<<<< a'],
+    ['a marker that does not begin the line', ' <<<<<<< a'],
+    ['a marker of eight', '<<<<<<<<'],
+    ['a comment', `# ${line.trimEnd()}`],
+    ['a word', 'x'],
+    ['half a list', '[{"a":1}'],
+    ['half a line with spaces between its parts', '{ "address": "he'],
+    ['half a line behind spaces', '  {"address":"he'],
+    ['half a line and a whole one', `{"address":"he${line.trimEnd()}`],
+    ['two lines in one', `${line.trimEnd()}${line.trimEnd()}`],
+    ['a line without its start', line.trimEnd().slice(1)],
+    ['a comma behind a line', `${line.trimEnd()},`],
+    ['a bracket too much', `${line.trimEnd()}}`],
+    ['zero bytes behind a word', 'x\0\0'],
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22])],
+  ])('%s is nothing that a run leaves: damage, and nothing is cut', (_name, last) => {
+    const reading = read(Buffer.concat([Buffer.from(header + line), Buffer.from(last)]));
+    expect(reading.diagnostics.map(({ code, severity }) => `${code} ${severity}`)).toContain('MB2001 error');
+    expect(reading.diagnostics[0]?.place?.start.line).toBe(3);
+    expect(reading.tornTailAt).toBeUndefined();
+  });
+});

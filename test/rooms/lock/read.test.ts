@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeHeader, writeLock } from '../../../src/lock/write.ts';
+import { codes, good, header, jobIds, lock, read } from './records.ts';
+
+describe('writing and reading', () => {
+  it('gives back what was written, byte for byte', () => {
+    fc.assert(
+      fc.property(lock, (value) => {
+        const text = writeLock(value);
+        const reading = read(text);
+        expect(writeLock(reading.lock)).toBe(text);
+        expect(reading.needsRewrite).toBe(false);
+        expect(reading.lock.service).toBe(value.service);
+        expect(jobIds(reading.lock)).toEqual(jobIds(value));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('does not care for the order of lines, nor for lines that stand twice', () => {
+    const shuffled = lock.chain((value) => {
+      const [first = '', ...lines] = writeLock(value).trimEnd().split('\n');
+      const all = [first, ...lines, ...lines];
+      return fc.tuple(fc.constant(value), fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }));
+    });
+    fc.assert(
+      fc.property(shuffled, (pair) => {
+        const [value, lines] = pair;
+        expect(writeLock(read(`${lines.join('\n')}\n`).lock)).toBe(writeLock(value));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('sorts addresses by code units and keeps names that objects already have', () => {
+    const names = ['ä', 'z', 'a', '__proto__', 'constructor', 'Z'];
+    const text = header + names.map((address) => JSON.stringify({ ...good, address })).join('\n');
+    const reading = read(text);
+    expect(reading.diagnostics).toEqual([]);
+    expect(reading.needsRewrite).toBe(true);
+    const written = writeLock(reading.lock).trimEnd().split('\n').slice(1);
+    expect(written.map((line) => JSON.parse(line).address)).toEqual(['Z', '__proto__', 'a', 'constructor', 'z', 'ä']);
+  });
+
+  it('writes the same bytes whatever the order of the fields', () => {
+    const request = { prompt: 'p', aspectRatio: '1:1' };
+    const turned = Object.fromEntries(Object.entries({ ...good, request }).reverse());
+    const other = { ...good, request: { aspectRatio: '1:1', prompt: 'p' } };
+    expect(writeLock(read(`${header}${JSON.stringify(turned)}\n`).lock)).toBe(
+      writeLock(read(`${header}${JSON.stringify(other)}\n`).lock),
+    );
+  });
+
+  it('leaves out what it does not know', () => {
+    const reading = read(`${header}${JSON.stringify({ ...good, colour: 'red' })}\n`);
+    expect(reading.diagnostics).toEqual([]);
+    expect(writeLock(reading.lock)).not.toContain('red');
+    expect(reading.needsRewrite).toBe(true);
+  });
+});
+
+describe('files that are read all the same', () => {
+  const line = `${JSON.stringify(good)}\n`;
+  const cases: { name: string; text: string; expected: string[]; steps?: number }[] = [
+    { name: 'an empty file', text: '', expected: [], steps: 0 },
+    { name: 'a header only', text: header, expected: [], steps: 0 },
+    { name: 'a byte order mark', text: `\ufeff${header}${line}`, expected: [] },
+    { name: 'CRLF', text: (header + line).replaceAll('\n', '\r\n'), expected: [] },
+    { name: 'blank lines', text: `\n\n${header}\n  \n${line}\n`, expected: [] },
+    { name: 'two headers after a merge', text: header + line + header, expected: [] },
+    { name: 'the header at the end', text: line + header, expected: [] },
+    { name: 'no LF at the end', text: header + line.trimEnd(), expected: [] },
+    { name: 'two files put together, each with its mark', text: `\ufeff${header}\ufeff${line}`, expected: [] },
+    {
+      name: 'conflict markers',
+      text: `${header}<<<<<<< HEAD\n${line}||||||| 1234567\n=======\n${line.replace('job-1', 'job-2')}>>>>>>> theirs\n`,
+      expected: ['MB2005', 'MB2006'],
+    },
+    {
+      name: 'a conflict marker as the last line, without LF',
+      text: `${header}${line}>>>>>>> theirs`,
+      expected: ['MB2005'],
+    },
+  ];
+
+  it.each(cases)('$name', ({ text, expected, steps = 1 }) => {
+    const reading = read(text);
+    expect(reading.diagnostics.map(({ code }) => code)).toEqual(expected);
+    expect(reading.lock.steps.size).toBe(steps);
+    expect(reading.tornTailAt).toBeUndefined();
+    expect(reading.needsRewrite).toBe(text !== header);
+  });
+
+  it('names both jobs and what they cost when a step was paid for twice', () => {
+    const text = `${header}${JSON.stringify({ ...good, credits: 1 })}\n${JSON.stringify({ ...good, jobId: 'job-2', credits: 5 })}\n`;
+    expect(read(text).diagnostics).toMatchObject([
+      {
+        severity: 'warning',
+        message:
+          'hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 5 credits)',
+      },
+    ]);
+  });
+});
+
+describe('damage', () => {
+  const cases: { name: string; line: string; says: string }[] = [
+    { name: 'not JSON', line: '{"address":', says: 'is not JSON' },
+    { name: 'not an object', line: '[1]', says: 'is not an object' },
+    { name: 'no address', line: JSON.stringify({ ...good, address: undefined }), says: 'has no "address"' },
+    {
+      name: 'control characters',
+      line: JSON.stringify({ ...good, address: 'a\u001b[2J' }),
+      says: 'control characters',
+    },
+    { name: 'a kind that is none', line: JSON.stringify({ ...good, kind: '../x' }), says: '"kind"' },
+    { name: 'a generation of 0', line: JSON.stringify({ ...good, generation: 0 }), says: '"generation"' },
+    { name: 'half an attempt', line: JSON.stringify({ ...good, attempt: 1.5 }), says: '"attempt"' },
+    { name: 'an unknown state', line: JSON.stringify({ ...good, state: 'constructor' }), says: '"state"' },
+    { name: 'a job without an id', line: JSON.stringify({ ...good, jobId: undefined }), says: 'but no "jobId"' },
+    { name: 'an intent with a job', line: JSON.stringify({ ...good, state: 'intent' }), says: 'and yet a "jobId"' },
+    { name: 'an id that is a folder', line: JSON.stringify({ ...good, jobId: '..' }), says: '"jobId"' },
+    { name: 'an id with a space', line: JSON.stringify({ ...good, jobId: 'a b' }), says: '"jobId"' },
+    { name: 'an id that is too long', line: JSON.stringify({ ...good, jobId: 'a'.repeat(257) }), says: '"jobId"' },
+    { name: 'an id that is a number', line: JSON.stringify({ ...good, jobId: 7 }), says: '"jobId"' },
+    { name: 'a key that is too long', line: JSON.stringify({ ...good, key: 'k'.repeat(129) }), says: '"key"' },
+    { name: 'a key that is not ASCII', line: JSON.stringify({ ...good, key: 'ü' }), says: '"key"' },
+    { name: 'a time that is none', line: JSON.stringify({ ...good, since: '2030-13-01T00:00:00Z' }), says: '"since"' },
+    { name: 'negative credits', line: JSON.stringify({ ...good, credits: -1 }), says: '"credits"' },
+    {
+      name: 'a number in a request that JSON cannot hold',
+      line: JSON.stringify({ ...good, request: { a: [{ seed: 7 }] } }).replace('7', '1e999'),
+      says: 'too large',
+    },
+    { name: 'a list as request', line: JSON.stringify({ ...good, request: [] }), says: '"request"' },
+    { name: 'earlier of the wrong form', line: JSON.stringify({ ...good, earlier: [7] }), says: '"earlier"' },
+    ...['../x.png', '/x.png', 'a\\b.png', 'C:x.png', 'a//b.png', './a.png', 'a\u0000.png', ''].map((path) => ({
+      name: `the output path ${JSON.stringify(path)}`,
+      line: JSON.stringify({ ...good, outputs: [{ path, sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }] }),
+      says: path === '' ? '"path"' : 'output path',
+    })),
+    {
+      name: 'a digest that is too short',
+      line: JSON.stringify({ ...good, outputs: [{ path: 'a.png', sha256: '00', bytes: 1, type: 'image/png' }] }),
+      says: '"sha256"',
+    },
+    { name: 'a foreign header', line: '{"mediabatch":"plan","version":1}', says: 'not to a lock' },
+    { name: 'a version of 0', line: '{"mediabatch":"lock","version":0}', says: '"version"' },
+    { name: 'a service that is no digest', line: '{"mediabatch":"lock","version":1,"service":" "}', says: '"service"' },
+  ];
+
+  it.each(cases)('$name', ({ line, says }) => {
+    const reading = read(`${header}${line}\n${JSON.stringify(good)}\n`);
+    expect(reading.diagnostics).toHaveLength(1);
+    const [diagnostic] = reading.diagnostics;
+    expect(diagnostic).toMatchObject({ code: 'MB2001', severity: 'error', place: { start: { line: 2, column: 1 } } });
+    expect(diagnostic?.message).toContain('campaign.lock.jsonl:2: the line ');
+    expect(diagnostic?.message).toContain(says);
+    expect(diagnostic?.hint).toContain('git restore campaign.lock.jsonl');
+    expect(diagnostic?.message).toMatch(/^[ -~…]+$/);
+    expect(reading.lock.steps.size).toBe(1);
+  });
+
+  it('is told where the text is not UTF-8', () => {
+    const bytes = Buffer.concat([
+      Buffer.from(header),
+      Buffer.from([0xff, 0x0a]),
+      Buffer.from(`${JSON.stringify(good)}\n`),
+    ]);
+    expect(codes(bytes)).toEqual(['MB2001']);
+  });
+
+  it('is not a torn tail when the last line is whole JSON', () => {
+    expect(codes(`${header}{"address":"x"}`)).toEqual(['MB2001']);
+  });
+
+  it('is reported a limited number of times', () => {
+    expect(codes(header + 'x\n'.repeat(1000))).toHaveLength(20);
+  });
+
+  it('is a request that is nested too deep, however deep', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const line = JSON.stringify({ ...good, request: { a: 1 } }).replace('"a":1', `"a":${deep}`);
+    expect(read(`${header}${line}\n`).diagnostics).toMatchObject([{ code: 'MB2001' }]);
+  });
+
+  it('is a file of records without a header, and of two services', () => {
+    expect(codes(`${JSON.stringify(good)}\n`)).toEqual(['MB2001']);
+    const two = ['a1', 'b2'].map((service) => writeHeader({ version: 2, service })).join('');
+    expect(codes(two)).toEqual(['MB2003']);
+    expect(codes(two + two)).toEqual(['MB2003']);
+  });
+
+  it('is not looked for in a file of a newer version', () => {
+    const reading = read(`{"mediabatch":"lock","version":99}\nsomething else\n{"half`);
+    expect(reading.diagnostics).toMatchObject([
+      { code: 'MB2002', message: expect.stringContaining('newer mediabatch') },
+    ]);
+    expect(reading).toMatchObject({ needsRewrite: false });
+    expect(reading.tornTailAt).toBeUndefined();
+  });
+});

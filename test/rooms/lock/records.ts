@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import type { Json } from '../../../src/ground/json.ts';
+import { joinLocks } from '../../../src/lock/join.ts';
+import { readLock } from '../../../src/lock/read.ts';
+import type { Decisions, Lock, Output, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
+import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
+
+const jobStates: PurchaseState[] = ['running', 'lost', 'failed', 'done'];
+const joblessStates: PurchaseState[] = ['intent', 'unresolved', 'refused'];
+
+const outputs: fc.Arbitrary<Output[]> = fc
+  .array(
+    fc.record({
+      path: fc.constantFrom('a.png', 'images/b.webp', 'x/y/z.mp3'),
+      sha256: fc.constantFrom('0'.repeat(64), 'ab'.repeat(32)),
+      bytes: fc.nat(3),
+      type: fc.constantFrom('image/png', 'audio/mpeg'),
+      edited: fc.boolean(),
+    }),
+    { maxLength: 2 },
+  )
+  .map((list) => list.filter(({ path }, index) => list.findIndex((other) => other.path === path) === index))
+  .map((list) => list.map(({ edited, ...output }) => ({ ...output, ...(edited && { edited: true as const }) })));
+
+function requestOf(fingerprint: string): { [field: string]: Json } {
+  return { prompt: `of ${fingerprint}`, list: [1, { b: 2, a: null }] };
+}
+
+/** Every send that any generated record may have, by what it was for. */
+export function sendsOf({
+  fingerprint,
+  generation,
+  attempt,
+}: Pick<Purchase, 'fingerprint' | 'generation' | 'attempt'>) {
+  return [1, 2].map((nth) => `s${nth}-${fingerprint.slice(2)}-${generation}-${attempt}`);
+}
+
+const attempts = [1, 2, 3];
+const sendIds = ['1:aa', '1:bb'].flatMap((fingerprint) =>
+  [1, 2].flatMap((generation) => attempts.flatMap((attempt) => sendsOf({ fingerprint, generation, attempt }))),
+);
+const someSends = fc.uniqueArray(fc.constantFrom(...sendIds), { maxLength: 6 });
+const kinds = fc.constantFrom('image', 'music');
+
+/** Few values for each part of the identity, so that facts meet. The request follows from the fingerprint, as it does in life. */
+export const purchase: fc.Arbitrary<Purchase> = fc
+  .record({
+    fingerprint: fc.constantFrom('1:aa', '1:bb'),
+    generation: fc.integer({ min: 1, max: 2 }),
+    attempt: fc.constantFrom(...attempts),
+    jobId: fc.option(fc.constantFrom('job-1', 'job-2', 'job-3'), { nil: undefined }),
+    rank: fc.nat(3),
+    send: fc.nat(1),
+    account: fc.option(fc.constantFrom('acc-1', 'acc-2')),
+    digest: fc.option(fc.constantFrom('d-1', 'd-2')),
+    writtenOff: fc.boolean(),
+    forgotten: fc.boolean(),
+    kind: fc.option(kinds),
+    since: fc.option(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
+    fence: fc.option(fc.constantFrom('', 'job-8', 'job-9')),
+    resent: fc.boolean(),
+    credits: fc.option(fc.nat(4)),
+    error: fc.option(fc.constantFrom('no', 'moderated', 'ünklar')),
+    outputs: fc.option(outputs),
+    recordId: fc.option(fc.constantFrom('rec-1', 'rec-2')),
+    url: fc.option(fc.constantFrom('https://cdn.example/a.png', 'http://127.0.0.1:4010/media/b')),
+    revision: fc.option(fc.nat(2)),
+    take: fc.option(fc.integer({ min: 1, max: 2 })),
+    hasRequest: fc.boolean(),
+  })
+  .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, send, ...facts }): Purchase => {
+    const state = (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done';
+    const id = sendsOf({ fingerprint, generation, attempt })[send];
+    return {
+      fingerprint,
+      generation,
+      attempt,
+      state,
+      key: `${fingerprint}-${generation}-${attempt}`,
+      ...(jobId !== undefined && { jobId }),
+      ...(jobId === undefined && id !== undefined && { send: id }),
+      ...(facts.account !== null && jobId === undefined && { account: facts.account }),
+      ...(facts.digest !== null && jobId === undefined && { digest: facts.digest }),
+      ...(facts.writtenOff && jobId === undefined && { writtenOff: true as const }),
+      ...(facts.forgotten && { forgotten: true as const }),
+      ...(facts.kind !== null && { kind: facts.kind }),
+      ...(facts.since !== null && { since: facts.since }),
+      ...(facts.fence !== null && jobId === undefined && { fence: facts.fence }),
+      ...(facts.resent && jobId === undefined && { resent: true as const }),
+      ...(facts.credits !== null && { credits: facts.credits }),
+      ...(facts.error !== null && { error: facts.error }),
+      ...(facts.outputs !== null && { outputs: facts.outputs }),
+      ...(facts.recordId !== null && { recordId: facts.recordId }),
+      ...(facts.url !== null && { url: facts.url }),
+      ...(facts.revision !== null && { revision: facts.revision }),
+      ...(facts.take !== null && { take: facts.take }),
+      ...(hasRequest && { request: requestOf(fingerprint) }),
+    };
+  });
+
+const fingerprints = fc.constantFrom('1:aa', '1:bb');
+
+/** As people on two branches may have made them: equal revisions with different contents among them. */
+const decisions: fc.Arbitrary<Decisions> = fc.record(
+  {
+    pin: fc.record(
+      { fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) },
+      { requiredKeys: ['revision'] },
+    ),
+    accepted: fc.array(
+      fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) }),
+      { maxLength: 3 },
+    ),
+    sends: someSends,
+  },
+  { requiredKeys: [] },
+);
+
+export const addresses = ['hero@de', 'hero@en', '__proto__', 'toString', 'lied@ü/2'];
+
+/** Not in normal form: facts in any order, several of one purchase among them. */
+export function rawRecord(address: fc.Arbitrary<string>): fc.Arbitrary<StepRecord> {
+  return fc
+    .record({
+      address,
+      kind: kinds,
+      purchases: fc.array(purchase, { minLength: 1, maxLength: 5 }),
+      decisions: fc.option(decisions, { nil: undefined }),
+      closes: fc.option(someSends, { nil: undefined }),
+    })
+    .map(({ decisions: decided, closes, ...record }) => ({
+      ...record,
+      ...(decided !== undefined && { decisions: decided }),
+      ...(closes !== undefined && closes.length > 0 && { closes }),
+    }));
+}
+
+export const rawRecords = fc.array(rawRecord(fc.constantFrom(...addresses)), { maxLength: 6 });
+
+/** Every purchase comes with its request, as each line of a run does, and the service says the same of one state. */
+export const explainedRecords = rawRecords.map((records) =>
+  records.map((record) => ({
+    ...record,
+    purchases: record.purchases.map((one) => ({
+      ...one,
+      request: requestOf(one.fingerprint),
+      error: `said of what is ${one.state}`,
+    })),
+  })),
+);
+
+export function jobIds(lock: Lock): string[] {
+  const ids = new Set<string>();
+  for (const { address, purchases } of lock.steps.values()) {
+    for (const { jobId } of purchases) if (jobId !== undefined) ids.add(`${address} ${jobId}`);
+  }
+  return [...ids].sort();
+}
+
+/** Files as each version wrote them first. They never change. */
+export const goldens = {
+  1: readFileSync(new URL('golden-v1.lock.jsonl', import.meta.url)),
+  2: readFileSync(new URL('golden-v2.lock.jsonl', import.meta.url)),
+};
+export const golden = goldens[2];
+export const header = writeHeader({ version: 2 });
+
+export const good = {
+  address: 'hero@de',
+  kind: 'image',
+  fingerprint: `1:${'ab'.repeat(32)}`,
+  generation: 1,
+  attempt: 1,
+  state: 'done' as const,
+  key: 'mb1-key',
+  jobId: 'job-1',
+};
+
+export function read(text: string | Uint8Array) {
+  return readLock('campaign.lock.jsonl', typeof text === 'string' ? Buffer.from(text) : text);
+}
+
+export function codes(text: string | Uint8Array): string[] {
+  return read(text).diagnostics.map(({ code }) => code);
+}
+
+/** In normal form. */
+export const lock: fc.Arbitrary<Lock> = rawRecords.map((records) =>
+  records.reduce(
+    (sum, record) => joinLocks(sum, { version: 2, service: 'abc', steps: new Map([[record.address, record]]) }),
+    emptyLock(),
+  ),
+);

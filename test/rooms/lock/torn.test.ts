@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeLine } from '../../../src/lock/write.ts';
+import { codes, golden, good, header, jobIds, read } from './records.ts';
+
+const { jobId: _id, ...bought } = good;
+
+/** What runs append, one after the other: nothing tells of a job before it was said that it would be bought. */
+const journal = Buffer.from(
+  [
+    header,
+    writeLine({
+      ...bought,
+      state: 'intent',
+      since: '2030-01-01T00:00:00.000Z',
+      request: { prompt: 'ü "\\\n 😀', '1': [] },
+    }),
+    writeLine({ ...bought, fingerprint: '1:other', address: 'b', state: 'intent', since: '2030-01-01T00:00:00.000Z' }),
+    writeLine({ ...good, state: 'running', credits: 12 }),
+    writeLine({ ...good, kind: 'upload', address: 'logo', fingerprint: '1:file', url: 'https://example.com/a.png' }),
+    writeLine({ ...bought, fingerprint: '1:other', address: 'b', state: 'refused', error: 'no' }),
+    writeLine({
+      ...good,
+      credits: 12,
+      outputs: [{ path: 'a.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }],
+    }),
+  ].join(''),
+);
+
+describe('a torn tail', () => {
+  const lineStarts = [...journal.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+
+  it('is found at every byte, and what is appended after the cut is kept', () => {
+    const added = writeLine({ ...good, state: 'running', address: 'added@later', jobId: 'job-added' });
+    for (let length = 0; length < journal.length; length++) {
+      const cut = journal.subarray(0, length);
+      const reading = read(cut);
+      expect(reading.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(reading.isMended).toBeUndefined();
+      const whole = lineStarts.filter((start) => start <= length + 1).length;
+      const lines = journal.toString().split('\n').slice(0, whole);
+      expect(reading.tornTailAt === undefined).toBe(
+        lineStarts.includes(length) || lineStarts.includes(length + 1) || length === 0,
+      );
+      const kept = cut.subarray(0, reading.tornTailAt ?? cut.length).toString();
+      expect(kept.trimEnd()).toBe(lines.join('\n').trimEnd());
+      const start = kept === '' ? header : kept.endsWith('\n') ? kept : `${kept}\n`;
+      const after = read(start + added);
+      expect(after.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(jobIds(after.lock)).toEqual([...jobIds(reading.lock), 'added@later job-added'].sort());
+    }
+  });
+
+  it('is what a broken rule would not find: appending without the cut damages the file', () => {
+    const torn = golden.subarray(0, golden.length - 20).toString();
+    expect(codes(`${torn}${JSON.stringify(good)}\n`)).toContain('MB2001');
+  });
+
+  it.each([
+    ['after whole lines', `${header}${JSON.stringify(good)}\n`, 1],
+    ['after a line without its LF', `${header}${JSON.stringify(good)}`, 1],
+    ['after half a line', `${header}${JSON.stringify(good).slice(0, 30)}`, 0],
+    ['alone', '', 0],
+  ])('can be zero bytes, %s', (_name, start, steps) => {
+    const reading = read(`${start}${'\0'.repeat(100)}`);
+    expect(reading.diagnostics).toMatchObject([{ code: 'MB2004', severity: 'warning' }]);
+    expect(reading.lock.steps.size).toBe(steps);
+    expect(reading.tornTailAt).toBe(steps === 1 ? start.length : start.startsWith('{') ? header.length : 0);
+    expect(reading.needsRewrite).toBe(true);
+  });
+
+  it('can end in the middle of a character', () => {
+    const bytes = Buffer.from(`${header}${JSON.stringify({ ...good, address: 'ü' })}`);
+    expect(codes(bytes.subarray(0, bytes.indexOf(0xc3) + 1))).toEqual(['MB2004']);
+  });
+});
+
+describe('a flipped bit', () => {
+  it('never crashes, and never drops a purchase without a word', () => {
+    const ids = jobIds(read(golden).lock);
+    fc.assert(
+      fc.property(fc.nat(golden.length - 1), fc.nat(7), (at, bit) => {
+        const bytes = Buffer.from(golden);
+        bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
+        const reading = read(bytes);
+        const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
+        // An id, an address or a digest with another letter is a valid one: without a word as many ids stay as there were.
+        if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
+        for (const { address } of reading.lock.steps.values()) expect(address).not.toBe('');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,227 @@
+import { expect, it } from 'vitest';
+import { maxManifestBytes } from '../../../src/manifest/size-limit.ts';
+import { including, oneTask, parse, summarize } from './load.ts';
+import { testShapeMistakes } from './mistakes.ts';
+
+const manyIncludes = Array.from({ length: 51 }, (_, index) => `f${index}.yaml`);
+const chain = Object.fromEntries(
+  Array.from({ length: 12 }, (_, index) => [`d${index}.yaml`, `include: [d${index + 1}.yaml]\n`]),
+);
+testShapeMistakes([
+  {
+    name: 'one path that is no list',
+    text: 'version: 1\nname: x\ninclude: a.yaml\n',
+    found: ['MB1103 3:10'],
+    says: ['include: [shared/brand.yaml]'],
+  },
+  { name: 'an entry that is no path', text: including('5'), found: ['MB1103 3:11'], says: ['the path of a yaml file'] },
+  { name: 'an empty entry', text: including('" "'), found: ['MB1103 3:11'] },
+  {
+    name: 'a typing mistake',
+    text: 'version: 1\nname: x\ninclud: [a.yaml]\ntasks: {a: {kind: image}}\n',
+    found: ['MB1101 3:1'],
+    says: ['did you mean `include`'],
+  },
+  {
+    name: 'the word of another tool',
+    text: 'version: 1\nname: x\nimport: [a.yaml]\ntasks: {a: {kind: image}}\n',
+    found: ['MB1101 3:1'],
+    says: ['did you mean `include`'],
+  },
+  { name: 'a template', text: including('"{{vars.x}}.yaml"'), found: ['MB1202 3:11'], says: ['cannot be a template'] },
+  { name: 'a template without quotes', text: including('{{vars.x}}'), found: ['MB1008 3:11'] },
+  {
+    name: 'a web address',
+    text: including('"https://example.com/a.yaml"'),
+    found: ['MB1010 3:11'],
+    says: ['is a web address', 'download it'],
+  },
+  { name: 'an absolute path', text: including('/etc/a.yaml'), found: ['MB1010 3:11'], says: ['not a relative path'] },
+  { name: 'a drive', text: including("'C:\\a.yaml'"), found: ['MB1010 3:11'], says: ['not a relative path'] },
+  { name: 'a home folder', text: including('"~/a.yaml"'), found: ['MB1010 3:11'] },
+  { name: 'a backslash', text: including("'shared\\a.yaml'"), found: ['MB1010 3:11'], says: ['shared/a.yaml'] },
+  { name: 'a pattern', text: including('"shared/*.yaml"'), found: ['MB1010 3:11'], says: ['is a pattern'] },
+  {
+    name: 'a file outside',
+    text: including('shared/../../a.yaml'),
+    found: ['MB1010 3:11'],
+    says: ['outside the folder'],
+  },
+  { name: 'a folder', text: including('shared/'), found: ['MB1010 3:11'], says: ['ends in .yaml'] },
+  {
+    name: 'a folder that is named like a file',
+    text: including('a.yaml'),
+    data: { 'a.yaml': { problem: 'not-a-file', detail: 'it is a folder' } },
+    found: ['MB1010 3:11'],
+    says: ['a.yaml is not a regular file (it is a folder)'],
+  },
+  { name: 'a data file', text: including('p.csv'), found: ['MB1010 3:11'], says: ['not the path of a yaml file'] },
+  {
+    name: 'a file that is missing',
+    text: including('a.yaml'),
+    found: ['MB1010 3:11'],
+    says: ['a.yaml does not exist'],
+  },
+  {
+    name: 'a link that leads out',
+    text: including('a.yaml'),
+    data: { 'a.yaml': { problem: 'outside' } },
+    found: ['MB1010 3:11'],
+  },
+  {
+    name: 'a file that nobody may read',
+    text: including('a.yaml'),
+    data: { 'a.yaml': { problem: 'unreadable' } },
+    found: ['MB1010 3:11'],
+  },
+  {
+    name: 'a file that is too large for the reader',
+    text: including('a.yaml'),
+    data: { 'a.yaml': { problem: 'too-large' } },
+    found: ['MB1010 3:11'],
+  },
+  {
+    name: 'a file that is larger than a manifest',
+    text: including('a.yaml'),
+    data: { 'a.yaml': `#${'x'.repeat(maxManifestBytes)}` },
+    found: ['MB1007 a.yaml:1:1'],
+  },
+  {
+    name: 'an empty file',
+    text: including('a.yaml'),
+    data: { 'a.yaml': '# nothing\n' },
+    found: ['MB1002 a.yaml:1:1'],
+    says: ['take it out of `include`'],
+  },
+  {
+    name: 'a list',
+    text: including('a.yaml'),
+    data: { 'a.yaml': '- a\n' },
+    found: ['MB1103 a.yaml:1:1'],
+    says: ['the manifest is a list'],
+  },
+  { name: 'no YAML', text: including('a.yaml'), data: { 'a.yaml': 'tasks:\n\ta: x\n' }, found: ['MB1005 a.yaml:2:1'] },
+  {
+    name: 'an anchor of another file',
+    text: `x-a: &a { prompt: x }\n${including('a.yaml')}`,
+    data: { 'a.yaml': 'tasks: { a: { kind: image, with: *a } }\n' },
+    found: ['MB1003 a.yaml:1:34'],
+    says: ['in the same file'],
+  },
+  {
+    name: 'what only the main manifest can say',
+    text: including('a.yaml'),
+    data: { 'a.yaml': `version: 1\nname: x\nbudget: { credits: -1 }\nservice: {}\ndescription: x\n${oneTask}` },
+    found: ['MB1101 a.yaml:2:1', 'MB1101 a.yaml:3:1', 'MB1101 a.yaml:4:1', 'MB1101 a.yaml:5:1'],
+    says: ['`name` stands in an included manifest', 'move it into campaign.yaml'],
+  },
+  {
+    name: 'a later version',
+    text: including('a.yaml'),
+    data: { 'a.yaml': `version: 2\n${oneTask}` },
+    found: ['MB1105 a.yaml:1:10'],
+  },
+  {
+    name: 'mistakes inside of it',
+    text: including('a.yaml'),
+    data: { 'a.yaml': 'tasks:\n  a: { kind: imag, whit: x, when: yes }\nprices: { x: 1 }\n' },
+    found: ['MB1103 a.yaml:2:14', 'MB1101 a.yaml:2:20', 'MB1103 a.yaml:2:35', 'MB1101 a.yaml:3:11'],
+  },
+  {
+    name: 'a comment that cuts a prompt',
+    text: including('a.yaml'),
+    data: { 'a.yaml': 'tasks:\n  a:\n    kind: image\n    with:\n      prompt: a # 1\n' },
+    found: ['MB1009 a.yaml:5:17 warning'],
+  },
+  {
+    name: 'no tasks anywhere',
+    text: including('a.yaml'),
+    data: { 'a.yaml': 'vars: { a: 1 }\n' },
+    found: ['MB1102 3:1'],
+    says: ['neither has any file that it includes'],
+  },
+  {
+    name: 'a manifest that includes itself',
+    text: including('campaign.yaml', oneTask),
+    found: ['MB1011 3:11'],
+    says: ['campaign.yaml includes itself'],
+  },
+  {
+    name: 'a file that includes itself',
+    text: including('sub/a.yaml'),
+    data: { 'sub/a.yaml': `include: [a.yaml]\n${oneTask}` },
+    found: ['MB1011 sub/a.yaml:1:11'],
+    says: ['sub/a.yaml includes itself'],
+  },
+  {
+    name: 'too many files',
+    text: including(manyIncludes.join(', ')),
+    data: Object.fromEntries(manyIncludes.map((path) => [path, 'vars: {}\n'])),
+    found: ['MB1007 3:501'],
+    says: ['more than 50 files'],
+  },
+  {
+    name: 'too many levels',
+    text: including('d0.yaml'),
+    data: chain,
+    found: ['MB1007 d9.yaml:1:11'],
+    says: ['more than 10 levels'],
+  },
+]);
+
+it('a circle is told with each of its edges', () => {
+  const { diagnostics } = parse(including('a.yaml', oneTask), {
+    file: 'launch/campaign.yaml',
+    data: { 'a.yaml': 'include: [sub/b.yaml]\n', 'sub/b.yaml': 'include: [../a.yaml, ../campaign.yaml]\n' },
+  });
+  expect(diagnostics.map((one) => [summarize(one), one.message])).toEqual([
+    [
+      'MB1011 launch/sub/b.yaml:1:11',
+      'manifests include each other in a circle: launch/a.yaml → launch/sub/b.yaml → launch/a.yaml',
+    ],
+    [
+      'MB1011 launch/sub/b.yaml:1:22',
+      'manifests include each other in a circle: launch/campaign.yaml → launch/a.yaml → launch/sub/b.yaml → launch/campaign.yaml',
+    ],
+  ]);
+  expect(
+    diagnostics.map(({ related }) =>
+      related?.map(({ message, place }) => `${place.file}:${place.start.line} ${message}`),
+    ),
+  ).toEqual([
+    ['launch/a.yaml:1 launch/a.yaml includes launch/sub/b.yaml'],
+    [
+      'launch/campaign.yaml:3 launch/campaign.yaml includes launch/a.yaml',
+      'launch/a.yaml:1 launch/a.yaml includes launch/sub/b.yaml',
+    ],
+  ]);
+});
+
+it('a task in two files is told with both places', () => {
+  const { manifest, diagnostics } = parse(including('sub/a.yaml', oneTask), {
+    data: { 'sub/a.yaml': 'tasks:\n  hero: { kind: music }\n' },
+  });
+  expect(diagnostics.map((one) => [summarize(one), one.message, one.related?.map(({ place }) => place)])).toMatchObject(
+    [
+      [
+        'MB1004 campaign.yaml:4:10',
+        'the task `hero` stands in two files, first in sub/a.yaml on line 2',
+        [{ file: 'sub/a.yaml', start: { line: 2, column: 3 } }],
+      ],
+    ],
+  );
+  expect(manifest?.sound).toBe(false);
+});
+
+it('what a file that cannot be read would have said is not told as missing', () => {
+  const { manifest, diagnostics } = parse(
+    including('a.yaml, b.yaml', 'tasks: { x: { kind: image, needs: [hero], with: { prompt: "{{vars.p}}" }, wen: 1 } }'),
+    { data: { 'b.yaml': 'vars: [' } },
+  );
+  expect(manifest).toBeUndefined();
+  expect(diagnostics.map(summarize)).toEqual([
+    'MB1003 b.yaml:1:7',
+    'MB1010 campaign.yaml:3:11',
+    'MB1101 campaign.yaml:4:75',
+  ]);
+});

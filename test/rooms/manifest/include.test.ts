@@ -1,0 +1,166 @@
+import { expect, it } from 'vitest';
+import { type DataFile, dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
+import { including, oneTask, parse } from './load.ts';
+
+it('tasks of included files come first, in their order, and each knows its folder', () => {
+  const { manifest, diagnostics } = parse(including('b/b.yaml, a.yaml', 'tasks: { own: { kind: image } }'), {
+    data: {
+      'b/b.yaml': 'version: 1\ninclude: [../c/deep/c.yaml]\ntasks: { b2: { kind: image }, b1: { kind: image } }\n',
+      'c/deep/c.yaml': 'tasks: { c: { kind: image } }\n',
+      'a.yaml': 'x-mine: [1]\ntasks: { a: { kind: image } }\n',
+    },
+  });
+  expect(diagnostics).toEqual([]);
+  expect(manifest?.tasks.map(({ id, folder }) => [id, folder])).toEqual([
+    ['c', 'c/deep/'],
+    ['b2', 'b/'],
+    ['b1', 'b/'],
+    ['a', ''],
+    ['own', ''],
+  ]);
+});
+
+it('the including file wins over the included one, and a later include over an earlier one', () => {
+  const { manifest, diagnostics } = parse(
+    including(
+      'first.yaml, second.yaml',
+      'vars: { own: main }',
+      'defaults: { image: { model: alpha-2 } }',
+      'selectors: { own: main }',
+      'prices: { image: 1 }',
+      'tasks: { hero: { kind: image, with: { prompt: p } } }',
+    ),
+    {
+      data: {
+        'first.yaml':
+          'include: [deep.yaml]\nvars: { own: first, late: first, near: first }\ndefaults: { image: { model: alpha-pro, resolution: 1k } }\nselectors: { own: first, late: first }\nprices: { image: 2, video: 2 }\n',
+        'second.yaml':
+          'vars: { late: second }\ndefaults: { image: { resolution: 4k, aspectRatio: "1:1" }, music: { model: auto } }\nselectors: { late: second }\nprices: { video: 3 }\n',
+        'deep.yaml': 'vars: { own: deep, near: deep, deep: deep }\n',
+      },
+    },
+  );
+  expect(diagnostics).toEqual([]);
+  expect({ ...manifest?.vars }).toEqual({ own: 'main', late: 'second', near: 'first', deep: 'deep' });
+  expect({ ...manifest?.selectors }).toEqual({ own: 'main', late: 'second' });
+  expect({ ...manifest?.prices }).toEqual({ image: 1, video: 3 });
+  expect({ ...manifest?.defaults.image }).toEqual({ model: 'alpha-2', resolution: '4k', aspectRatio: '1:1' });
+  expect({ ...manifest?.defaults.music }).toEqual({ model: 'auto' });
+  expect(manifest?.tasks[0]?.with.map(({ field, value }) => [field, value]).sort()).toEqual([
+    ['aspectRatio', '1:1'],
+    ['model', 'alpha-2'],
+    ['prompt', 'p'],
+    ['resolution', '4k'],
+  ]);
+});
+
+it('a file that several others include is read once, before all of them', () => {
+  const { manifest, diagnostics } = parse(including('a.yaml, ./b.yaml, b.yaml'), {
+    data: {
+      'a.yaml': 'include: [base.yaml]\nvars: { v: a }\n',
+      'b.yaml': 'include: [x/../base.yaml]\n',
+      'base.yaml': `vars: { v: base }\n${oneTask}`,
+    },
+  });
+  expect(diagnostics).toEqual([]);
+  expect({ ...manifest?.vars }).toEqual({ v: 'a' });
+  expect(manifest?.tasks.map(({ id }) => id)).toEqual(['hero']);
+});
+
+it('files are asked for as soon as they are known to be needed, with the place that needs them', () => {
+  const text = including('a.yaml, sub/b.yaml');
+  const ask = (included: Record<string, string>) => {
+    const files = new Map(Object.entries(included).map(([path, file]): [string, DataFile] => [path, { text: file }]));
+    const { manifest, includes } = parseManifest({ file: 'launch/campaign.yaml', text }, files);
+    return {
+      isThere: manifest !== undefined,
+      asked: includes.map(({ path, place }) => `${path} ${place.file}:${place.start.line}:${place.start.column}`),
+    };
+  };
+  expect(ask({})).toEqual({
+    isThere: false,
+    asked: ['a.yaml launch/campaign.yaml:3:11', 'sub/b.yaml launch/campaign.yaml:3:19'],
+  });
+  const b = `include: [c.yaml]\n${oneTask}`;
+  expect(ask({ 'a.yaml': 'vars: {}', 'sub/b.yaml': b })).toEqual({
+    isThere: false,
+    asked: ['sub/c.yaml launch/sub/b.yaml:1:11'],
+  });
+  expect(ask({ 'a.yaml': 'vars: {}', 'sub/b.yaml': b, 'sub/c.yaml': 'vars: {}' })).toEqual({
+    isThere: true,
+    asked: [],
+  });
+});
+
+it('data files, patterns and schemas are relative to the file in which they are written', () => {
+  const rows = '{ kind: image, foreach: ROWS, key: k }';
+  const task = (foreach: string, more = '') => rows.replace('ROWS', foreach).replace('key: k', `key: k${more}`);
+  const { manifest, diagnostics } = parse(
+    including('sub/a.yaml, odd (1)/b.yaml', `tasks: { own: ${task('./p.csv')} }`),
+    {
+      data: {
+        'odd (1)/b.yaml': `tasks: { odd: ${task('"../../*.jpg"')}, even: ${task('"*.jpg"')} }\n`,
+        'sub/a.yaml': `tasks:\n  one: ${task('p.csv', ', schema: s.json')}\n  two: ${task('../p.csv')}\n  three: ${task('"photos/*.jpg"')}\n  four: ${task('../../out.csv')}\n  five: ${task('/abs.csv')}\n  six: ${task('p.csv')}\n`,
+      },
+    },
+  );
+  expect(diagnostics).toEqual([]);
+  expect(
+    (manifest === undefined ? [] : dataFiles(manifest)).map(
+      ({ path, as, place }) => `${as} ${path} ${place.file}:${place.start.line}`,
+    ),
+  ).toEqual([
+    'text sub/p.csv sub/a.yaml:2',
+    'text sub/s.json sub/a.yaml:2',
+    'text p.csv sub/a.yaml:3',
+    'files sub/photos/*.jpg sub/a.yaml:4',
+    'text ../out.csv sub/a.yaml:5',
+    'text /abs.csv sub/a.yaml:6',
+    'files ../*.jpg odd (1)/b.yaml:1',
+    'files odd \\(1\\)/*.jpg odd (1)/b.yaml:1',
+    'text ./p.csv campaign.yaml:4',
+  ]);
+});
+
+it('a default path of a file to upload stays relative to the file that says it', () => {
+  const { manifest, diagnostics } = parse(
+    including(
+      'one/a.yaml, two/b.yaml',
+      'tasks: { own: { kind: upload }, other: { kind: upload, with: { file: c.png } } }',
+    ),
+    {
+      data: {
+        'one/a.yaml': 'defaults: { upload: { file: "art/{{vars.n}}.png", fileName: x } }\n',
+        'two/b.yaml': 'tasks: { two: { kind: upload } }\n',
+      },
+    },
+  );
+  expect(diagnostics).toEqual([]);
+  expect(manifest?.tasks.map(({ with: fields }) => fields.map(({ value }) => value))).toEqual([
+    ['../one/art/{{vars.n}}.png', 'x'],
+    ['one/art/{{vars.n}}.png', 'x'],
+    ['x', 'c.png'],
+  ]);
+});
+
+it('places lead into the file that says what counts', () => {
+  const { manifest } = parse(including('sub/a.yaml', 'vars: { b: 2 }', 'tasks: { own: { kind: image } }'), {
+    file: 'launch/campaign.yaml',
+    data: {
+      'sub/a.yaml':
+        'vars: { a: "{{vars.b}} x", b: 1 }\ndefaults:\n  image: { model: alpha-2 }\ntasks:\n  one: { kind: image }\n',
+    },
+  });
+  const places = manifest?.places;
+  const at = (place: { file: string; start: { line: number; column: number } } | undefined) =>
+    `${place?.file}:${place?.start.line}:${place?.start.column}`;
+  expect(at(places?.key(['tasks', 'one']))).toBe('launch/sub/a.yaml:5:3');
+  expect(at(places?.value(['tasks', 'one', 'kind']))).toBe('launch/sub/a.yaml:5:16');
+  expect(at(places?.key(['tasks', 'own']))).toBe('launch/campaign.yaml:5:10');
+  expect(at(places?.value(['vars', 'a']))).toBe('launch/sub/a.yaml:1:12');
+  expect(at(places?.within(['vars', 'a'], { text: '{{vars.b}} x', start: 2, end: 8 }))).toBe('launch/sub/a.yaml:1:15');
+  expect(at(places?.value(['vars', 'b']))).toBe('launch/campaign.yaml:4:12');
+  expect(at(places?.value(['defaults', 'image', 'model']))).toBe('launch/sub/a.yaml:3:19');
+  expect(at(places?.key(['vars']))).toBe('launch/campaign.yaml:4:1');
+  expect(at(places?.value(['name']))).toBe('launch/campaign.yaml:2:7');
+});

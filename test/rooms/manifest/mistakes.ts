@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
+import type { DataFile } from '../../../src/manifest/parse.ts';
+import { load, parse, summarize, tasks } from './load.ts';
+
+/** A text in, the codes and places of its mistakes out. */
+export interface MistakeCase {
+  name: string;
+  text: string;
+  data?: Record<string, string | DataFile>;
+  vars?: Record<string, string>;
+  /** `code line:column`, in the order of their places; a file other than the manifest is named. */
+  found: string[];
+  /** Words that the messages or the hints must have. */
+  says?: string[];
+}
+
+/** A small table of products. */
+export const products = 'sku,name\nA1,Lamp\nB2,Vase\n';
+
+/** A task with the rows of `products.csv`; its further lines stand from line 8 on. */
+export function productTask(...lines: string[]): string {
+  return tasks('  hero:', '    kind: image', '    foreach: products.csv', '    key: "{{row.sku}}"', ...lines);
+}
+
+export function testMistakes(cases: readonly MistakeCase[]): void {
+  it.each(cases)('$name', ({ text, data, vars, found, says }) => {
+    const { graph, diagnostics } = load(text, { ...(data && { data }), ...(vars && { vars }) });
+    expectMistakes(diagnostics, { found, says });
+    expect(graph === undefined).toBe(diagnostics.some((one) => one.severity === 'error'));
+  });
+}
+
+/** The same for mistakes of shape alone: no graph is made. */
+export function testShapeMistakes(cases: readonly Omit<MistakeCase, 'vars'>[]): void {
+  it.each(cases)('$name', ({ text, data, found, says }) => {
+    const { manifest, diagnostics } = parse(text, { ...(data && { data }) });
+    expectMistakes(diagnostics, { found, says });
+    expect(manifest?.sound ?? false).toBe(diagnostics.every((one) => one.severity === 'warning'));
+  });
+}
+
+function expectMistakes(
+  diagnostics: readonly Diagnostic[],
+  { found, says = [] }: { found: string[]; says: string[] | undefined },
+): void {
+  expect(diagnostics.map((one) => summarize(one).replace('campaign.yaml:', ''))).toEqual(found);
+  const words = diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
+  for (const word of says) expect(words).toContain(word);
+  for (const { message, hint, place } of diagnostics) {
+    expect(hint, message).toBeTruthy();
+    expect(place, message).toBeDefined();
+    expect(`${message} ${hint}`).not.toMatch(/undefined|\[object/);
+    expect(message).not.toMatch(/[.!]$/);
+  }
+}

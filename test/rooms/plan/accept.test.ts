@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/accept.ts';
+import type { Ruling } from '../../../src/plan/ruling.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { create, deciding, earlier, job, lockOf, matchOf, output, saved, song, stepOf } from './facts.ts';
+
+const graph = graphOfSteps([song('a')]);
+const a = stepOf(graph, 'a');
+const was = earlier(a);
+const two = { outputs: [output('x/1.mp3'), output('x/2.mp3')] };
+const edited: Output = { ...output('x/2.mp3'), sha256: 'by hand', edited: true };
+
+function accept(lock: Lock, ...files: SeenOutput[]): Ruling {
+  const match = matchOf(graph, lock, 'a');
+  const found = findAcceptable(match);
+  if ('is' in found) return found;
+  return acceptOutput(
+    match,
+    found,
+    files.map((file, index) => ({ path: `x/${index + 1}.mp3`, file })),
+  );
+}
+
+const recorded = (text: string, purchases: Purchase[], decisions?: Decisions): Ruling => {
+  const record: StepRecord = { address: 'a', kind: 'music', purchases, ...(decisions && { decisions }) };
+  return { is: 'recorded', address: 'a', text, records: [record] };
+};
+const acceptance = (revision: number): Decisions => ({
+  accepted: [{ wanted: a.fingerprint, fingerprint: was.fingerprint, revision }],
+});
+const changedText = 'its output, although prompt changed: “before” → “a”';
+
+describe('an output is accepted', () => {
+  test('as it was edited', () => {
+    const purchase = saved(a, two);
+    expect(
+      accept(
+        lockOf({ a: [purchase, job(was, { state: 'failed' })] }),
+        { is: 'intact' },
+        { is: 'edited', output: edited },
+      ),
+    ).toStrictEqual(
+      recorded('x/2.mp3 as it is now', [
+        { ...purchase, outputs: [output('x/1.mp3'), edited], revision: 1 },
+        job(was, { state: 'failed' }),
+      ]),
+    );
+  });
+
+  test('as it was edited once more', () => {
+    const purchase = saved(a, { ...two, revision: 4 });
+    expect(accept(lockOf({ a: [purchase] }), { is: 'edited', output: edited })).toMatchObject({
+      records: [{ purchases: [{ revision: 5, outputs: [edited, output('x/2.mp3')] }] }],
+    });
+  });
+
+  test('although its input has changed', () => {
+    expect(accept(lockOf({ a: [saved(was)] }), { is: 'intact' })).toStrictEqual(
+      recorded(changedText, [saved(was)], acceptance(1)),
+    );
+  });
+
+  test('as it was edited, although its input has changed', () => {
+    expect(accept(lockOf({ a: [saved(was, two)] }), { is: 'intact' }, { is: 'edited', output: edited }).text).toBe(
+      `x/2.mp3 as it is now; ${changedText}`,
+    );
+  });
+
+  test('although its input has changed, and nobody knows how', () => {
+    const { request: _request, ...unexplained } = saved(was);
+    expect(accept(lockOf({ a: [unexplained] })).text).toBe('its output for the changed input');
+  });
+
+  test.each<[string, Purchase, string]>([
+    ['a job that failed', job(a, { state: 'failed', generation: 2 }), `${changedText}, whose job failed`],
+    ['a job that is lost', job(a, { state: 'lost', generation: 2 }), changedText],
+    ['a refusal', create(a, { state: 'refused', generation: 2 }), changedText],
+  ])('instead of that of %s', (_name, purchase, text) => {
+    expect(accept(lockOf({ a: [purchase, saved(was)] })).text).toBe(text);
+  });
+
+  test('once more, after another one was accepted for this input', () => {
+    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', {
+      accepted: [
+        { wanted: '1:elsewhere', fingerprint: '1:x', revision: 9 },
+        { wanted: a.fingerprint, fingerprint: '1:gone', revision: 2 },
+      ],
+    });
+    expect(accept(lock)).toStrictEqual(recorded(changedText, [saved(was)], acceptance(3)));
+  });
+
+  test('for the input of now, where a pin holds it', () => {
+    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', { pin: { fingerprint: was.fingerprint, revision: 1 } });
+    expect(accept(lock)).toStrictEqual(recorded(changedText, [saved(was)], acceptance(1)));
+  });
+
+  test('and edited afterwards: that is accepted, too, and no new input', () => {
+    const purchase = saved(was, two);
+    const lock = deciding(lockOf({ a: [purchase] }), 'a', acceptance(1));
+    expect(accept(lock, { is: 'edited', output: edited })).toStrictEqual(
+      recorded('x/1.mp3 as it is now', [{ ...purchase, outputs: [edited, output('x/2.mp3')], revision: 1 }]),
+    );
+  });
+});
+
+describe('an output is not accepted', () => {
+  const upToDate = {
+    is: 'refused',
+    text: 'is up to date: there is nothing to accept',
+    hint: 'accept is for files edited by hand, and for steps that a plan wants to redo',
+  };
+
+  test.each<[string, Lock, SeenOutput[], object]>([
+    ['where nothing has changed', lockOf({ a: [saved(a)] }), [{ is: 'intact' }], upToDate],
+    [
+      'where a pin and an acceptance hold it already',
+      deciding(lockOf({ a: [saved(was)] }), 'a', {
+        ...acceptance(1),
+        pin: { fingerprint: was.fingerprint, revision: 1 },
+      }),
+      [],
+      { is: 'unchanged', text: 'is accepted already' },
+    ],
+    [
+      'twice',
+      deciding(lockOf({ a: [saved(was)] }), 'a', acceptance(1)),
+      [{ is: 'intact' }],
+      { is: 'unchanged', text: 'is accepted already' },
+    ],
+    [
+      'that is missing',
+      lockOf({ a: [saved(was, two)] }),
+      [{ is: 'unusable', why: 'is empty' }, { is: 'missing' }],
+      {
+        is: 'refused',
+        text: 'x/2.mp3 is not there to be accepted',
+        hint: 'put it back, or run apply: it fetches it for free',
+      },
+    ],
+    [
+      'that is no media file',
+      lockOf({ a: [saved(was, two)] }),
+      [{ is: 'intact' }, { is: 'unusable', why: 'is empty' }],
+      {
+        is: 'refused',
+        text: 'x/2.mp3 is empty',
+        hint: 'put a media file there, or run apply: it fetches the bought one for free',
+      },
+    ],
+    [
+      'that is not here yet',
+      lockOf({ a: [job(was)] }),
+      [],
+      {
+        is: 'refused',
+        text: 'has no output yet: job a-1 (4 credits) is running',
+        hint: 'run apply first: it collects it for free',
+      },
+    ],
+    [
+      'that was never bought',
+      lockOf({}),
+      [],
+      {
+        is: 'refused',
+        text: 'has nothing that was bought',
+        hint: 'run apply first; a plan shows what it costs',
+      },
+    ],
+  ])('%s', (_name, lock, files, said) => {
+    expect(accept(lock, ...files)).toEqual({ address: 'a', ...said });
+  });
+});

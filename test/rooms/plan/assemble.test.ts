@@ -1,0 +1,579 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import type { Lock } from '../../../src/lock/record.ts';
+import { outputsToCheck, type PlanFacts } from '../../../src/plan/assemble.ts';
+import type { PlanRow } from '../../../src/plan/plan.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import {
+  clips,
+  create,
+  deciding,
+  earlier,
+  job,
+  lockOf,
+  now,
+  output,
+  picture,
+  planOf,
+  rowOf,
+  saved,
+  sendIn,
+  song,
+  stepOf,
+  urlOf,
+  withoutOrder,
+} from './facts.ts';
+
+const graph = graphOfSteps([song('a')]);
+const a = stepOf(graph, 'a');
+const empty = lockOf({});
+const since = new Date(now).toISOString();
+
+function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): PlanRow {
+  return rowOf(planOf(given, lock, facts), given.steps.at(-1)?.address ?? '');
+}
+
+const told = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason]);
+
+describe('the files that are looked at before a plan', () => {
+  test('are those of finished purchases; they are measured where the manifest expects something of that', () => {
+    const steps = graphOfSteps([
+      song('plain'),
+      song('sized', { expect: { bytes: { min: 1 } } }),
+      song('timed', { expect: { durationSeconds: { max: 60 } } }),
+      song('running'),
+      song('unsaved'),
+      song('new'),
+    ]);
+    const done = (address: string) => [saved(stepOf(steps, address))];
+    const lock = lockOf({
+      plain: done('plain'),
+      sized: done('sized'),
+      timed: [
+        saved(stepOf(steps, 'timed'), { outputs: [output('x/1.mp3'), output('x/2.mp3')] }),
+        saved(earlier(stepOf(steps, 'timed'))),
+      ],
+      running: [job(stepOf(steps, 'running'), { outputs: [output('half.mp3')] })],
+      unsaved: [job(stepOf(steps, 'unsaved'), { state: 'done' })],
+    });
+    expect(outputsToCheck(steps, lock)).toEqual([
+      { output: output('output/plain.mp3'), measure: false },
+      { output: output('output/sized.mp3'), measure: false },
+      { output: output('x/1.mp3'), measure: true },
+      { output: output('x/2.mp3'), measure: true },
+    ]);
+  });
+});
+
+describe('what a plan row says', () => {
+  const row = { address: 'a', task: 'a', kind: 'music', credits: 0 };
+  const recorded = { ...row, jobId: 'a-1' };
+  const paid = { ...recorded, output: 'output/a.mp3' };
+
+  test.each<[string, Lock, Partial<PlanFacts>, Partial<PlanRow>]>([
+    ['of a first purchase', empty, {}, { ...row, action: 'create', reason: 'not bought yet', credits: 4 }],
+    [
+      'of a purchase that gives up a finished one',
+      lockOf({ a: [job(earlier(a), { state: 'failed', credits: 2, generation: 2 }), saved(earlier(a))] }),
+      {},
+      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 4 },
+    ],
+    [
+      'of a purchase that gives up a running one',
+      lockOf({ a: [job(earlier(a), { credits: 3, generation: 2 }), saved(earlier(a))] }),
+      {},
+      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 3 },
+    ],
+    [
+      'of a purchase that gives up a failure',
+      lockOf({ a: [job(earlier(a), { state: 'failed' })] }),
+      {},
+      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 0 },
+    ],
+    [
+      'of a purchase that somebody asks for once more',
+      lockOf({ a: [saved(a)] }),
+      { redo: new Set(['a']) },
+      { ...row, action: 'redo', reason: '--redo asks for another', credits: 4, discards: 4 },
+    ],
+    [
+      'of a retry',
+      lockOf({ a: [job(a, { state: 'failed' })] }),
+      { redo: new Set(['a']) },
+      { ...row, action: 'retry', reason: 'job a-1 failed; --redo asks', credits: 4 },
+    ],
+    ['of a running job', lockOf({ a: [job(a)] }), {}, { ...recorded, action: 'attach', reason: 'job a-1 is running' }],
+    ['of what is here', lockOf({ a: [saved(a)] }), {}, { ...paid, action: 'keep', reason: 'up to date' }],
+    [
+      'of a missing file',
+      lockOf({ a: [saved(a)] }),
+      { fileState: () => 'missing' },
+      { ...paid, action: 'download', reason: 'paid; output/a.mp3 is missing' },
+    ],
+    [
+      'of an old name',
+      lockOf({ old: [saved(a)] }),
+      {},
+      { ...paid, action: 'move', reason: 'same request as old before' },
+    ],
+    [
+      'of a failure',
+      lockOf({ a: [job(a, { state: 'failed' })] }),
+      {},
+      { ...recorded, action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+    ],
+    [
+      'of a doubtful create',
+      lockOf({ a: [create(a, { state: 'unresolved' })] }),
+      {},
+      { ...row, action: 'unresolved', reason: 'it is not known whether the create was charged' },
+    ],
+    [
+      'of a pin whose step has not changed',
+      deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { fingerprint: a.fingerprint, revision: 1 } }),
+      { redo: new Set(['a']) },
+      { ...paid, action: 'keep', reason: 'up to date, and pinned', pinned: true },
+    ],
+    [
+      'of a pin whose step has changed',
+      deciding(lockOf({ a: [saved(earlier(a))] }), 'a', {
+        pin: { fingerprint: earlier(a).fingerprint, revision: 1 },
+      }),
+      {},
+      {
+        ...paid,
+        action: 'keep',
+        reason: 'pinned; prompt changed: “before” → “a” (would cost 4)',
+        pinned: true,
+        wouldCost: 4,
+      },
+    ],
+    [
+      'of an acceptance',
+      deciding(lockOf({ a: [saved(earlier(a))] }), 'a', {
+        accepted: [{ wanted: a.fingerprint, fingerprint: earlier(a).fingerprint, revision: 1 }],
+      }),
+      {},
+      {
+        ...paid,
+        action: 'keep',
+        reason: 'accepted as it is, although prompt changed: “before” → “a”',
+        accepted: true,
+      },
+    ],
+  ])('%s', (_name, lock, facts, expected) => {
+    expect(withoutOrder(lastRow(graph, lock, facts))).toStrictEqual(expected);
+  });
+
+  test('only what spends is said not to have been checked', () => {
+    const unchecked = { ...graph, steps: [{ ...a, unchecked: true as const }] };
+    expect(lastRow(unchecked, empty).unchecked).toBe(true);
+    expect(lastRow(unchecked, lockOf({ a: [saved(a)] }))).not.toHaveProperty('unchecked');
+  });
+
+  test('there is an order for what is carried out, and only for that', () => {
+    const ordered = (lock: Lock, facts: Partial<PlanFacts> = {}) => lastRow(graph, lock, facts).order?.action;
+    expect([ordered(empty), ordered(lockOf({ a: [job(a)] })), ordered(lockOf({ old: [saved(a)] }))]).toEqual([
+      'create',
+      'attach',
+      'move',
+    ]);
+    expect([ordered(lockOf({ a: [saved(a)] })), ordered(lockOf({ a: [job(a, { state: 'lost' })] }))]).toEqual([
+      undefined,
+      'attach',
+    ]);
+  });
+
+  test('the plan has the name and the pace of the campaign', () => {
+    const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
+    expect(plan).toStrictEqual({
+      mediabatch: 'plan',
+      version: 1,
+      campaign: 'test',
+      concurrency: 7,
+      totals: { toSpend: 4, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
+    });
+  });
+});
+
+describe('a step that is about one part of an output', () => {
+  const parts = graphOfSteps([
+    clips('talk'),
+    ...[0, 1, 2].map((index) => picture(`still@${index}`, { part: { of: 'talk', index } })),
+  ]);
+  const talk = stepOf(parts, 'talk');
+  const cut = (count: number) =>
+    job(talk, { state: 'done', outputs: [1, 2, 3].slice(0, count).map((nth) => output(`output/talk-${nth}.mp4`)) });
+
+  test('is not needed where the output turns out to have fewer parts', () => {
+    const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map(withoutOrder);
+    const row = { task: 'still', kind: 'image' };
+    const unneeded = { ...row, action: 'keep', reason: 'not needed: talk gave 1', credits: 0, unneeded: true };
+    expect(rows.slice(1)).toEqual([
+      { ...row, address: 'still@0', action: 'create', reason: 'not bought yet', credits: null },
+      { ...unneeded, address: 'still@1' },
+      { ...unneeded, address: 'still@2' },
+    ]);
+  });
+
+  test.each([
+    ['its job runs', job(talk, { outputs: [] })],
+    ['nothing was saved yet', job(talk, { state: 'done' })],
+    ['another request was bought', saved(earlier(talk), { outputs: [] })],
+  ])('is needed as long as nobody knows how many there are: %s', (_name, purchase) => {
+    expect(lastRow(parts, lockOf({ talk: [purchase] }))).toMatchObject({
+      action: 'create',
+      reason: 'not bought yet; needed if talk gives 3 or more',
+    });
+  });
+
+  test('is not needed either where it would share a job', () => {
+    const same = { prompt: 'same' };
+    const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
+    const twins = graphOfSteps([clips('talk'), ...stills]);
+    expect(told(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
+      ['x', 'keep', 'not needed: talk gave 1'],
+      ['y', 'keep', 'not needed: talk gave 1'],
+    ]);
+  });
+
+  test('stays what it is once it is bought', () => {
+    const still = stepOf(parts, 'still@2');
+    const plan = planOf(
+      parts,
+      lockOf({ talk: [cut(1)], 'still@2': [saved(still, { outputs: [output('output/still-2.png')] })] }),
+    );
+    expect(rowOf(plan, 'still@2')).toMatchObject({ action: 'keep', reason: 'up to date', jobId: 'still@2-1' });
+    expect(rowOf(plan, 'still@2')).not.toHaveProperty('unneeded');
+  });
+});
+
+describe('files that move', () => {
+  const steps = graphOfSteps([song('a'), song('b'), song('c')]);
+  const [, b, c] = steps.steps;
+  if (b === undefined || c === undefined) throw new Error('there are three steps');
+
+  test('are not replaced by what is bought for the step that had them', () => {
+    const lock = lockOf({ b: [saved(earlier(b), { generation: 2, outputs: [output('kept.mp3')] }), saved(a)] });
+    const plan = planOf(steps, lock);
+    expect(plan.rows.map(({ address, action, order }) => [address, action, order?.replaces])).toEqual([
+      ['a', 'move', ['sha of kept.mp3', 'sha of output/a.mp3']],
+      ['b', 'redo', ['sha of kept.mp3']],
+      ['c', 'create', []],
+    ]);
+  });
+
+  test('are spared only while they move', () => {
+    const lock = lockOf({ b: [saved(earlier(b), { generation: 2, outputs: [output('kept.mp3')] }), saved(a)] });
+    const plan = planOf(steps, lock, { fileState: () => 'missing' });
+    expect(plan.rows.map(({ action, order }) => [action, order?.replaces])).toEqual([
+      ['download', ['sha of kept.mp3', 'sha of output/a.mp3']],
+      ['redo', ['sha of kept.mp3', 'sha of output/a.mp3']],
+      ['create', []],
+    ]);
+  });
+
+  test('leave steps alone that have nothing to do', () => {
+    const plan = planOf(steps, lockOf({ old: [saved(a)], b: [saved(b)], c: [job(c, { state: 'failed' })] }));
+    expect(plan.rows.map(({ action }) => action)).toEqual(['move', 'keep', 'failed']);
+  });
+});
+
+describe('what the credits do not reach for', () => {
+  const blocked = (address: string, reason: string) => [address, 'blocked', reason];
+
+  test('says what it costs', () => {
+    const steps = graphOfSteps([picture('p'), song('a')]);
+    expect(told(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
+      blocked('p', 'the credits do not reach: it costs an unknown number'),
+      blocked('a', 'the credits do not reach: it costs 4'),
+    ]);
+  });
+
+  test('says what it lacks, where it would be free itself', () => {
+    const post = { address: 'post', kind: 'post', request: { media: [urlOf('logo'), urlOf('a')] } };
+    const logo = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
+    const steps = graphOfSteps([logo, song('a'), post]);
+    expect(told(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
+      ['logo', 'create', 'not bought yet'],
+      blocked('a', 'the credits do not reach: it costs 4'),
+      blocked('post', 'the credits do not reach for a'),
+    ]);
+  });
+
+  test('loses everything that only a purchase has', () => {
+    const steps = graphOfSteps([song('a', { retry: { attempts: 2 } })]);
+    const unchecked = { ...steps, steps: steps.steps.map((step) => ({ ...step, unchecked: true as const })) };
+    const plan = planOf(unchecked, lockOf({ a: [saved(earlier(a))] }), { maxCredits: 3 });
+    expect(plan.rows).toEqual([
+      {
+        address: 'a',
+        task: 'a',
+        kind: 'music',
+        action: 'blocked',
+        blockedBy: 'budget',
+        reason: 'the credits do not reach: it costs 4',
+        credits: 0,
+      },
+    ]);
+    expect(plan.totals).toStrictEqual({
+      toSpend: 0,
+      unknownPrices: 0,
+      alreadyPaid: 4,
+      held: 0,
+      discarded: 0,
+      maxCredits: 3,
+    });
+  });
+
+  test('is never what costs nothing', () => {
+    const plan = planOf(graphOfSteps([song('a'), song('b')]), lockOf({ a: [job(a)] }), { maxCredits: 0 });
+    expect(plan.rows.map(({ action }) => action)).toEqual(['attach', 'blocked']);
+  });
+
+  test.each([
+    ['the budget', 4, undefined, 'create'],
+    ['a smaller budget', 3, undefined, 'blocked'],
+    ['--max-credits', undefined, 4, 'create'],
+    ['a smaller --max-credits', undefined, 3, 'blocked'],
+    ['both: the smaller one is the budget', 3, 9, 'blocked'],
+    ['both: the smaller one is --max-credits', 9, 3, 'blocked'],
+    ['both, and they reach', 4, 4, 'create'],
+  ])('by %s', (_name, budget, maxCredits, action) => {
+    const capped = { ...graph, ...(budget !== undefined && { budget }) };
+    expect(lastRow(capped, empty, { ...(maxCredits !== undefined && { maxCredits }) }).action).toBe(action);
+  });
+});
+
+describe('a budget over all runs', () => {
+  const steps = graphOfSteps([song('a'), song('b')], { budget: 10 });
+  const b = stepOf(steps, 'b');
+  const { credits: _credits, ...uncharged } = job(b);
+
+  test.each<[string, Lock, object]>([
+    ['is there to be spent', empty, { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 }],
+    [
+      'is less by what was paid',
+      lockOf({ b: [saved(b, { credits: 7 })] }),
+      { toSpend: 0, alreadyPaid: 7, held: 0, budgetLeft: 3 },
+    ],
+    [
+      'is less by what may have been paid',
+      lockOf({ b: [create(b, { state: 'unresolved' })] }),
+      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6 },
+    ],
+    [
+      'is less by a job whose charge nobody knows',
+      lockOf({ b: [uncharged] }),
+      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6 },
+    ],
+    [
+      'is never less than nothing',
+      lockOf({ b: [saved(b, { credits: 99 })] }),
+      { toSpend: 0, alreadyPaid: 99, held: 0, budgetLeft: 0 },
+    ],
+    [
+      'is not charged twice for a create that is sent again',
+      lockOf({ b: [create(b, { since })] }),
+      { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 },
+    ],
+  ])('%s', (_name, lock, totals) => {
+    expect(planOf(steps, lock).totals).toStrictEqual({ unknownPrices: 0, discarded: 0, budget: 10, ...totals });
+  });
+
+  test('leaves nothing while something may have been charged that has no known price', () => {
+    const pictures = graphOfSteps([picture('p'), song('a')], { budget: 10 });
+    const lock = lockOf({ p: [create(stepOf(pictures, 'p'), { state: 'unresolved' })] }, { kind: 'image' });
+    const plan = planOf(pictures, lock);
+    expect(rowOf(plan, 'a').action).toBe('blocked');
+    expect(plan.totals).toMatchObject({ toSpend: 0, held: 0, budgetLeft: 0 });
+  });
+
+  test('holds the price of a create that is sent again no longer once it does not fit', () => {
+    const tight = { ...steps, budget: 3 };
+    const plan = planOf(tight, lockOf({ b: [create(b, { since })] }));
+    expect(plan.rows.map(({ action }) => action)).toEqual(['blocked', 'blocked']);
+    expect(plan.totals).toMatchObject({ toSpend: 0, held: 4, budgetLeft: 0 });
+  });
+});
+
+describe('totals', () => {
+  test('are the sums of all rows', () => {
+    const steps = graphOfSteps([
+      song('a'),
+      song('b', { retry: { attempts: 3 } }),
+      picture('p', { retry: { attempts: 2 } }),
+      picture('q'),
+    ]);
+    const b = stepOf(steps, 'b');
+    const lock = lockOf({ a: [saved(earlier(a), { credits: 6 })], b: [job(earlier(b), { credits: 5 })] });
+    const plan = planOf(steps, lock, { maxCredits: 40 });
+    expect(plan.rows.map(({ credits, mayRetry, discards }) => ({ credits, mayRetry, discards }))).toEqual([
+      { credits: 6, discards: 6 },
+      { credits: 6, mayRetry: 12, discards: 5 },
+      { credits: null, mayRetry: null },
+      { credits: null },
+    ]);
+    expect(plan.totals).toStrictEqual({
+      toSpend: 12,
+      unknownPrices: 2,
+      alreadyPaid: 11,
+      held: 0,
+      discarded: 11,
+      mayRetry: 12,
+      maxCredits: 40,
+    });
+  });
+});
+
+describe('a step that needs one that is not going to be done', () => {
+  const chain = graphOfSteps([song('a'), song('b', { needs: ['a'] })]);
+  const b = stepOf(chain, 'b');
+  const open = create(a, { state: 'unresolved' });
+
+  test.each<[string, Lock, string]>([
+    ['failed', lockOf({ a: [job(a, { state: 'failed' })] }), 'needs a, which is failed'],
+    ['unresolved', lockOf({ a: [open] }), 'needs a, which is unresolved'],
+  ])('waits for nothing: it is %s', (_name, lock, reason) => {
+    expect(lastRow(chain, lock)).toEqual({
+      address: 'b',
+      task: 'b',
+      kind: 'music',
+      action: 'blocked',
+      blockedBy: 'step',
+      reason,
+      credits: 0,
+    });
+  });
+
+  test('is blocked through others, and the first of them is told', () => {
+    const long = graphOfSteps([song('a'), song('x'), song('b', { needs: ['a', 'x'] }), song('c', { needs: ['b'] })]);
+    const failed = lockOf({
+      a: [job(stepOf(long, 'a'), { state: 'failed' })],
+      x: [job(stepOf(long, 'x'), { state: 'failed' })],
+    });
+    expect(told(planOf(long, failed).rows).slice(2)).toEqual([
+      ['b', 'blocked', 'needs a, which is failed'],
+      ['c', 'blocked', 'needs b, which is blocked'],
+    ]);
+  });
+
+  test('is collected all the same when it is paid', () => {
+    const rest = lockOf({ a: [open], b: [saved(b)] });
+    expect(lastRow(chain, rest, { fileState: () => 'missing' }).action).toBe('download');
+    expect(lastRow(chain, lockOf({ a: [open], b: [job(b)] })).action).toBe('attach');
+  });
+
+  test('is blocked where it shares a job that needs it', () => {
+    const same = { model: 'song-7.5', prompt: 'same' };
+    const twins = graphOfSteps([
+      song('a'),
+      song('b', { request: same, needs: ['a'] }),
+      song('twin', { request: same }),
+      song('other'),
+    ]);
+    const lock = lockOf({ a: [open] });
+    expect(told(planOf(twins, lock).rows).slice(1)).toEqual([
+      ['b', 'blocked', 'needs a, which is unresolved'],
+      ['twin', 'blocked', 'needs b, which is blocked'],
+      ['other', 'create', 'not bought yet'],
+    ]);
+  });
+
+  test('is blocked, too, where it stands before the step whose job it shares', () => {
+    const same = { model: 'song-7.5', prompt: 'same' };
+    const twins = graphOfSteps([
+      song('twin', { request: same }),
+      song('a'),
+      song('b', { request: same, needs: ['a'] }),
+    ]);
+    const refused = create(stepOf(twins, 'b'), { state: 'refused' });
+    expect(told(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
+      ['twin', 'blocked', 'needs b, which is blocked'],
+      ['a', 'unresolved', expect.any(String)],
+      ['b', 'blocked', 'needs a, which is unresolved'],
+    ]);
+  });
+
+  test.each<[string, Lock, Partial<PlanFacts>]>([
+    ['create', empty, {}],
+    ['redo', lockOf({ a: [saved(earlier(a))] }), {}],
+    ['retry', lockOf({ a: [job(a, { state: 'failed' })] }), { redo: new Set(['a']) }],
+    ['attach', lockOf({ a: [job(a)] }), {}],
+  ])(
+    'goes on where the other one is done in this run, and not where it is not selected (%s)',
+    (action, lock, facts) => {
+      const plan = planOf(chain, lock, facts);
+      expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
+      expect(told(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
+        ['b', 'blocked', 'needs a, which is not done and not selected'],
+      ]);
+    },
+  );
+
+  test.each<[string, Lock, Partial<PlanFacts>]>([
+    ['keep', lockOf({ a: [saved(a)] }), {}],
+    ['download', lockOf({ a: [saved(a)] }), { fileState: () => 'missing' }],
+    ['move', lockOf({ old: [saved(a)] }), {}],
+  ])('goes on without what is paid, whether that is selected or not (%s)', (action, lock, facts) => {
+    expect(planOf(chain, lock, facts).rows.map((row) => row.action)).toEqual([action, 'create']);
+    expect(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows.map((row) => row.action)).toEqual([
+      'create',
+    ]);
+  });
+});
+
+describe('orphans', () => {
+  const orphan = {
+    task: 'gone',
+    kind: 'music',
+    action: 'orphan',
+    reason: 'in the lock, not in the manifest; kept',
+    credits: 0,
+  };
+  const gone = earlier(a);
+
+  test('come last, in the order of their names', () => {
+    const lock = lockOf({
+      'gone@2': [job(gone, { jobId: 'g-2' })],
+      'gone@1': [saved(gone, { jobId: 'g-1' }), saved(gone, { jobId: 'g-0' })],
+      gone: [create(gone, { state: 'unresolved', key: 'g' })],
+      a: [saved(a)],
+    });
+    expect(planOf(graph, lock).rows.slice(1)).toEqual([
+      {
+        ...orphan,
+        address: 'gone',
+        action: 'unresolved',
+        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        send: sendIn(gone),
+      },
+      { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },
+      { ...orphan, address: 'gone@2', jobId: 'g-2' },
+    ]);
+  });
+
+  test('are no part of a run of some steps', () => {
+    const plan = planOf(graph, lockOf({ gone: [saved(gone)] }), { selected: new Set(['a']) });
+    expect(plan.rows.map(({ address }) => address)).toEqual(['a']);
+  });
+
+  test('are not what is empty, moved away, or on record elsewhere', () => {
+    const lock = lockOf({
+      refused: [create(gone, { state: 'refused' })],
+      held: [saved(a, { jobId: 'a-7' })],
+      a: [saved(a, { jobId: 'a-7' })],
+    });
+    expect(planOf(graph, lock).rows.map(({ address }) => address)).toEqual(['a']);
+    expect(planOf(graph, lockOf({ old: [saved(a)] })).rows.map(({ address }) => address)).toEqual(['a']);
+  });
+
+  test('that are pinned say so', () => {
+    const lock = deciding(lockOf({ gone: [saved(gone)] }), 'gone', {
+      pin: { fingerprint: gone.fingerprint, revision: 1 },
+    });
+    expect(rowOf(planOf(graph, lock), 'gone').reason).toBe(
+      'in the lock, not in the manifest; kept; it was pinned: `move` gives it to another step',
+    );
+  });
+});

@@ -1,0 +1,646 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import type { Lock, Output, Purchase } from '../../../src/lock/record.ts';
+import { type Decision, type DecisionFacts, decide } from '../../../src/plan/decide.ts';
+import type { MediaFacts } from '../../../src/plan/expectation.ts';
+import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
+
+describe('what a plan says', () => {
+  test('a new campaign: everything is created, prices unknown until the first charge', () => {
+    const campaign = new TestCampaign(images(3));
+    const plan = campaign.plan();
+    expect(actionsOf(plan)).toEqual({ 'pic@p1': 'create', 'pic@p2': 'create', 'pic@p3': 'create' });
+    expect(plan.rows.map(({ credits }) => credits)).toEqual([null, null, null]);
+    expect(plan.totals).toMatchObject({ toSpend: 0, unknownPrices: 3, alreadyPaid: 0, discarded: 0 });
+  });
+
+  test('after a run: nothing, and what was charged is the price', async () => {
+    const campaign = new TestCampaign(images(3));
+    await campaign.run();
+    const plan = campaign.plan();
+    expect(new Set(Object.values(actionsOf(plan)))).toEqual(new Set(['keep']));
+    expect(plan.totals).toMatchObject({ toSpend: 0, unknownPrices: 0, alreadyPaid: 9 });
+    campaign.graph = graphOf(images(4));
+    expect(campaign.plan().rows.at(-1)).toMatchObject({ address: 'pic@p4', action: 'create', credits: 3 });
+  });
+
+  test('a changed prompt: redo, with the field, the words that differ and what is given up', async () => {
+    const campaign = new TestCampaign(images(2));
+    await campaign.run();
+    campaign.graph = graphOf(images(2).replace('a {{row}}', 'a red {{row}}'));
+    expect(campaign.plan().rows[0]).toMatchObject({
+      action: 'redo',
+      reason: 'prompt changed: “a p1” → “a red p1”',
+      credits: 3,
+      discards: 3,
+    });
+  });
+
+  test('back to an older prompt: the job of then is found again', async () => {
+    const campaign = new TestCampaign(images(1));
+    await campaign.run();
+    const first = campaign.graph;
+    campaign.graph = graphOf(images(1).replace('a {{row}}', 'a red {{row}}'));
+    await campaign.run();
+    campaign.graph = first;
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'download', credits: 0 });
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(2);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
+  });
+
+  test('a renamed task moves, with its files, and the old records go', async () => {
+    const campaign = new TestCampaign(images(2));
+    await campaign.run();
+    campaign.graph = graphOf(images(2).replace('pic:', 'picture:'));
+    expect(actionsOf(campaign.plan())).toEqual({ 'picture@p1': 'move', 'picture@p2': 'move' });
+    const before = campaign.service.requests.length;
+    await campaign.run();
+    expect(campaign.service.requests).toHaveLength(before);
+    expect([...campaign.file.read().steps.keys()]).toEqual(['picture@p1', 'picture@p2']);
+    expect([...campaign.outputs.files.keys()].sort()).toEqual(['output/picture-p1.png', 'output/picture-p2.png']);
+    expect(actionsOf(campaign.plan())).toEqual({ 'picture@p1': 'keep', 'picture@p2': 'keep' });
+  });
+
+  test('two tasks that exchange their names exchange their jobs', async () => {
+    const text = (a: string, b: string) => `version: 1
+name: swap
+tasks:
+  ${a}: { kind: image, with: { prompt: red } }
+  ${b}: { kind: image, with: { prompt: blue } }
+`;
+    const campaign = new TestCampaign(text('a', 'b'));
+    await campaign.run();
+    campaign.graph = graphOf(text('b', 'a'));
+    expect(Object.values(actionsOf(campaign.plan()))).toEqual(['move', 'move']);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(2);
+    expect(new Set(Object.values(actionsOf(campaign.plan())))).toEqual(new Set(['keep']));
+  });
+
+  test('a missing file is fetched again, a damaged one too, both for nothing', async () => {
+    const campaign = new TestCampaign(images(2));
+    await campaign.run();
+    campaign.outputs.files.delete('output/pic-p1.png');
+    campaign.outputs.files.set('output/pic-p2.png', 'other');
+    const plan = campaign.plan();
+    expect(plan.rows.map(({ action, credits }) => [action, credits])).toEqual([
+      ['download', 0],
+      ['download', 0],
+    ]);
+    expect(plan.rows[0]?.reason).toBe('paid; output/pic-p1.png is missing');
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(2);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep', 'pic@p2': 'keep' });
+  });
+
+  test('another save path moves the file, for nothing', async () => {
+    const campaign = new TestCampaign(images(1));
+    await campaign.run();
+    campaign.graph = graphOf(images(1).replace('with:', 'save: "x/{{row}}", with:'));
+    expect(campaign.plan().rows[0]).toMatchObject({
+      action: 'move',
+      reason: 'saved under a new name; was output/pic-p1.png',
+    });
+    await campaign.run();
+    expect([...campaign.outputs.files.keys()]).toEqual(['x/p1.png']);
+  });
+
+  test('a step that is gone from the manifest is an orphan, and kept', async () => {
+    const campaign = new TestCampaign(images(2));
+    await campaign.run();
+    campaign.graph = graphOf(images(1));
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep', 'pic@p2': 'orphan' });
+    await campaign.run();
+    expect([...campaign.file.read().steps.keys()]).toEqual(['pic@p1', 'pic@p2']);
+    campaign.graph = graphOf(images(2));
+    expect(new Set(Object.values(actionsOf(campaign.plan())))).toEqual(new Set(['keep']));
+  });
+
+  test('equal requests are one job', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: same
+tasks:
+  one: { kind: image, with: { prompt: a dog } }
+  two: { kind: image, with: { prompt: "a dog" } }
+`);
+    const plan = campaign.plan();
+    expect(plan.rows.map(({ action, credits }) => [action, credits])).toEqual([
+      ['create', null],
+      ['download', 0],
+    ]);
+    expect(plan.rows[1]?.reason).toBe('same request as one: one job, shared');
+    const { outcomes } = await campaign.run();
+    expect(outcomes).toEqual({ one: 'done', two: 'done' });
+    expect(campaign.service.ledger).toHaveLength(1);
+    expect(campaign.plan().totals.alreadyPaid).toBe(3);
+    expect([...campaign.outputs.files.keys()].sort()).toEqual(['output/one.png', 'output/two.png']);
+  });
+
+  test('takes are bought one by one, because that is what they are for', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: takes
+tasks:
+  one: { kind: image, takes: 3, with: { prompt: a dog } }
+`);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(3);
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
+  });
+
+  test('a failed job is left alone until --redo asks', async () => {
+    const campaign = new TestCampaign(images(1));
+    campaign.service.endOf = () => ({ is: 'failed', error: 'moderated' });
+    await campaign.run();
+    expect(campaign.plan().rows[0]).toMatchObject({ action: 'failed', credits: 0 });
+    expect(campaign.plan().rows[0]?.reason).toContain('moderated');
+    campaign.service.endOf = () => undefined;
+    expect(campaign.plan({ redo: ['pic@p1'] }).rows[0]).toMatchObject({ action: 'retry', credits: 3 });
+    await campaign.run({ redo: ['pic@p1'] });
+    expect(campaign.service.ledger).toHaveLength(2);
+    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(2);
+    expect(campaign.plan().totals.alreadyPaid).toBe(6);
+    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
+  });
+
+  test('what needs a failed step is blocked', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: chain
+tasks:
+  base: { kind: image, with: { prompt: base } }
+  over: { kind: image, with: { prompt: over, referenceImages: ["{{tasks.base.url}}"] } }
+`);
+    campaign.service.endOf = () => ({ is: 'failed', error: 'no' });
+    const { outcomes } = await campaign.run();
+    expect(outcomes).toEqual({ base: 'failed', over: 'blocked' });
+    expect(actionsOf(campaign.plan())).toEqual({ base: 'failed', over: 'blocked' });
+    expect(campaign.service.ledger).toHaveLength(1);
+  });
+
+  test('a changed upstream prompt makes what is built on it new as well', async () => {
+    const text = (prompt: string) => `version: 1
+name: chain
+tasks:
+  base: { kind: image, with: { prompt: ${prompt} } }
+  over: { kind: image, with: { prompt: over, referenceImages: ["{{tasks.base.url}}"] } }
+`;
+    const campaign = new TestCampaign(text('one'));
+    await campaign.run();
+    campaign.graph = graphOf(text('two'));
+    expect(actionsOf(campaign.plan())).toEqual({ base: 'redo', over: 'redo' });
+    await campaign.run();
+    expect(campaign.service.creates.at(-1)?.body).toContain(campaign.service.ledger[2]?.jobId);
+  });
+});
+
+describe('credits decide', () => {
+  const chains = `version: 1
+name: chains
+budget: { credits: 12 }
+tasks:
+  a: { kind: music, with: { model: song-7.5, prompt: a } }
+  b: { kind: music, with: { model: song-7.5, prompt: b } }
+  c: { kind: music, needs: [a], with: { model: song-7.5, prompt: c } }
+  d: { kind: music, needs: [b], with: { model: song-7.5, prompt: d } }
+`;
+
+  test('whole chains are bought before others are begun', () => {
+    const plan = new TestCampaign(chains).plan();
+    expect(actionsOf(plan)).toEqual({ a: 'create', b: 'create', c: 'create', d: 'blocked' });
+    expect(plan.totals).toMatchObject({ toSpend: 12, budget: 12, budgetLeft: 12 });
+    expect(plan.rows.find(({ address }) => address === 'd')?.reason).toBe('the credits do not reach: it costs 4');
+    const smaller = new TestCampaign(chains.replace('12', '8')).plan();
+    expect(Object.values(actionsOf(smaller)).sort()).toEqual(['blocked', 'blocked', 'create', 'create']);
+    expect(actionsOf(smaller)).toMatchObject({ a: 'create', c: 'create' });
+  });
+
+  test('--max-credits caps one run, the budget all of them', async () => {
+    const campaign = new TestCampaign(chains);
+    await campaign.run({ maxCredits: 8 });
+    expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(8);
+    expect(campaign.plan({ maxCredits: 0 }).totals.toSpend).toBe(0);
+  });
+});
+
+describe('what is done with one step', () => {
+  const graph = graphOfSteps([song('a')]);
+  const a = stepOf(graph, 'a');
+  const decideA = (purchases: Purchase[], facts: Partial<DecisionFacts> = {}) =>
+    decideOn(graph, purchases.length === 0 ? lockOf({}) : lockOf({ a: purchases }), facts);
+
+  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): Decision {
+    const address = given.steps.at(-1)?.address ?? '';
+    return decide(matchOf(given, lock, address), {
+      fileState: () => 'intact',
+      replays: 'yes',
+      now,
+      redo: false,
+      ...facts,
+    });
+  }
+
+  const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
+  const nth = (generation: number, repeat = generation) => ({ generation, repeat });
+  const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000).toISOString();
+  const old = earlier(a);
+
+  describe('that has no purchase of its own', () => {
+    test.each<[string, Purchase[], Partial<DecisionFacts>, Decision]>([
+      ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
+      [
+        'another request was refused',
+        [create(old, { state: 'refused' })],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(1) },
+      ],
+      [
+        'another request was bought',
+        [saved(old)],
+        {},
+        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+      ],
+      [
+        'a refusal of a third request is newer than what was bought',
+        [
+          create(earlier(a, { ...a.request, prompt: 'refused' }), { state: 'refused', generation: 2 }),
+          job(old, { state: 'failed' }),
+        ],
+        {},
+        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+      ],
+      [
+        'a send of another request is open: that one is asked about by itself',
+        [create(old)],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(2, 1) },
+      ],
+      [
+        'a send of this very request was written off',
+        [create(a, { writtenOff: true })],
+        {},
+        { action: 'create', reason: 'not bought yet', purchase: nth(2) },
+      ],
+      [
+        'what was bought has lost its request',
+        [withoutRequest(saved(old))],
+        {},
+        { action: 'redo', reason: 'an input changed', purchase: nth(2, 1) },
+      ],
+      [
+        'the person asks as well',
+        [saved(old)],
+        { redo: true },
+        { action: 'redo', reason: 'prompt changed: “before” → “a” (and --redo asks)', purchase: nth(2, 1) },
+      ],
+    ])('%s', (_name, purchases, facts, expected) => {
+      expect(decideA(purchases, facts)).toEqual(expected);
+    });
+
+    test('a job that is forgotten is bought anew, and a refusal that is forgotten was never a job', () => {
+      const forget = (purchases: Purchase[]) => decideA(purchases.map(forgotten));
+      expect(forget([saved(a)])).toEqual({
+        action: 'create',
+        reason: 'what was bought for it is forgotten',
+        purchase: nth(2),
+      });
+      expect(forget([create(a, { state: 'refused' })])).toMatchObject({ reason: 'not bought yet' });
+      expect(forget([create(a, { state: 'refused', attempt: 2 }), saved(a)])).toMatchObject({
+        reason: 'what was bought for it is forgotten',
+      });
+    });
+
+    test.each([
+      [0, 'not bought yet'],
+      [1, 'not bought yet; needed if talk gives 2 or more'],
+      [4, 'not bought yet; needed if talk gives 5 or more'],
+    ])('part %i of an output that is not there yet', (index, reason) => {
+      const parts = graphOfSteps([clips('talk'), song('a', { part: { of: 'talk', index } })]);
+      expect(decideOn(parts, lockOf({}))).toEqual({ action: 'create', reason, purchase: nth(1) });
+    });
+  });
+
+  describe('that is to be bought again', () => {
+    test.each<[string, Purchase, Decision]>([
+      ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      ['running', job(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      [
+        'failed',
+        job(a, { state: 'failed', error: 'moderated' }),
+        { action: 'retry', reason: 'job a-1 failed: moderated; --redo asks', purchase: nth(2) },
+      ],
+      ['lost', job(a, { state: 'lost' }), { action: 'retry', reason: 'job a-1 lost; --redo asks', purchase: nth(2) }],
+      [
+        'refused',
+        create(a, { state: 'refused', attempt: 2, error: 'too long' }),
+        { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
+      ],
+    ])('%s', (_name, purchase, expected) => {
+      expect(decideA([purchase], { redo: true })).toEqual(expected);
+    });
+
+    test.each(['intent', 'unresolved'] as const)('a create whose answer was lost (%s) is cleared up first', (state) => {
+      const purchase = create(a, { state, since: hoursAgo(1) });
+      expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
+    });
+  });
+
+  describe('whose create was never answered', () => {
+    /** The open send itself is what is asked about, and nothing new is bought. */
+    const asking =
+      (reason: string) =>
+      (open: Purchase): Decision => ({ action: 'create', reason, asks: open });
+    const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
+    const waiting = (reason: string) => (): Decision => ({ action: 'unresolved', reason });
+    const tooLate = waiting(
+      'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+    );
+    const tooEarly = waiting(
+      'the answer to its create was lost at a time that is still to come by this clock, and the service no longer replays it',
+    );
+    const cannotAsk = waiting(
+      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    );
+    const held = waiting('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+    const foreign = waiting(
+      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+    );
+    const own = { accountOf: (send: string) => `${send} with the key at hand` };
+    const ours = own.accountOf('send of a 2.3');
+
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+      ['just now', { since: hoursAgo(0) }, {}, sentAgain],
+      ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
+      ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
+      [
+        '23 hours ago, but for a millisecond',
+        { since: new Date(now - 23 * 3_600_000 + 1).toISOString() },
+        {},
+        sentAgain,
+      ],
+      ['5 minutes ahead, by another clock', { since: hoursAgo(-5 / 60) }, {}, sentAgain],
+      ['more than that: one of the clocks is wrong', { since: new Date(now + 300_001).toISOString() }, {}, tooEarly],
+      ['a day ahead, by another clock', { since: hoursAgo(-26) }, {}, tooEarly],
+      ['with the API key at hand', { since: hoursAgo(1), account: ours }, own, sentAgain],
+      ['with another API key', { since: hoursAgo(1), account: 'another' }, own, foreign],
+      ['with another API key, and it is to be held', { account: 'another' }, { ...own, onUnknown: 'hold' }, held],
+      ['with another API key, and there is none at hand', { since: hoursAgo(1), account: 'another' }, {}, sentAgain],
+      [
+        'with another API key, and nobody knows about the one at hand',
+        { since: hoursAgo(1), account: 'another' },
+        { accountOf: () => undefined },
+        sentAgain,
+      ],
+      ['with a key that nobody noted', { since: hoursAgo(1) }, own, sentAgain],
+      ['nobody knows when', {}, {}, tooLate],
+      ['nobody knows whether this credential can ask', { since: hoursAgo(1) }, { replays: 'unknown' }, sentAgain],
+      ['this credential cannot ask', { since: hoursAgo(1) }, { replays: 'no' }, cannotAsk],
+      ['this credential cannot ask, and it is too late', { since: hoursAgo(99) }, { replays: 'no' }, cannotAsk],
+      ['the person wants to hold', { since: hoursAgo(1) }, { onUnknown: 'hold' }, held],
+      ['the person wants to ask', { since: hoursAgo(1) }, { onUnknown: 'ask' }, sentAgain],
+    ])('%s', (_name, more, facts, expected) => {
+      const open = create(a, { generation: 2, attempt: 3, key: 'the key', ...more });
+      expect(decideA([open], facts)).toEqual(expected(open));
+    });
+
+    const unknown = 'it is not known whether the create was charged';
+    const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
+
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+      ['there is a list to search', { fence: 'job-9' }, {}, searched],
+      ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
+      ['the person wants to hold', { fence: 'job-9' }, { onUnknown: 'hold' }, held],
+      ['long ago: the list goes back to the fence', { fence: 'job-9', since: hoursAgo(999) }, {}, searched],
+      ['with a credential that cannot ask for answers again', { fence: 'job-9' }, { replays: 'no' }, searched],
+      ['the list is that of another account', { fence: 'job-9', account: 'another' }, own, foreign],
+      ['nothing tells', {}, {}, waiting(unknown)],
+      ['something went wrong', { error: 'cut off' }, {}, waiting(`${unknown}: cut off`)],
+    ])('unresolved: %s', (_name, more, facts, expected) => {
+      const open = create(a, { state: 'unresolved', generation: 2, attempt: 3, key: 'the key', ...more });
+      expect(decideA([open], facts)).toEqual(expected(open));
+    });
+
+    const before = create(a, { since: hoursAgo(30) });
+    const after = create(a, { generation: 2, since: hoursAgo(1) });
+
+    test('several times: the first that can be asked for is asked for, and where none can the newest waits', () => {
+      expect(decideA([after, before])).toEqual(sentAgain(after));
+      expect(
+        decideA([
+          { ...after, since: hoursAgo(25) },
+          { ...before, since: hoursAgo(2) },
+        ]),
+      ).toEqual(sentAgain({ ...before, since: hoursAgo(2) }));
+      expect(decideA([{ ...after, since: hoursAgo(25) }, before])).toEqual(tooLate());
+      expect(decideA([forgotten(after), before])).toEqual(tooLate());
+    });
+
+    test('beside a job that is done or runs: the step stands on the job', () => {
+      expect(decideA([after, saved(a)])).toEqual({ action: 'keep', reason: 'up to date' });
+      expect(decideA([after, job(a)])).toMatchObject({ action: 'attach' });
+    });
+
+    test('after a job that failed, or a refusal: it is asked about before anything is bought', () => {
+      const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
+      const failed = job(a, { state: 'failed' });
+      expect(decideOn(patient, lockOf({ a: [after, failed] }))).toEqual(sentAgain(after));
+      expect(decideOn(patient, lockOf({ a: [{ ...failed, generation: 3 }, after] }))).toEqual(sentAgain(after));
+      expect(decideA([create(a, { state: 'refused', generation: 3 }), after])).toEqual(sentAgain(after));
+    });
+
+    test('but was written off: it is bought as another purchase', () => {
+      const off = create(a, { generation: 2, state: 'unresolved', writtenOff: true });
+      expect(decideA([off, job(a, { state: 'failed' })]).action).toBe('failed');
+      expect(decideA([off])).toEqual({ action: 'create', reason: 'not bought yet', purchase: nth(3, 2) });
+    });
+  });
+
+  describe('that is not finished', () => {
+    test.each<[string, Purchase[], Decision]>([
+      [
+        'refused, after a job that failed: the failure counts',
+        [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
+        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+      ],
+      [
+        'refused, with what the service said',
+        [create(a, { state: 'refused', error: 'too long' })],
+        { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
+      ],
+      [
+        'refused, several times: it still is the same purchase, and nothing was bought',
+        [create(a, { state: 'refused', generation: 4, attempt: 2 }), create(a, { state: 'refused', attempt: 3 })],
+        { action: 'create', reason: 'refused before', purchase: nth(1) },
+      ],
+      ['running', [job(a)], { action: 'attach', reason: 'job a-1 is running' }],
+      [
+        'lost',
+        [job(a, { state: 'lost' })],
+        {
+          action: 'attach',
+          reason: 'the service did not know job a-1 any more; it is asked once again (--redo buys it again)',
+        },
+      ],
+      [
+        'failed, and nothing more is known',
+        [job(a, { state: 'failed' })],
+        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+      ],
+    ])('%s', (_name, purchases, expected) => {
+      expect(decideA(purchases)).toEqual(expected);
+    });
+
+    test('a failed job is bought again as often as `retry` allows', () => {
+      const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
+      const failures = [1, 2, 3].map((generation) => job(a, { state: 'failed', generation, error: 'no' })).reverse();
+      expect(decideOn(patient, lockOf({ a: failures.slice(1) }))).toEqual({
+        action: 'retry',
+        reason: 'job a-2 failed: no; attempt 3 of 3',
+        purchase: nth(3),
+      });
+      expect(decideOn(patient, lockOf({ a: failures }))).toEqual({
+        action: 'failed',
+        reason: 'job a-3 failed: no; all 3 attempts of `retry` were made (--redo buys it again)',
+      });
+    });
+
+    test('a job that runs under an old address is said to', () => {
+      expect(decideOn(graph, lockOf({ old: [job(a)] }))).toEqual({
+        action: 'attach',
+        reason: 'job a-1 is running (bought as old)',
+      });
+    });
+  });
+
+  describe('that is done', () => {
+    const keep: Decision = { action: 'keep', reason: 'up to date' };
+
+    test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
+      const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
+      const facts = { fileState: () => state };
+      expect(decideA([saved(a)], facts)).toEqual({ action: 'download', reason: `paid; output/a.mp3 ${said}` });
+      expect(decideOn(graph, lockOf({ old: [saved(a)] }), facts)).toEqual({
+        action: 'download',
+        reason: `paid; output/a.mp3 ${said} (bought as old)`,
+      });
+    });
+
+    test('an edited file that is missing is replaced by the bought one, and that is said', () => {
+      const edited = saved(a, { outputs: [output('output/a.mp3', { edited: true })] });
+      expect(decideA([edited], { fileState: () => 'missing' }).reason).toBe(
+        'paid; output/a.mp3 was edited by hand and is missing; the bought one is fetched',
+      );
+      expect(decideA([edited], { fileState: () => 'changed' }).reason).toBe(
+        'paid; output/a.mp3 is not the file that was saved',
+      );
+    });
+
+    test('what was not saved yet is downloaded', () => {
+      const unsaved = job(a, { state: 'done' });
+      expect(decideA([unsaved])).toEqual({ action: 'download', reason: 'paid, and not saved yet' });
+      expect(decideA([{ ...unsaved, outputs: [] }])).toMatchObject({ action: 'download' });
+      expect(decideOn(graph, lockOf({ old: [unsaved] }))).toEqual({
+        action: 'download',
+        reason: 'paid, and not saved yet (bought as old)',
+      });
+    });
+
+    test('an older purchase of this request is kept where its file is there, and fetched where it is not', () => {
+      const purchases = [saved(old, { generation: 2 }), saved(a)];
+      expect(decideA(purchases)).toEqual(keep);
+      expect(decideA(purchases, { fileState: () => 'changed' })).toEqual({
+        action: 'download',
+        reason: 'this very request was bought before; its output is fetched again',
+      });
+      expect(decideOn(graph, lockOf({ old: purchases }), { fileState: () => 'missing' })).toEqual({
+        action: 'download',
+        reason: 'paid; output/a.mp3 is missing (bought as old)',
+      });
+    });
+
+    test('what stands under an old address moves, whatever the names of its files', () => {
+      const moved = { action: 'move', reason: 'same request as old before' };
+      expect(decideOn(graph, lockOf({ old: [saved(a)] }))).toEqual(moved);
+      expect(decideOn(graph, lockOf({ old: [saved(a, { outputs: [output('x.mp3')] })] }))).toEqual(moved);
+    });
+
+    test('a step without a file is kept, or moved', () => {
+      const logo: WrittenStep = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
+      const uploads = graphOfSteps([logo]);
+      const uploaded = job(stepOf(uploads, 'logo'), { state: 'done' });
+      expect(decideOn(uploads, lockOf({ logo: [uploaded] }))).toEqual(keep);
+      expect(decideOn(uploads, lockOf({ sign: [uploaded] }))).toEqual({
+        action: 'move',
+        reason: 'same request as sign before',
+      });
+    });
+
+    describe('a list of files', () => {
+      const talks = graphOfSteps([clips('talk')]);
+      const talk = stepOf(talks, 'talk');
+      const listed = (...paths: string[]) =>
+        lockOf({ talk: [job(talk, { state: 'done', outputs: paths.map((path) => output(path)) })] });
+
+      test('is kept while it is whole', () => {
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'output/talk-2.mp4'))).toEqual(keep);
+      });
+
+      test('may be empty, and may not be known yet', () => {
+        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'its job gave nothing' });
+        expect(decideOn(talks, lockOf({ talk: [job(talk, { state: 'done' })] }))).toEqual({
+          action: 'download',
+          reason: 'paid, and not saved yet',
+        });
+      });
+
+      test('tells the file that is missing', () => {
+        const fileState = ({ path }: Output) => (path === 'output/talk-2.mp4' ? 'missing' : 'intact');
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'output/talk-2.mp4'), { fileState })).toEqual({
+          action: 'download',
+          reason: 'paid; output/talk-2.mp4 is missing',
+        });
+      });
+
+      test('tells the file that has another name', () => {
+        expect(decideOn(talks, listed('output/talk-1.mp4', 'x/talk-2.mp4'))).toEqual({
+          action: 'move',
+          reason: 'saved under a new name; was x/talk-2.mp4',
+        });
+      });
+    });
+
+    describe('and expected to be something', () => {
+      const strict = graphOfSteps([song('a', { expect: { durationSeconds: { min: 10 } } })]);
+      const paid = lockOf({ a: [saved(a)] });
+
+      test.each<[string, MediaFacts | undefined, Decision]>([
+        ['is', { durationSeconds: 12 }, keep],
+        [
+          'is not',
+          { durationSeconds: 9 },
+          {
+            action: 'failed',
+            reason:
+              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, or buy it again with --redo',
+          },
+        ],
+        [
+          'cannot be measured',
+          undefined,
+          {
+            action: 'failed',
+            reason:
+              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, or buy it again with --redo',
+          },
+        ],
+      ])('%s', (_name, measured, expected) => {
+        expect(decideOn(strict, paid, { mediaFacts: () => measured })).toEqual(expected);
+      });
+
+      test('nobody measures', () => {
+        expect(decideOn(strict, paid)).toMatchObject({ action: 'failed' });
+      });
+    });
+  });
+});

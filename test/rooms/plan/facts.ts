@@ -1,0 +1,132 @@
+import type { Graph, Step } from '../../../src/graph/graph.ts';
+import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { mayBeCharged } from '../../../src/lock/sends.ts';
+import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
+import { type Match, matchSteps } from '../../../src/plan/match.ts';
+import type { Plan, PlanRow } from '../../../src/plan/plan.ts';
+import type { WrittenStep } from '../../rig/steps.ts';
+
+export const now = Date.parse('2030-01-02T00:00:00.000Z');
+
+type Written = Partial<WrittenStep>;
+
+/** An instrumental: 4 credits, as the service documents it. */
+export function song(address: string, { request, ...more }: Written = {}): WrittenStep {
+  return { address, kind: 'music', request: { model: 'song-7.5', prompt: address, ...request }, ...more };
+}
+
+/** Nobody documents what an image costs. */
+export function picture(address: string, { request, ...more }: Written = {}): WrittenStep {
+  return { address, kind: 'image', request: { prompt: address, ...request }, ...more };
+}
+
+/** A list of files, as many as its job gives. */
+export function clips(address: string, more: Written = {}): WrittenStep {
+  return { address, kind: 'clipping', request: { videoUrl: `https://a.example/${address}.mp4` }, ...more };
+}
+
+export const urlOf = (address: string) => ({ $ref: address, field: 'url' });
+
+export function stepOf(graph: Graph, address: string): Step {
+  const step = graph.steps.find((one) => one.address === address);
+  if (step === undefined) throw new Error(`no step ${address}`);
+  return step;
+}
+
+export function output(path: string, more: Partial<Output> = {}): Output {
+  return { path, sha256: `sha of ${path}`, bytes: 7, type: 'audio/mpeg', ...more };
+}
+
+/** A purchase without a job: an open send unless it says otherwise. */
+export function create(step: Step, more: Partial<Purchase> = {}): Purchase {
+  const { fingerprint, paidRequest: request } = step;
+  const { generation = 1, attempt = 1, state = 'intent' } = more;
+  return {
+    fingerprint,
+    generation,
+    attempt,
+    state,
+    key: `key of ${step.address} ${generation}.${attempt}`,
+    ...(mayBeCharged({ state }) && { send: sendIn(step, more) }),
+    request,
+    ...more,
+  };
+}
+
+/** The id of the send that `create` makes. */
+export function sendIn(step: Step, { generation = 1, attempt = 1 }: Partial<Purchase> = {}): string {
+  return `send of ${step.address} ${generation}.${attempt}`;
+}
+
+/** A purchase with a job: it runs unless it says otherwise. */
+export function job(step: Step, more: Partial<Purchase> = {}): Purchase {
+  const { generation = 1 } = more;
+  return create(step, { state: 'running', jobId: `${step.address}-${generation}`, credits: 4, ...more });
+}
+
+export function saved(step: Step, more: Partial<Purchase> = {}): Purchase {
+  return job(step, { state: 'done', outputs: [output(`${step.save}.mp3`)], ...more });
+}
+
+/** The same request, as it was before the manifest changed. */
+export function earlier(step: Step, request: Step['request'] = { ...step.request, prompt: 'before' }): Step {
+  return { ...step, fingerprint: `1:before ${JSON.stringify(request)}`, request, paidRequest: request };
+}
+
+/** Newest purchases first, as in every lock. */
+export function lockOf(records: Record<string, Purchase[]>, more: Partial<StepRecord> = {}): Lock {
+  const steps = Object.entries(records).map(([address, purchases]): [string, StepRecord] => [
+    address,
+    { address, kind: 'music', purchases, ...more },
+  ]);
+  return { version: 2, steps: new Map(steps) };
+}
+
+export function deciding(lock: Lock, address: string, decisions: Decisions): Lock {
+  const record = lock.steps.get(address);
+  if (record === undefined) throw new Error(`nothing on record for ${address}`);
+  return { ...lock, steps: new Map([...lock.steps, [address, { ...record, decisions }]]) };
+}
+
+/** What stands there up to a generation is forgotten. */
+export function forgetting(lock: Lock, address: string, generation = Number.POSITIVE_INFINITY): Lock {
+  const record = lock.steps.get(address);
+  if (record === undefined) throw new Error(`nothing on record for ${address}`);
+  const purchases = record.purchases.map((one) => (one.generation <= generation ? forgotten(one) : one));
+  return { ...lock, steps: new Map([...lock.steps, [address, { ...record, purchases }]]) };
+}
+
+export function forgotten(purchase: Purchase): Purchase {
+  return { ...purchase, forgotten: true };
+}
+
+/** A plan in which every file is there, unless the facts say otherwise. */
+export function planOf(graph: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Plan {
+  return assemblePlan({
+    graph,
+    lock,
+    fileState: () => 'intact',
+    replays: 'yes',
+    now,
+    concurrency: 4,
+    redo: new Set(),
+    ...facts,
+  });
+}
+
+export function rowOf({ rows }: Plan, address: string): PlanRow {
+  const row = rows.find((one) => one.address === address);
+  if (row === undefined) throw new Error(`no row ${address}`);
+  return row;
+}
+
+/** What a person reads of a row. */
+export function withoutOrder({ order: _order, ...row }: PlanRow): Omit<PlanRow, 'order'> {
+  return row;
+}
+
+export function matchOf(graph: Graph, lock: Lock, address: string): Match {
+  const match = matchSteps(graph, lock).find(({ step }) => step.address === address);
+  if (match === undefined) throw new Error(`no step ${address}`);
+  return match;
+}

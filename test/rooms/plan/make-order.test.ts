@@ -1,0 +1,287 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import type { Lock } from '../../../src/lock/record.ts';
+import type { PlanFacts } from '../../../src/plan/assemble.ts';
+import { idempotencyKey } from '../../../src/plan/key.ts';
+import type { StepOrder } from '../../../src/plan/plan.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import {
+  clips,
+  create,
+  earlier,
+  job,
+  lockOf,
+  now,
+  output,
+  picture,
+  planOf,
+  rowOf,
+  saved,
+  sendIn,
+  song,
+  stepOf,
+  urlOf,
+} from './facts.ts';
+
+const graph = graphOfSteps([song('a@x')]);
+const a = stepOf(graph, 'a@x');
+const empty = lockOf({});
+
+function orderOf(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): StepOrder {
+  const address = given.steps.at(-1)?.address ?? '';
+  const { order } = rowOf(planOf(given, lock, facts), address);
+  if (order === undefined) throw new Error(`${address} has no order`);
+  return order;
+}
+
+const keyOf = (repeat: number, attempt: number, fingerprint = a.fingerprint) =>
+  idempotencyKey({ campaign: 'test', fingerprint, repeat, attempt });
+
+const first: StepOrder = {
+  campaign: 'test',
+  address: 'a@x',
+  task: 'a',
+  kind: 'music',
+  action: 'create',
+  fingerprint: a.fingerprint,
+  generation: 1,
+  attempt: 1,
+  repeat: 1,
+  refused: 0,
+  key: keyOf(1, 1),
+  request: { model: 'song-7.5', prompt: 'a@x' },
+  paidRequest: { model: 'song-7.5', prompt: 'a@x' },
+  save: 'output/a-x',
+  needs: [],
+  price: { class: 'music/song-7.5', credits: 4 },
+  replaces: [],
+};
+const files = [output('output/a-x.mp3')];
+
+describe('the order of a step', () => {
+  test('that was never bought', () => {
+    expect(orderOf(graph, empty)).toStrictEqual(first);
+  });
+
+  test('that is bought once more', () => {
+    const paid = [job(a, { state: 'failed', generation: 2 }), saved(a)];
+    expect(orderOf(graph, lockOf({ 'a@x': paid }), { redo: new Set(['a@x']) })).toStrictEqual({
+      ...first,
+      action: 'redo',
+      generation: 3,
+      repeat: 3,
+      key: keyOf(3, 1),
+      replaces: ['sha of output/a-x.mp3'],
+    });
+  });
+
+  test('that was refused', () => {
+    const refused = [2, 1].map((attempt) => create(a, { state: 'refused', attempt, key: keyOf(1, attempt) }));
+    expect(orderOf(graph, lockOf({ 'a@x': refused }))).toStrictEqual({ ...first, refused: 2 });
+    // Another clone's first attempt must not be skipped: a refusal is free, another key is not.
+    expect(orderOf(graph, lockOf({ 'a@x': refused.slice(0, 1) }))).toStrictEqual(first);
+  });
+
+  test('that was refused after it was bought', () => {
+    const again = create(a, { state: 'refused', generation: 2, key: keyOf(2, 1) });
+    const lock = lockOf({ 'a@x': [again, job(a, { state: 'failed' })] });
+    expect(orderOf(graph, lock, { redo: new Set(['a@x']) })).toStrictEqual({
+      ...first,
+      action: 'retry',
+      generation: 2,
+      repeat: 2,
+      refused: 1,
+      key: keyOf(2, 1),
+    });
+  });
+
+  test('that was refused under another name', () => {
+    const refused = create(a, { state: 'refused', key: keyOf(1, 1) });
+    expect(orderOf(graph, lockOf({ old: [refused] }))).toStrictEqual({ ...first, refused: 1, movedFrom: 'old' });
+  });
+
+  test('whose create was never answered', () => {
+    const since = new Date(now).toISOString();
+    const open = create(a, { generation: 2, attempt: 2, since, credits: 4 });
+    const asked: StepOrder = {
+      ...first,
+      generation: 2,
+      attempt: 2,
+      repeat: 2,
+      key: 'key of a@x 2.2',
+      send: { id: sendIn(a, { generation: 2, attempt: 2 }), since },
+    };
+    const failed = job(a, { state: 'failed' });
+    expect(orderOf(graph, lockOf({ 'a@x': [open, failed] }))).toStrictEqual(asked);
+    const refused = create(a, { state: 'refused', generation: 2, key: keyOf(2, 1) });
+    expect(orderOf(graph, lockOf({ 'a@x': [open, refused, failed] }))).toStrictEqual({ ...asked, refused: 1 });
+    const listed = { ...open, state: 'unresolved' as const, fence: 'job-9', resent: true as const };
+    expect(orderOf(graph, lockOf({ 'a@x': [listed, failed] })).send).toStrictEqual({
+      id: open.send,
+      since,
+      fence: 'job-9',
+      resent: true,
+    });
+  });
+
+  test('of whose creates only an older one can be asked for', () => {
+    const since = new Date(now).toISOString();
+    const tooOld = create(a, { generation: 2, since: new Date(now - 99 * 3_600_000).toISOString() });
+    const order = orderOf(graph, lockOf({ 'a@x': [tooOld, create(a, { attempt: 2, since })] }));
+    expect(order).toStrictEqual({
+      ...first,
+      attempt: 2,
+      key: 'key of a@x 1.2',
+      send: { id: sendIn(a, { attempt: 2 }), since },
+    });
+  });
+
+  test('whose job is running', () => {
+    expect(orderOf(graph, lockOf({ 'a@x': [job(a, { generation: 2, attempt: 3 })] }))).toStrictEqual({
+      ...first,
+      action: 'attach',
+      generation: 2,
+      attempt: 3,
+      key: 'key of a@x 2.3',
+      jobId: 'a@x-2',
+      credits: 4,
+    });
+  });
+
+  test('whose job runs, and whose charge nobody knows', () => {
+    const { credits: _credits, ...unknown } = job(a);
+    expect(orderOf(graph, lockOf({ 'a@x': [unknown] }))).not.toHaveProperty('credits');
+  });
+
+  test('whose file is missing', () => {
+    expect(orderOf(graph, lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' })).toStrictEqual({
+      ...first,
+      action: 'download',
+      key: 'key of a@x 1.1',
+      jobId: 'a@x-1',
+      credits: 4,
+      outputs: files,
+      replaces: ['sha of output/a-x.mp3'],
+    });
+  });
+
+  test('that was bought under another name', () => {
+    expect(orderOf(graph, lockOf({ old: [saved(a)] }))).toStrictEqual({
+      ...first,
+      action: 'move',
+      key: 'key of a@x 1.1',
+      jobId: 'a@x-1',
+      credits: 4,
+      outputs: files,
+      movedFrom: 'old',
+      replaces: ['sha of output/a-x.mp3'],
+    });
+  });
+
+  test('that shares the job of another step', () => {
+    const same = { model: 'song-7.5', prompt: 'same' };
+    const twins = graphOfSteps([
+      song('logo'),
+      song('b', { request: same, needs: ['logo'] }),
+      song('a@x', { request: same, needs: ['logo'] }),
+    ]);
+    expect(orderOf(twins, empty)).toStrictEqual({
+      ...first,
+      action: 'download',
+      fingerprint: stepOf(twins, 'b').fingerprint,
+      key: keyOf(1, 1, stepOf(twins, 'b').fingerprint),
+      request: same,
+      paidRequest: same,
+      needs: ['b', 'logo'],
+      sharesJobOf: 'b',
+    });
+    const needed = graphOfSteps([song('b', { request: same }), song('a@x', { request: same, needs: ['b'] })]);
+    expect(orderOf(needed, empty).needs).toStrictEqual(['b']);
+  });
+
+  test('says what the manifest says about it', () => {
+    const more: Partial<WrittenStep> = { timeoutMs: 900, expect: { bytes: { min: 1 } }, needs: ['logo'] };
+    const told = graphOfSteps([song('logo'), song('a@x', more)]);
+    const taken = { ...told, steps: told.steps.map((step) => ({ ...step, take: 2 })) };
+    expect(orderOf(taken, empty)).toStrictEqual({
+      ...first,
+      take: 2,
+      timeoutMs: 900,
+      expect: { bytes: { min: 1 } },
+      needs: ['logo'],
+    });
+  });
+
+  test('has the file that goes up', () => {
+    const file = { path: 'logo.png', sha256: 'ab', bytes: 2 };
+    const uploads = graphOfSteps([{ address: 'logo', kind: 'upload', request: { file: file.path }, file }]);
+    expect(orderOf(uploads, empty)).toMatchObject({ file, save: '', paidRequest: { file: { $sha256: 'ab' } } });
+  });
+
+  test('names the parts that it hangs on, and the members of its lists that may not exist', () => {
+    const parts = graphOfSteps([
+      clips('talk'),
+      picture('still@1', { part: { of: 'talk', index: 0 } }),
+      picture('still@2', { part: { of: 'talk', index: 1 } }),
+      picture('wall', { request: { referenceImages: [urlOf('still@1'), urlOf('still@2')] } }),
+    ]);
+    const { fingerprint } = stepOf(parts, 'talk');
+    const plan = planOf(parts, empty);
+    const [one, two] = [0, 1].map((index) => ({ of: 'talk', fingerprint, index }));
+    expect(plan.rows.map(({ order }) => [order?.parts, order?.optional])).toStrictEqual([
+      [undefined, undefined],
+      [[one], undefined],
+      [[two], undefined],
+      [undefined, { 'still@1': [one], 'still@2': [two] }],
+    ]);
+  });
+});
+
+describe('what an order may replace', () => {
+  test('everything that was bought for its step, but not what somebody has edited', () => {
+    const lock = lockOf({
+      'a@x': [
+        saved(a, { generation: 3, outputs: [output('z.mp3'), output('hand.mp3', { edited: true })] }),
+        job(earlier(a), { state: 'failed', generation: 2 }),
+        saved(earlier(a), { outputs: [output('b.mp3'), output('z.mp3')] }),
+      ],
+    });
+    expect(orderOf(graph, lock, { redo: new Set(['a@x']) }).replaces).toStrictEqual(['sha of b.mp3', 'sha of z.mp3']);
+  });
+});
+
+describe('what may follow in the same run, by `retry`', () => {
+  const patient = graphOfSteps([song('a@x', { retry: { attempts: 3, credits: 10 } })]);
+  const failed = job(a, { state: 'failed', error: 'no' });
+
+  test.each<[string, Lock, Partial<PlanFacts>, StepOrder['action'], StepOrder['retries']]>([
+    ['of a first purchase', empty, {}, 'create', { left: 2, credits: 10, generation: 2, repeat: 2 }],
+    [
+      'of a job that runs',
+      lockOf({ 'a@x': [job(a)] }),
+      {},
+      'attach',
+      { left: 2, credits: 10, generation: 2, repeat: 2 },
+    ],
+    [
+      'of a second purchase',
+      lockOf({ 'a@x': [failed] }),
+      {},
+      'retry',
+      { left: 1, credits: 10, generation: 3, repeat: 3 },
+    ],
+    [
+      'of a create that is sent again',
+      lockOf({ 'a@x': [create(a, { generation: 2, since: new Date(now).toISOString() }), failed] }),
+      {},
+      'create',
+      { left: 1, credits: 10, generation: 3, repeat: 3 },
+    ],
+    ['of the last purchase', lockOf({ 'a@x': [{ ...failed, generation: 2 }, failed] }), {}, 'retry', undefined],
+    ['of a download', lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' }, 'download', undefined],
+    ['of a move', lockOf({ old: [saved(a)] }), {}, 'move', undefined],
+  ])('%s', (_name, lock, facts, action, retries) => {
+    const order = orderOf(patient, lock, facts);
+    expect([order.action, order.retries]).toStrictEqual([action, retries]);
+  });
+});

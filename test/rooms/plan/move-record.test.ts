@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import type { Decisions, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { type Advice, advise, call } from '../../../src/plan/advice.ts';
+import { moveRecord } from '../../../src/plan/move-record.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
+
+const graph = graphOfSteps([song('new'), song('old')]);
+const step = stepOf(graph, 'new');
+const was = earlier(step);
+
+const recordOf = (address: string, purchases: Purchase[], decisions?: Decisions): StepRecord => ({
+  address,
+  kind: 'music',
+  purchases,
+  ...(decisions !== undefined && { decisions }),
+});
+const old = (purchases: Purchase[], decisions?: Decisions) => recordOf('old', purchases, decisions);
+const target = { step, price: 4 };
+
+describe('what stands on record for one address becomes that of another', () => {
+  test('with every purchase, and the old address counts as never bought', () => {
+    const purchases = [saved(step, { generation: 3, credits: 2 }), job(was, { state: 'failed', credits: 1 })];
+    expect(moveRecord(old(purchases), target)).toStrictEqual({
+      is: 'recorded',
+      address: 'new',
+      text: 'has what was bought as old: 2 jobs, 3 credits',
+      records: [recordOf('new', purchases), old(purchases.map(forgotten))],
+    });
+  });
+
+  test('above what the new address has forgotten', () => {
+    const off = create(was, { writtenOff: true });
+    const purchases = [saved(step, { generation: 3 }), forgotten(saved(was, { generation: 2, credits: 9 })), off];
+    const decisions = { pin: { fingerprint: step.fingerprint, revision: 2 }, sends: ['s9'] };
+    const record = recordOf(
+      'new',
+      [forgotten(saved(was, { generation: 5 })), saved(was, { generation: 1 })].map(forgotten),
+    );
+    expect(moveRecord(old(purchases, decisions), { ...target, record })).toStrictEqual({
+      is: 'recorded',
+      address: 'new',
+      text: 'has what was bought as old: 1 job, 4 credits',
+      records: [
+        recordOf(
+          'new',
+          purchases.map((one) => ({ ...one, generation: one.generation + 5 })),
+          decisions,
+        ),
+        // What may have been charged cannot be forgotten.
+        old([...purchases.slice(0, 2).map(forgotten), off], decisions),
+      ],
+    });
+  });
+
+  const moved = 'has what was bought as old: 1 job, 4 credits';
+  const redone = 'so the next apply would redo it for 4 credits: `accept` or `pin` keeps it';
+  const { request: _request, ...unexplained } = saved(was);
+  const { credits: _credits, ...uncharged } = saved(step);
+
+  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string]>([
+    ['another input', old([saved(was)]), {}, `${moved}; prompt changed: “before” → “new”, ${redone}`],
+    ['an input that nobody knows', old([unexplained]), {}, `${moved}; its input changed, ${redone}`],
+    [
+      'an unknown price',
+      old([unexplained]),
+      { price: null },
+      `${moved}; its input changed, ${redone.replace('4', 'an unknown number of')}`,
+    ],
+    [
+      'a pin',
+      old([saved(was)], { pin: { fingerprint: was.fingerprint, revision: 1 } }),
+      {},
+      `${moved}; its input is another one now, and it stays pinned`,
+    ],
+    ['nothing but a failure', old([job(was, { state: 'failed' })]), {}, moved],
+    ['a charge that nobody knows', old([uncharged]), {}, 'has what was bought as old: 1 job, 0 credits'],
+    [
+      'an address that stays in the manifest',
+      old([saved(step)]),
+      { oldStep: stepOf(graph, 'old') },
+      `${moved}; old, still in the manifest, counts as not bought`,
+    ],
+    [
+      'a send at the new address that was written off',
+      old([saved(step)]),
+      { record: recordOf('new', [create(step, { writtenOff: true })]) },
+      moved,
+    ],
+    [
+      'a refusal at the new address',
+      old([saved(step)]),
+      { record: recordOf('new', [create(step, { state: 'refused' })]) },
+      moved,
+    ],
+  ])('and it is told: %s', (_name, record, to, text) => {
+    expect(moveRecord(record, { ...target, ...to })).toMatchObject({ is: 'recorded', text });
+  });
+});
+
+describe('what is not moved', () => {
+  const paid = old([saved(step)]);
+
+  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string, Advice]>([
+    [
+      'a step to itself',
+      recordOf('new', [saved(step)]),
+      {},
+      'is the same address',
+      'name the address on record, then the new one',
+    ],
+    [
+      'one kind to another',
+      { ...paid, kind: 'image' },
+      {},
+      'is of kind music, and old was bought as image',
+      'only what is of one kind can be moved',
+    ],
+    [
+      'a create whose answer was lost',
+      old([saved(step), create(was)]),
+      {},
+      'cannot take over old: the answer to its create was lost',
+      advise`decide about it first: ${call('resolve', 'old')}`,
+    ],
+    [
+      'what was never bought',
+      old([create(step, { state: 'refused' })]),
+      {},
+      'has nothing to take over: nothing was bought for old',
+      advise`${call('status')} shows the orphans of the lock`,
+    ],
+    [
+      'what is forgotten',
+      old([forgotten(saved(step))]),
+      {},
+      'has nothing to take over: nothing was bought for old',
+      advise`${call('status')} shows the orphans of the lock`,
+    ],
+    [
+      'anything over a job',
+      paid,
+      { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
+      'has job own of its own',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+    ],
+    [
+      'anything over a create whose answer was lost',
+      paid,
+      { record: recordOf('new', [create(was)]) },
+      'has a create whose answer was lost',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+    ],
+    [
+      'anything over a send whose key is not replayed',
+      paid,
+      { record: recordOf('new', [create(was, { state: 'unresolved' })]) },
+      'has a create whose answer was lost',
+      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+    ],
+    [
+      'what the manifest asks for where it is',
+      old([saved(stepOf(graph, 'old'))]),
+      { oldStep: stepOf(graph, 'old') },
+      'cannot take over old: the manifest still has it, and asks for exactly what it has',
+      'change the manifest first; exchanged keys are found without a move',
+    ],
+  ])('%s', (_name, record, to, text, hint) => {
+    expect(moveRecord(record, { ...target, ...to })).toEqual({ is: 'refused', address: 'new', text, hint });
+  });
+});

@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import { joinLocks } from '../../../src/lock/join.ts';
+import type { Lock, Purchase } from '../../../src/lock/record.ts';
+import type { PlanFacts } from '../../../src/plan/assemble.ts';
+import { allowPosts, targetOf, withholdPosts } from '../../../src/plan/post-consent.ts';
+import { stateOfStep } from '../../../src/plan/step-state.ts';
+import { actionsOf } from '../../rig/campaign.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import {
+  create,
+  deciding,
+  earlier,
+  forgetting,
+  job,
+  lockOf,
+  matchOf,
+  output,
+  picture,
+  planOf,
+  rowOf,
+  song,
+  stepOf,
+} from './facts.ts';
+
+const post = (address: string, request: WrittenStep['request'] = {}, more: Partial<WrittenStep> = {}): WrittenStep => ({
+  address,
+  kind: 'post',
+  request: { accountIds: ['acc-1'], caption: address, ...request },
+  ...more,
+});
+const posts = { kind: 'post' };
+const graph = graphOfSteps([post('share')]);
+const share = stepOf(graph, 'share');
+const before = earlier(share, { ...share.request, caption: 'Helo' });
+const sent = (step = share, more: Partial<Purchase> = {}): Purchase =>
+  job(step, { state: 'done', outputs: [], credits: 0, ...more });
+
+/** The row of `share`, for what is on record at its address. */
+const decided = (purchases: Purchase[], facts: Partial<PlanFacts> = {}, lock = lockOf({ share: purchases }, posts)) =>
+  rowOf(planOf(graph, lock, facts), 'share');
+const redo = { redo: new Set(['share']) };
+
+describe('a post that is out', () => {
+  test('is kept while it is the same, and whatever changes later', () => {
+    expect(decided([sent()])).toMatchObject({ action: 'keep', reason: 'posted' });
+    expect(decided([sent(before)])).toMatchObject({
+      action: 'keep',
+      reason: 'posted; changed since (caption changed: “Helo” → “share”)',
+      changedSince: true,
+      credits: 0,
+      jobId: 'share-1',
+    });
+    const { request: _request, ...plain } = sent(before);
+    expect(decided([plain]).reason).toBe('posted; changed since (an input)');
+  });
+
+  test.each<[string, Purchase[]]>([
+    ['in an earlier generation', [create(share, { state: 'refused', generation: 2 }), sent(before)]],
+    ['as something else, and refused since', [create(share, { state: 'refused', attempt: 2 }), sent(before)]],
+    ['under another request, and lost', [job(before, { state: 'lost' })]],
+    ['under another request, and failed', [job(before, { state: 'failed', error: 'no' })]],
+    ['under another request, and running', [job(before)]],
+  ])('is kept: %s', (_name, purchases) => {
+    expect(decided(purchases)).toMatchObject({ action: 'keep', changedSince: true });
+  });
+
+  test('is collected for nothing where only its end is missing from the record', () => {
+    for (const state of ['running', 'lost'] as const) {
+      const row = decided([job(share, { state })]);
+      expect(row).toMatchObject({ action: 'attach', credits: 0, order: { jobId: 'share-1' } });
+    }
+  });
+
+  test('is sent again by its very address, as another purchase, and by nothing else', () => {
+    for (const step of [share, before]) {
+      expect(decided([sent(step)], redo)).toMatchObject({
+        action: 'redo',
+        reason: '--redo asks for another; what is online stays',
+        order: { generation: 2, attempt: 1 },
+      });
+    }
+    const forgotten = forgetting(lockOf({ share: [sent()] }, posts), 'share');
+    expect(decided([], redo, forgotten)).toMatchObject({ action: 'redo', order: { generation: 2 } });
+  });
+
+  test('is not sent by `retry`, though its job failed: nobody knows whether it is out', () => {
+    const again = graphOfSteps([post('share', {}, { retry: { attempts: 5 } })]);
+    const lock = lockOf({ share: [job(share, { state: 'failed', error: 'timed out' })] }, posts);
+    expect(rowOf(planOf(again, lock), 'share')).toMatchObject({
+      action: 'failed',
+      reason: 'job share-1 failed: timed out; only its accounts show whether it is out (--redo sends another)',
+    });
+    const fresh = rowOf(planOf(again, lockOf({})), 'share');
+    expect(fresh).toMatchObject({ action: 'create' });
+    expect([fresh.mayRetry, fresh.order?.retries]).toEqual([undefined, undefined]);
+  });
+
+  test('is not sent again because it was forgotten', () => {
+    const forget = (purchases: Purchase[]) => forgetting(lockOf({ share: purchases }, posts), 'share');
+    expect(decided([], {}, forget([sent()]))).toMatchObject({ action: 'keep', reason: 'posted, and forgotten since' });
+    expect(decided([], {}, forget([sent(before)]))).toMatchObject({ action: 'keep', changedSince: true });
+  });
+
+  test('is the same post under another name, also where its record was forgotten', () => {
+    const lock = lockOf({ old: [sent()] }, posts);
+    expect(actionsOf(planOf(graph, lock))).toEqual({ share: 'move' });
+    const forgotten = forgetting(lock, 'old');
+    expect(decided([], {}, forgotten)).toMatchObject({ action: 'keep', reason: 'posted as old before' });
+    expect(decided([], redo, forgotten)).toMatchObject({ action: 'redo' });
+  });
+
+  test('accepted or pinned, it is kept as well', () => {
+    const accepted = [{ wanted: share.fingerprint, fingerprint: before.fingerprint, revision: 1 }];
+    const lock = deciding(lockOf({ share: [sent(before)] }, posts), 'share', { accepted });
+    expect(decided([], {}, lock)).toMatchObject({ action: 'keep', reason: expect.stringContaining('accepted') });
+    const pinned = deciding(lock, 'share', { pin: { fingerprint: before.fingerprint, revision: 1 } });
+    expect(decided([], {}, pinned)).toMatchObject({ action: 'keep', pinned: true });
+  });
+
+  test('after a merge it is kept, whichever side sent it', () => {
+    const refused = lockOf({ share: [create(share, { state: 'refused' })] }, posts);
+    const out = lockOf({ share: [sent()] }, posts);
+    const other = lockOf({ share: [sent(before, { jobId: 'share-9' })] }, posts);
+    for (const [a, b] of [
+      [refused, out],
+      [other, out],
+      [other, refused],
+    ] as [Lock, Lock][]) {
+      expect(decided([], {}, joinLocks(a, b)).action).toBe('keep');
+      expect(decided([], {}, joinLocks(b, a)).action).toBe('keep');
+    }
+  });
+});
+
+describe('a post that nobody knows about', () => {
+  test.each<[string, Purchase]>([
+    ['this very one', create(share, { state: 'unresolved' })],
+    ['this one, by a lock that thinks its key could be sent again', create(share, { since: '2030-01-01T23:59:00Z' })],
+    ['this one, with a place in a list that there is not', create(share, { state: 'unresolved', fence: 'job-1' })],
+    ['as it was before its input changed', create(before, { state: 'unresolved' })],
+  ])('is for a person to decide: %s', (_name, open) => {
+    for (const facts of [{}, redo]) {
+      expect(decided([open], facts)).toMatchObject({ action: 'unresolved', credits: 0 });
+      expect(decided([open], facts).order).toBeUndefined();
+      // Neither a newer refusal nor an earlier post says anything about it.
+      expect(decided([create(share, { state: 'refused', generation: 3 }), open], facts).action).toBe('unresolved');
+      expect(decided([{ ...open, generation: 2 }, sent(before)], facts).action).toBe('unresolved');
+    }
+  });
+});
+
+describe('a post that never left', () => {
+  test('is to be sent', () => {
+    expect(decided([])).toMatchObject({
+      action: 'create',
+      reason: 'not posted yet',
+      credits: 0,
+      post: { accounts: ['acc-1'] },
+    });
+    expect(decided([create(share, { state: 'refused', error: 'HTTP 402' })])).toMatchObject({
+      action: 'create',
+      order: { attempt: 1 },
+    });
+  });
+
+  test('may be one that was renamed and changed at once: it says so', () => {
+    const renamed = graphOfSteps([post('tell@a'), post('tell@b')]);
+    const lock = lockOf({ 'share@a': [sent(before)] }, posts);
+    const plan = planOf(renamed, lock);
+    expect(rowOf(plan, 'tell@a').reason).toBe(
+      'not posted yet; if it is share@a under a new name, which is out, `move` keeps it from being posted again',
+    );
+    expect(rowOf(plan, 'tell@b').reason).toBe('not posted yet');
+    expect(rowOf(planOf(graph, lockOf({ old: [sent(before)] }, posts)), 'share').reason).toContain(
+      'if it is old under',
+    );
+    expect(rowOf(planOf(graph, lockOf({ old: [create(before, { state: 'refused' })] }, posts)), 'share').reason).toBe(
+      'not posted yet',
+    );
+  });
+
+  test('what another kind once bought under its address is no post', () => {
+    const file = job(before, { state: 'done', outputs: [output('a.png')] });
+    expect(decided([], {}, lockOf({ share: [file] }, { kind: 'image' })).action).toBe('redo');
+    expect(decided([], {}, lockOf({ share: [job(before, { state: 'failed' })] }, { kind: 'image' })).action).toBe(
+      'redo',
+    );
+    expect(decided([file, { ...sent(before), generation: 0 }]).action).toBe('keep');
+  });
+
+  test('two equal ones are one post, and the one that is out already does not stand for the other', () => {
+    const equal = { caption: 'same' };
+    const both = graphOfSteps([post('a', equal), post('b', equal)]);
+    expect(actionsOf(planOf(both, lockOf({})))).toEqual({ a: 'create', b: 'download' });
+    const a = stepOf(both, 'a');
+    const lock = lockOf({ a: [sent(earlier(a, { caption: 'Helo' }))] }, posts);
+    expect(actionsOf(planOf(both, lock))).toEqual({ a: 'keep', b: 'create' });
+  });
+});
+
+describe('consent', () => {
+  const after = song('after', { needs: ['share'] });
+  const steps: Graph = graphOfSteps([song('jingle'), post('share'), after, post('late', {}, { needs: ['after'] })]);
+  const copy: Graph = graphOfSteps([post('a', { caption: 'same' }), post('b', { caption: 'same' })]);
+
+  test('a plan allows no post by itself', () => {
+    const plan = planOf(steps, lockOf({}));
+    expect(plan.rows.map(({ order }) => order?.publish)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(plan.totals.posts).toBe(2);
+    const allowed = allowPosts(plan);
+    expect(allowed.rows.flatMap(({ address, order }) => (order?.publish ? [address] : []))).toEqual(['share', 'late']);
+  });
+
+  test('without it posts wait, and so does what needs them, and what shares their job', () => {
+    expect(planOf(steps, lockOf({})).totals.toSpend).toBe(8);
+    const plan = withholdPosts(planOf(steps, lockOf({})));
+    expect(actionsOf(plan)).toEqual({ jingle: 'create', share: 'blocked', after: 'blocked', late: 'blocked' });
+    expect(plan.rows.map(({ blockedBy }) => blockedBy)).toEqual([undefined, 'consent', 'consent', 'consent']);
+    expect(rowOf(plan, 'after').reason).toBe('needs share, which waits to be published');
+    expect(plan.rows.filter(({ order }) => order !== undefined).map(({ address }) => address)).toEqual(['jingle']);
+    expect(plan.totals).toMatchObject({ toSpend: 4, unknownPrices: 0 });
+    expect(plan.totals.posts).toBeUndefined();
+    expect(actionsOf(withholdPosts(planOf(copy, lockOf({}))))).toEqual({ a: 'blocked', b: 'blocked' });
+  });
+
+  test('a plan without posts is the same with and without', () => {
+    const plan = planOf(graphOfSteps([picture('pic')]), lockOf({}));
+    expect(withholdPosts(plan)).toEqual(plan);
+    expect(allowPosts(plan)).toEqual(plan);
+  });
+});
+
+test.each<[WrittenStep['request'], ReturnType<typeof targetOf>]>([
+  [
+    { accountIds: ['a', 'b', 'a'], scheduledAt: '2030-05-01T09:00:00Z' },
+    { accounts: ['a', 'b'], at: '2030-05-01T09:00:00Z' },
+  ],
+  [{ accountIds: [], caption: 'x' }, { accounts: [] }],
+  [
+    { socialAccountId: 'a', platforms: ['tiktok'], publish_at: 5, publishNow: true },
+    { accounts: ['a', 'tiktok'], at: '5' },
+  ],
+])('where and when %j goes', (request, target) => {
+  expect(targetOf(request)).toEqual(target);
+});
+
+test.each<[string, Purchase[], string]>([
+  ['nothing left', [create(share, { state: 'refused' })], 'not-bought'],
+  ['out', [sent()], 'done'],
+  ['out, and changed since', [sent(before)], 'changed'],
+  ['open, and changed since', [create(before, { state: 'unresolved' })], 'unresolved'],
+])('its state: %s', (_name, purchases, state) => {
+  expect(stateOfStep(matchOf(graph, lockOf({ share: purchases }, posts), 'share'), new Map())).toBe(state);
+});
+
+test('its state: forgotten posts stay posted', () => {
+  const forgotten = forgetting(lockOf({ share: [sent()] }, posts), 'share');
+  expect(stateOfStep(matchOf(graph, forgotten, 'share'), new Map())).toBe('done');
+});

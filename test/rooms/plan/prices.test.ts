@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { OpenRequest } from '../../../src/graph/graph.ts';
+import type { Purchase } from '../../../src/lock/record.ts';
+import { pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { job, lockOf, picture, stepOf } from './facts.ts';
+
+const instrumental = { model: 'song-7.5', prompt: 'a' };
+const paid = job(stepOf(graphOfSteps([picture('p')]), 'p'));
+const small = 'image/alpha-2/resolution=2k';
+const large = 'image/alpha-2/resolution=4k';
+
+function creditsOf(
+  kind: string,
+  request: OpenRequest,
+  {
+    written = {},
+    purchases = [],
+    boughtAs = kind,
+  }: { written?: WrittenPrices; purchases?: Purchase[]; boughtAs?: string },
+): number | null {
+  return pricesFrom(lockOf({ p: purchases }, { kind: boughtAs }), written)(kind, request).credits;
+}
+
+describe('a price', () => {
+  test.each<[string, string, OpenRequest, object]>([
+    ['is what the service documents', 'music', instrumental, { class: 'music/song-7.5', credits: 4 }],
+    ['may be documented to be nothing', 'upload', { url: 'x' }, { class: 'upload', credits: 0 }],
+    ['may be known to nobody', 'image', { prompt: 'p' }, { class: small, credits: null }],
+    ['of a kind that does not exist is known to nobody', 'sculpture', {}, { class: 'sculpture', credits: null }],
+  ])('%s', (_name, kind, request, price) => {
+    expect(pricesFrom(lockOf({}))(kind, request)).toEqual(price);
+  });
+
+  const { jobId: _jobId, ...jobless } = paid;
+  const { request: _request, ...unexplained } = paid;
+  const { credits: _credits, ...uncharged } = paid;
+
+  test.each<[string, Purchase[], number | null]>([
+    ['is what was charged before', [paid], 4],
+    [
+      'is the most that was charged',
+      [
+        { ...paid, credits: 3 },
+        { ...paid, credits: 6 },
+        { ...paid, credits: 5 },
+      ],
+      6,
+    ],
+    ['may be a single credit', [{ ...paid, credits: 1 }], 1],
+    ['does not follow from a charge of nothing', [{ ...paid, credits: 0 }], null],
+    ['does not follow from a charge that nobody knows', [uncharged], null],
+    ['does not follow from a create without a job', [jobless], null],
+    ['does not follow from a purchase whose request is not kept', [unexplained], null],
+    ['does not follow from another class', [{ ...paid, request: { prompt: 'p', resolution: '4k' } }], null],
+  ])('%s', (_name, purchases, credits) => {
+    expect(creditsOf('image', { prompt: 'another' }, { purchases })).toBe(credits);
+  });
+
+  test('is the highest of those that are known', () => {
+    const purchases = [{ ...paid, request: instrumental, credits: 6 }];
+    const written = { music: 8 };
+    expect(creditsOf('music', instrumental, { purchases })).toBe(6);
+    expect(creditsOf('music', instrumental, { purchases, written })).toBe(8);
+    expect(creditsOf('music', instrumental, { purchases, written: { music: 1 } })).toBe(6);
+    expect(creditsOf('music', instrumental, { purchases: [{ ...paid, request: instrumental, credits: 2 }] })).toBe(4);
+    expect(creditsOf('music', instrumental, { written: { music: 1 } })).toBe(4);
+  });
+
+  test('follows from what was bought as this kind, whatever its step has become', () => {
+    const purchases = [{ ...paid, kind: 'image', credits: 7 }];
+    expect(creditsOf('image', { prompt: 'another' }, { purchases, boughtAs: 'video' })).toBe(7);
+    expect(creditsOf('image', { prompt: 'another' }, { purchases: [{ ...paid, kind: 'video' }] })).toBeNull();
+    expect(creditsOf('image', { prompt: 'another' }, { purchases: [{ ...paid, kind: 'sculpture' }] })).toBeNull();
+  });
+
+  test('is not troubled by records of a kind that this version does not know', () => {
+    expect(creditsOf('music', instrumental, { purchases: [paid], boughtAs: 'sculpture' })).toBe(4);
+  });
+});
+
+describe('the prices of the manifest', () => {
+  const written = { image: 1, 'image/alpha-2': 2, [large]: 9, 'image/resolution=1k': 5 };
+  const orders: [string, WrittenPrices][] = [
+    ['as written', written],
+    ['the other way round', Object.fromEntries(Object.entries(written).reverse())],
+  ];
+
+  describe.each(orders)('%s', (_name, prices) => {
+    test.each<[string, string, OpenRequest, number | null]>([
+      ['the whole class', 'image', { resolution: '4k' }, 9],
+      ['the model', 'image', { resolution: '2k' }, 2],
+      ['a part beside the model', 'image', { model: 'alpha-pro', resolution: '1k' }, 5],
+      ['of two that are as long, the first by name', 'image', { resolution: '1k' }, 2],
+      ['the kind', 'image', { model: 'gamma-image-2', resolution: '2k' }, 1],
+      ['nothing of another kind', 'video', { prompt: 'p' }, null],
+    ])('the most specific one counts: %s', (_which, kind, request, credits) => {
+      expect(creditsOf(kind, request, { written: prices })).toBe(credits);
+    });
+  });
+
+  test('name a kind first, and nothing that the class does not have', () => {
+    expect(creditsOf('image', {}, { written: { 'alpha-2': 7 } })).toBeNull();
+    expect(creditsOf('image', {}, { written: { 'image/alpha-2/resolution=8k': 7 } })).toBeNull();
+    expect(creditsOf('image', {}, { written: { 'image/alpha': 7 } })).toBeNull();
+  });
+
+  test('say the same however often they are asked', () => {
+    const priceOf = pricesFrom(lockOf({}), { image: 3, 'image/alpha-pro': 5 });
+    const asked = [{}, { model: 'alpha-pro' }, {}, { model: 'alpha-pro' }];
+    expect(asked.map((request) => priceOf('image', request).credits)).toEqual([3, 5, 3, 5]);
+  });
+});

@@ -1,0 +1,287 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
+import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
+import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
+import { excerptLines } from '../../../src/report/diagnostics/excerpt.ts';
+import { makeStyle } from '../../../src/report/style.ts';
+import { displayWidth } from '../../../src/report/text-width.ts';
+import { mistake, noColor, place } from './samples.ts';
+
+const manifest = `version: 1
+name: aurora
+tasks:
+  hero:
+    kind: image
+    with:
+      prompt: "{{row.nmae}} on an oak table"
+  hero:
+    kind: image
+`;
+
+function show(diagnostics: Diagnostic[], more: { cwd?: string } = {}): string {
+  const sources = new Map([
+    ['campaign.yaml', manifest],
+    ['products.csv', 'sku,name\r\nA1,Lamp\r\nA2,"Big\r\nLamp"\r\n'],
+  ]);
+  return diagnosticsText(diagnostics, sources, { style: noColor, ...more });
+}
+
+describe('diagnosticsText', () => {
+  it('shows place, code, excerpt, caret, other places, trail, hint and counts', () => {
+    const text = show([
+      {
+        code: 'MB1009',
+        severity: 'warning',
+        message: 'the # cuts the prompt short',
+        place: place('campaign.yaml', [5, 5], [5, 9]),
+      },
+      mistake('there is no column nmae', {
+        hint: 'the columns are sku, name; did you mean name',
+        place: place('campaign.yaml', [7, 18], [7, 26]),
+        related: [{ message: 'the columns are named here', place: place('products.csv', [1, 1], [1, 9]) }],
+        trail: ['task hero', 'row 14 of products.csv', 'ratio 9:16'],
+      }),
+      {
+        code: 'MB1004',
+        severity: 'error',
+        message: 'the key hero stands twice',
+        place: place('campaign.yaml', [8, 3], [8, 7]),
+        related: [{ message: 'the first one', place: place('campaign.yaml', [4, 3], [4, 7]) }],
+      },
+      { code: 'MB1001', severity: 'error', message: 'the manifest cannot be read', hint: 'start with mediabatch init' },
+    ]);
+    expect(text).toMatchInlineSnapshot(`
+      "error MB1001 the manifest cannot be read
+        hint: start with mediabatch init
+
+      campaign.yaml:7:18 error MB1203 there is no column nmae
+         7 |       prompt: "{{row.nmae}} on an oak table"
+           |                  ^^^^^^^^
+        products.csv:1:1 the columns are named here
+         1 | sku,name
+           | ^^^^^^^^
+        in task hero › row 14 of products.csv › ratio 9:16
+        hint: the columns are sku, name; did you mean name
+
+      campaign.yaml:8:3 error MB1004 the key hero stands twice
+         8 |   hero:
+           |   ^^^^
+        campaign.yaml:4:3 the first one
+         4 |   hero:
+           |   ^^^^
+
+      campaign.yaml:5:5 warning MB1009 the # cuts the prompt short
+         5 |     kind: image
+           |     ^^^^
+
+      3 errors, 1 warning
+      "
+    `);
+  });
+
+  it('orders errors before warnings, then by file and position', () => {
+    const at = (file: string, line: number, column: number) => ({
+      place: place(file, [line, column], [line, column + 1]),
+    });
+    const text = show([
+      { ...mistake('w', at('a.yaml', 1, 1)), severity: 'warning' },
+      mistake('e4', at('b.yaml', 1, 1)),
+      mistake('e3', at('a.yaml', 10, 1)),
+      mistake('e2', at('a.yaml', 9, 7)),
+      mistake('e1', at('a.yaml', 9, 2)),
+      mistake('e0'),
+    ]);
+    expect(text.match(/ (e\d|w)$/gm)?.map((found) => found.trim())).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'w']);
+  });
+
+  test.each<[Diagnostic['severity'][], string]>([
+    [['error'], '1 error'],
+    [['warning'], '1 warning'],
+    [['error', 'warning', 'error', 'warning'], '2 errors, 2 warnings'],
+  ])('counts %j as %s', (severities, counts) => {
+    const text = show(severities.map((severity) => ({ ...mistake('m'), severity })));
+    expect(text.trimEnd().split('\n').at(-1)).toBe(counts);
+  });
+
+  it('says nothing when there is nothing to say', () => {
+    expect(show([])).toBe('');
+  });
+
+  it('shows paths below the working folder relative to it', () => {
+    const diagnostics = [mistake('m', { place: place('/home/me/x/campaign.yaml', [1, 1], [1, 2]) })];
+    expect(show(diagnostics, { cwd: '/home/me' })).toContain('x/campaign.yaml:1:1 error');
+    expect(show(diagnostics, { cwd: '/home/m' })).toContain('/home/me/x/campaign.yaml:1:1 error');
+  });
+
+  it('lets nothing from outside reach the terminal', () => {
+    const bad = '\u001b[2J\n::error::x';
+    const text = show([
+      mistake(bad, { hint: bad, trail: [bad], place: place(`${bad}.yaml`, [1, 1], [1, 2]) }),
+      mistake('m', { related: [{ message: bad, place: place(bad, [1, 1], [1, 2]) }] }),
+    ]);
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toMatch(/^\s*::/m);
+  });
+
+  it('colours the words that matter when colours are wanted', () => {
+    const text = diagnosticsText([mistake('m')], new Map(), { style: makeStyle(true) });
+    expect(text).toContain('\u001b[31m\u001b[1merror\u001b[22m\u001b[39m');
+  });
+});
+
+/** The text under which the carets stand, as a reader would see it. */
+function caretColumns(lines: string[]): [start: number, length: number] {
+  const carets = lines[1] ?? '';
+  return [carets.indexOf('^') - carets.indexOf('|') - 2, carets.trimEnd().length - carets.indexOf('^')];
+}
+
+describe('excerpts', () => {
+  const excerpt = (text: string, start: [number, number], end: [number, number], width = 60) =>
+    excerptLines(text, place('f', start, end), { style: noColor, width });
+
+  test.each<[name: string, text: string, start: number, end: number, code: string, columns: [number, number]]>([
+    ['plain text', 'abc def ghi', 5, 8, 'abc def ghi', [4, 3]],
+    ['an empty range', 'abc', 2, 2, 'abc', [1, 1]],
+    ['the end of a line', 'abc', 4, 4, 'abc', [3, 1]],
+    ['a column beyond the line', 'abc', 40, 50, 'abc', [3, 1]],
+    ['tabs before', '\ta\tbc', 4, 6, '    a   bc', [8, 2]],
+    ['a tab itself', 'a\tb', 2, 3, 'a   b', [1, 3]],
+    ['wide characters before', '漢字 abc', 4, 7, '漢字 abc', [5, 3]],
+    ['wide characters themselves', 'x 漢字 y', 3, 5, 'x 漢字 y', [2, 4]],
+    ['an emoji of two units', '🎉 abc', 4, 7, '🎉 abc', [3, 3]],
+    ['a combining mark', 'e\u0301 abc', 4, 7, 'e\u0301 abc', [2, 3]],
+    ['a control character before', '\u001b abc', 3, 6, '\\x1b abc', [5, 3]],
+    ['a control character itself', 'a\u202eb', 2, 3, 'a\\u202eb', [1, 6]],
+  ])('%s', (_name, text, start, end, code, columns) => {
+    const lines = excerpt(text, [1, start], [1, end]);
+    expect(lines[0]).toBe(` 1 | ${code}`);
+    expect(caretColumns(lines)).toEqual(columns);
+  });
+
+  it('cuts a long line around the caret', () => {
+    const text = `${'a'.repeat(200)}MARK${'b'.repeat(200)}`;
+    expect(excerpt(text, [1, 201], [1, 205])).toMatchInlineSnapshot(`
+      [
+        " 1 | …aaaaaaaaaaaaaaaaaaMARKbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…",
+        "   |                    ^^^^",
+      ]
+    `);
+  });
+
+  it('cuts only the end when the caret stands early, only the start when it stands late', () => {
+    expect(excerpt(`MARK${'b'.repeat(200)}`, [1, 1], [1, 5])).toMatchInlineSnapshot(`
+      [
+        " 1 | MARKbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…",
+        "   | ^^^^",
+      ]
+    `);
+    expect(excerpt(`${'a'.repeat(200)}MARK`, [1, 201], [1, 205])).toMatchInlineSnapshot(`
+      [
+        " 1 | …aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaMARK",
+        "   |                                                   ^^^^",
+      ]
+    `);
+  });
+
+  it('keeps the carets below what they mean, whatever stands in the line', () => {
+    const line = fc.string({
+      unit: fc.constantFrom('a', ' ', '\t', '漢', '🎉', '\u001b', '\u202e', 'é'),
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(line, line, fc.integer({ min: 20, max: 90 }), (before, after, width) => {
+        const lines = excerpt(`${before}MARK${after}`, [1, before.length + 1], [1, before.length + 5], width);
+        const code = (lines[0] ?? '').slice(5);
+        const [start, length] = caretColumns(lines);
+        expect(displayWidth(code.slice(0, code.indexOf('MARK')))).toBe(start);
+        expect(length).toBe(4);
+        expect(displayWidth(lines[0] ?? '')).toBeLessThanOrEqual(Math.max(25, width));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('is quick to cut a line of megabytes', () => {
+    const text = `${'漢'.repeat(2_000_000)}MARK${'\t'.repeat(2_000_000)}`;
+    const lines = excerpt(text, [1, 2_000_001], [1, 2_000_005]);
+    expect(lines[0]).toContain('MARK');
+    expect(caretColumns(lines)[1]).toBe(4);
+  });
+
+  it('shows the lines of a longer place, and counts what it leaves out', () => {
+    const text = 'a: >\n  one\r\n  two\n  three\n  four\n  five\n';
+    expect(excerpt(text, [1, 4], [6, 7])).toMatchInlineSnapshot(`
+      [
+        " 1 | a: >",
+        "   |    ^",
+        " 2 |   one",
+        "   |   ^^^",
+        " 3 |   two",
+        "   |   ^^^",
+        "   | … and 3 more lines",
+      ]
+    `);
+    expect(excerpt(text, [2, 3], [3, 1]).length).toBe(2);
+  });
+
+  it('shows nothing when the text has no such line', () => {
+    expect(excerpt('one\ntwo', [5, 1], [5, 2])).toEqual([]);
+  });
+});
+
+describe('diagnosticsJson', () => {
+  it('carries everything', () => {
+    const full = mistake('there is no column nmae', {
+      hint: 'did you mean name',
+      place: place('campaign.yaml', [7, 18], [7, 26]),
+      related: [{ message: 'here', place: place('products.csv', [1, 1], [1, 9]) }],
+      trail: ['task hero'],
+      fix: { place: place('campaign.yaml', [7, 18], [7, 26]), text: 'row.name' },
+    });
+    const warning: Diagnostic = { code: 'MB1009', severity: 'warning', message: 'cut' };
+    const json = diagnosticsJson([warning, full], { file: 'campaign.yaml', steps: 3, tasks: 2 });
+    const range = {
+      file: 'campaign.yaml',
+      start: { line: 7, column: 18, offset: 0 },
+      end: { line: 7, column: 26, offset: 0 },
+    };
+    expect(json).toEqual({
+      mediabatch: 'diagnostics',
+      version: 1,
+      file: 'campaign.yaml',
+      valid: false,
+      errors: 1,
+      warnings: 1,
+      steps: 3,
+      tasks: 2,
+      diagnostics: [
+        {
+          code: 'MB1203',
+          severity: 'error',
+          message: 'there is no column nmae',
+          hint: 'did you mean name',
+          range,
+          related: [
+            {
+              message: 'here',
+              range: {
+                file: 'products.csv',
+                start: { line: 1, column: 1, offset: 0 },
+                end: { line: 1, column: 9, offset: 0 },
+              },
+            },
+          ],
+          trail: ['task hero'],
+          fix: { range, text: 'row.name' },
+        },
+        { code: 'MB1009', severity: 'warning', message: 'cut' },
+      ],
+    });
+  });
+
+  it('is valid with warnings only', () => {
+    const json = diagnosticsJson([{ ...mistake('w'), severity: 'warning' }], { file: 'f' });
+    expect(json).toMatchObject({ valid: true, errors: 0, warnings: 1 });
+  });
+});

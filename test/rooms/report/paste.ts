@@ -1,0 +1,9 @@
+import type { Paste } from '../../../src/report/advice-text.ts';
+import { shellWord } from '../../../src/report/shell-word.ts';
+
+/** Commands about this manifest, as they are written after a call without options. */
+export function pasteFor(file: string): Paste {
+  return ({ call, words }) => ['mediabatch', call, ...[file, ...words].map(shellWord)].join(' ');
+}
+
+export const paste = pasteFor('campaign.yaml');

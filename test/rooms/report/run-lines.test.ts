@@ -1,0 +1,355 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
+import { createLines } from '../../../src/report/run/run-lines.ts';
+import { createEventLines, type RunReporter } from '../../../src/report/run/run-reporter.ts';
+import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
+import { summaryText } from '../../../src/report/run/summary-text.ts';
+import { pasteFor } from './paste.ts';
+import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
+
+/** A reporter whose clock and ticker are moved by hand. */
+function rig(withTicker: boolean) {
+  let text = '';
+  let nowMs = 0;
+  const ticks = new Set<() => void>();
+  const every = (_ms: number, call: () => void) => {
+    ticks.add(call);
+    return () => ticks.delete(call);
+  };
+  const view = createRunView();
+  const lines = createLines(
+    (piece) => {
+      text += piece;
+    },
+    { style: noColor, now: () => nowMs, view, ...(withTicker && { every }) },
+  );
+  const reporter: RunReporter = {
+    on(event) {
+      foldEvent(view, event);
+      lines.on(event);
+    },
+    end: () => lines.end(),
+  };
+  return {
+    reporter,
+    ticks,
+    on: (...facts: RunFact[]) => {
+      for (const fact of facts) reporter.on(at(0, fact));
+    },
+    wait: (ms: number) => {
+      nowMs += ms;
+      for (const tick of ticks) tick();
+    },
+    lines: () => text.split('\n').slice(0, -1),
+  };
+}
+
+const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
+const progressed: RunFact = { event: 'job-progressed', address: 'hero@de', jobId: 'j', status: 'PROCESSING' };
+
+describe('createLines', () => {
+  it('says each change on a line of its own', async () => {
+    const { reporter, lines } = rig(false);
+    for (const event of eventfulRun()) reporter.on(event);
+    await reporter.end();
+    expect(lines().join('\n')).toMatchInlineSnapshot(`
+      "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
+      hero@de  created  job job-hero@de, 5 credits (36 of 60 left)
+      hero@de  saved  images/hero/hero@de.png (1.2 MB)
+      hero@en  attached  its job is running
+      hero@en  failed  moderated \\x1b[2J
+      hero@fr  repeated  the connection was reset; the same key again in 1.5 s
+      hero@fr  searching  the connection was reset; the service's list is searched for its job
+      hero@fr  found  job j-7 is in the service's list
+      hero@fr  asking  the answer to an earlier create of it was lost
+      hero@fr  asked  an earlier create of it was made: job j-8, which is on record now
+      hero@fr  unresolved  no answer
+      hero@l'été  failed  out of memory; it is bought again
+      logo  uploaded  asset-1 (2.0 kB)
+      hero@l'été  failed  the link has expired
+      theme@a  created  job j-5, 12 credits (31 of 60 left)
+      paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
+      goes on  there are credits again, after 31 s
+      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      theme@a  still running
+      theme@c  refused  bad lyrics
+      hero@it  lost  unknown job
+      theme@d  blocked  needs hero@it, which is lost
+      notice  the service calls the job RENDERING
+      notice  hero@de: a file in the way was renamed
+      aurora-launch: 2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
+    `);
+  });
+
+  it('gives a sign of life after 30 s without a change, and not before', () => {
+    const { on, wait, lines } = rig(true);
+    on(oneTask, ...boughtStep('hero@de').slice(0, 3));
+    const before = lines().length;
+    wait(29_999);
+    expect(lines()).toHaveLength(before);
+    wait(1);
+    expect(lines().slice(before)).toEqual(['0 of 2 done, 1 running · credits 24 spent (0 now) · of 60 · 0:30']);
+    wait(10_000);
+    expect(lines()).toHaveLength(before + 1);
+    wait(20_000);
+    expect(lines()).toHaveLength(before + 2);
+  });
+
+  it('is kept alive by events where there is no ticker', () => {
+    const { on, wait, lines } = rig(false);
+    on(oneTask, ...boughtStep('hero@de').slice(0, 3));
+    const before = lines().length;
+    wait(31_000);
+    expect(lines()).toHaveLength(before);
+    on(progressed, progressed);
+    expect(lines()).toHaveLength(before + 1);
+  });
+
+  it('leaves no ticker behind', async () => {
+    const { reporter, on, ticks } = rig(true);
+    on(oneTask);
+    expect(ticks.size).toBe(1);
+    await reporter.end();
+    expect(ticks.size).toBe(0);
+  });
+
+  it('ends with one line also when it is broken off, and says nothing of a run that never began', async () => {
+    const broken = rig(false);
+    broken.on(oneTask, ...boughtStep('hero@de'));
+    broken.wait(61_000);
+    await broken.reporter.end();
+    expect(broken.lines().at(-1)).toBe('aurora-launch: 1 of 2 done; 0 credits spent in 1:01');
+    const never = rig(false);
+    await never.reporter.end();
+    expect(never.lines()).toEqual([]);
+  });
+
+  it('lets no text from outside begin a line or reach the terminal', async () => {
+    const bad = '\u001b[2J\n::error::x\u009b';
+    const { reporter, on, lines } = rig(false);
+    on(
+      { event: 'run-started', version: 1, campaign: bad, steps: 1, concurrency: 1, tasks: [], totals: oneTaskTotals },
+      { event: 'step-started', address: bad, task: bad, kind: bad, action: 'attach' },
+      { event: 'create-repeated', address: bad, because: bad, afterMs: 12_000 },
+      { event: 'job-created', address: bad, jobId: bad, credits: null, balance: null },
+      {
+        event: 'output-saved',
+        address: bad,
+        how: 'moved',
+        output: { path: bad, sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' },
+      },
+      { event: 'spending-stopped', because: 'auth', detail: bad },
+      { event: 'noticed', address: bad, message: bad },
+      { event: 'step-finished', address: bad, task: bad, outcome: 'failed', credits: 0, error: bad },
+    );
+    await reporter.end();
+    expect(lines()).toHaveLength(9);
+    for (const line of lines()) {
+      expect(line).not.toContain('\u001b');
+      expect(line).not.toContain('\u009b');
+      expect(line).not.toMatch(/^\s*::/);
+    }
+  });
+});
+
+const oneTaskTotals = { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 };
+
+describe('createEventLines', () => {
+  it('writes each event as a line that parses to the same event', () => {
+    const events: RunEvent[] = eventfulRun();
+    let text = '';
+    const reporter = createEventLines((piece) => {
+      text += piece;
+    });
+    for (const event of events) reporter.on(event);
+    const lines = text.split('\n').slice(0, -1);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(events);
+    expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('summaryText', () => {
+  const summary = (events: RunEvent[], file = 'campaign.yaml') => {
+    const view = createRunView();
+    for (const event of events) foldEvent(view, event);
+    return summaryText(view, { style: noColor, paste: pasteFor(file) });
+  };
+
+  it('tells what happened to everything and how to go on', () => {
+    expect(summary(eventfulRun())).toMatchInlineSnapshot(`
+      "aurora-launch: 2 of 10 steps done (1 of them from before)
+
+      failed
+        hero@en  moderated \\x1b[2J
+        hero@it  unknown job
+          to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        hero@l'été  the link has expired
+          it is paid; to fetch it again: mediabatch apply campaign.yaml
+
+      refused, nothing was charged
+        theme@c  bad lyrics
+          when the cause is mended: mediabatch apply campaign.yaml
+
+      unresolved, it is not known whether these were charged
+        hero@fr  no answer
+          to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
+
+      blocked
+        theme@d  needs hero@it, which is lost
+
+      1 job keeps running and is paid; run again to collect
+      1 step was not started
+      waited 31 s for credits
+      nothing more is bought, the run was interrupted
+      to go on: mediabatch apply campaign.yaml
+
+      noticed
+        hero@fr: an earlier create of it was made: job j-8, which is on record now
+        the service calls the job RENDERING
+        hero@de: a file in the way was renamed
+
+      saved    images/hero/hero@de.png
+      credits  17 spent now · 41 over all runs · 5 held for creates whose outcome is not known · 14 of 60 left · balance 938
+      "
+    `);
+  });
+
+  it('is short when all went well', () => {
+    const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 2 }], { alreadyPaid: 0 })];
+    const paid: RunFact = { event: 'credits-changed', spentNow: 10, spentEver: 10, held: 0, budget: 60, balance: null };
+    const all = [...facts, ...boughtStep('hero@de'), ...boughtStep('hero@en'), paid];
+    expect(summary(all.map((fact) => at(0, fact)))).toMatchInlineSnapshot(`
+      "aurora-launch: all 2 steps done
+
+      saved    2 files in images/hero/
+      credits  10 spent now · 10 over all runs · 50 of 60 left
+      "
+    `);
+  });
+
+  it('names the one file there is, and the folder that all files share', () => {
+    const one = summary([oneTask, ...boughtStep('hero@de')].map((fact) => at(0, fact)));
+    expect(one).toContain('saved    images/hero/hero@de.png\n');
+    const apart = summary([oneTask, ...boughtStep('hero@de'), ...boughtStep('logo')].map((fact) => at(0, fact)));
+    expect(apart).toContain('saved    2 files in images/\n');
+  });
+
+  it('tells what goes on when a run was broken off in the middle', () => {
+    const open = ['a', 'b', 'c'].flatMap((key) => boughtStep(`hero@${key}`).slice(0, 4));
+    const saving = boughtStep('hero@d').slice(0, 5);
+    const start = runStarted([{ id: 'hero', kind: 'image', steps: 6 }]);
+    const text = summary([start, ...open, ...saving].map((fact) => at(0, fact)));
+    expect(text).toContain('3 jobs keep running and are paid; run again to collect');
+    expect(text).toContain('1 job is finished and paid, not saved yet; run again to fetch');
+    expect(text).toContain('2 steps were not started');
+  });
+
+  const ended = (
+    address: string,
+    outcome: 'failed' | 'lost' | 'refused' | 'unresolved' | 'blocked',
+    more: Partial<Extract<RunFact, { event: 'step-finished' }>> = {},
+  ): RunFact[] => {
+    const task = address.split('@')[0] ?? address;
+    return [
+      { event: 'step-started', address, task, kind: 'image', action: 'create' },
+      { event: 'step-finished', address, task, outcome, credits: 5, ...more },
+    ];
+  };
+  const many = (count: number, make: (index: number) => RunFact[]) =>
+    Array.from({ length: count }, (_, index) => make(index)).flat();
+  const told = (facts: RunFact[]) =>
+    summary([runStarted([{ id: 'hero', kind: 'image', steps: 50 }]), ...facts].map((fact) => at(0, fact)));
+
+  it('sums up equal failures, and names the one command that mends them all', () => {
+    const text = told([
+      ...many(13, (index) => ended(`hero@${index}`, 'failed', { error: `job of hero@${index} was moderated` })),
+      ...ended('hero@x', 'failed', { error: 'out of order' }),
+      ...ended('cover', 'lost', { error: 'HTTP 404: no such job' }),
+    ]);
+    expect(text.slice(text.indexOf('failed\n'), text.indexOf('\n\n35'))).toMatchInlineSnapshot(`
+      "failed
+        13 steps  job of … was moderated
+          hero@0, hero@1, hero@2, hero@3, hero@4, … and 8 more
+        hero@x  out of order
+        cover  HTTP 404: no such job
+          all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
+          to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'"
+    `);
+  });
+
+  it('sums up what was refused, what only a person can decide, and what waits for what failed', () => {
+    const text = told([
+      ...many(3, (index) => ended(`hero@r${index}`, 'refused', { error: 'HTTP 400: too wide [bad_ratio]' })),
+      ...many(7, (index) => ended(`hero@u${index}`, 'unresolved', { error: 'no answer' })),
+      ...many(2, (index) => ended(`hero@a${index}`, 'unresolved', { error: 'no answer', recoverable: true })),
+      ...many(8, (index) =>
+        ended(`teaser@${index}`, 'blocked', { error: `needs hero@r${index % 7}, which is refused` }),
+      ),
+      ...ended('cover', 'blocked', { error: 'needs teaser@1, which is blocked' }),
+      ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits do not reach: it costs 2' })),
+    ]);
+    expect(text.slice(text.indexOf('refused'), text.indexOf('\n\n27'))).toMatchInlineSnapshot(`
+      "refused, nothing was charged
+        3 steps  HTTP 400: too wide [bad_ratio]
+          hero@r0, hero@r1, hero@r2
+          when the cause is mended: mediabatch apply campaign.yaml
+
+      unresolved, it is not known whether these were charged
+        2 steps  no answer
+          hero@a0, hero@a1
+          run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
+        7 steps  no answer
+          hero@u0, hero@u1, hero@u2, hero@u3, hero@u4, … and 2 more
+          all of them: mediabatch status campaign.yaml --list --select state:unresolved
+          to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
+
+      blocked
+        8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused
+        cover  needs teaser@1, which is blocked
+        2 steps  the credits do not reach: it costs 2: song@0, song@1"
+    `);
+  });
+
+  it('says of files that are not as expected what would buy them again', () => {
+    const view = createRunView();
+    const left = (address: string): RunFact => {
+      return { event: 'step-left', address, task: 'hero', kind: 'image', action: 'failed', reason: 'too narrow' };
+    };
+    const facts = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 3 }]),
+      left('hero@a'),
+      left('hero@b'),
+      left('hero@c'),
+    ];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
+    expect(text).toContain("they are paid and kept; to buy them again: mediabatch apply c.yaml --redo 'hero@a hero@b'");
+    expect(text).toContain('to buy it again: mediabatch apply c.yaml --redo hero@c');
+  });
+
+  it.each([
+    ['balance', true, 'without --sandbox-credits there is enough of it: mediabatch apply campaign.yaml\n'],
+    ['balance', false, 'top up the account at the service, then: mediabatch apply campaign.yaml\n'],
+    ['balance', false, 'mediabatch apply campaign.yaml --wait-for-balance 2h\n'],
+    ['unreachable', false, 'what is wrong with it: mediabatch doctor'],
+    ['budget', false, 'with a higher budget'],
+  ] as const)('says how to go on when it is stopped by %s', (because, sandbox, words) => {
+    const view = createRunView();
+    const start = runStarted([{ id: 'hero', kind: 'image', steps: 3 }]);
+    for (const fact of [start, { event: 'spending-stopped', because, detail: '' } as const])
+      foldEvent(view, at(0, fact));
+    expect(summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), sandbox })).toContain(words);
+  });
+
+  it('writes hints that a shell takes as they are meant', () => {
+    const facts: RunFact[] = [
+      { event: 'step-started', address: 'hero@$(rm x)', task: 'hero', kind: 'image', action: 'create' },
+      { event: 'step-finished', address: 'hero@$(rm x)', task: 'hero', outcome: 'failed', credits: 5 },
+    ];
+    const text = summary(
+      [oneTask, ...facts].map((fact) => at(0, fact)),
+      'my campaign.yaml',
+    );
+    expect(text).toContain("mediabatch apply 'my campaign.yaml' --redo 'hero@$(rm x)'");
+  });
+});

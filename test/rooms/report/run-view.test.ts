@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
+import { createRunView, foldEvent, type RunView } from '../../../src/report/run/run-view.ts';
+import { moneyRow, progressText, taskState, taskWords } from '../../../src/report/run/run-words.ts';
+import { at, boughtStep, eventfulRun, runStarted } from './samples.ts';
+
+function fold(events: RunEvent[]): RunView {
+  const view = createRunView();
+  for (const event of events) foldEvent(view, event);
+  return view;
+}
+
+function foldFacts(facts: RunFact[]): RunView {
+  return fold(facts.map((fact, index) => at(index, fact)));
+}
+
+function wordsOf(view: RunView): { [task: string]: string } {
+  return Object.fromEntries(
+    [...view.tasks].map(([id, task]) => [
+      id,
+      taskWords(task)
+        .map(({ text }) => text)
+        .join(' · '),
+    ]),
+  );
+}
+
+const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
+
+describe('foldEvent', () => {
+  it('counts each step once, wherever it stands at the end', () => {
+    const view = fold(eventfulRun());
+    expect(wordsOf(view)).toEqual({
+      logo: '1 of 1',
+      hero: '1 of 5 · 3 failed · 1 unresolved',
+      theme: '0 of 4 · 1 failed · 1 blocked · 1 to collect · 1 not started',
+    });
+    expect(progressText(view)).toBe('2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started');
+    expect(view.money).toEqual({ spentNow: 17, spentEver: 41, held: 5, budget: 60, balance: 938 });
+    expect(view.end).toEqual({ exit: 130, elapsedMs: 41_500 });
+    expect(view.stepsByAddress.has('old')).toBe(false);
+  });
+
+  it('knows the money of the plan before anything is spent', () => {
+    const view = foldFacts([runStarted([], { alreadyPaid: 24, held: 3, budget: 60, balance: 7 })]);
+    expect(view.money).toEqual({ spentNow: 0, spentEver: 24, held: 3, budget: 60, balance: 7 });
+  });
+
+  it('follows a step through its life', () => {
+    const view = createRunView();
+    const seen: string[] = [];
+    for (const fact of [oneTask, ...boughtStep('hero@de')]) {
+      foldEvent(view, at(0, fact));
+      const settled = view.settled.addresses.has('hero@de') ? 'done' : 'waiting';
+      seen.push(view.stepsByAddress.get('hero@de')?.stage ?? settled);
+    }
+    expect(seen).toEqual(['waiting', 'working', 'working', 'running', 'running', 'saving', 'saving', 'done']);
+  });
+
+  it('does not go back when a finished job is asked about once more', () => {
+    const again: RunFact = { event: 'job-progressed', address: 'hero@de', jobId: 'j', status: 'COMPLETED' };
+    const view = foldFacts([oneTask, ...boughtStep('hero@de').slice(0, 5), again]);
+    expect(view.stepsByAddress.get('hero@de')?.stage).toBe('saving');
+  });
+
+  it('changes nothing by what comes late', () => {
+    const steps = boughtStep('hero@de');
+    const late: RunFact = { event: 'job-created', address: 'hero@de', jobId: 'j', credits: 1, balance: null };
+    const started: RunFact = { event: 'step-started', address: 'hero@de', task: 'hero', kind: 'image', action: 'redo' };
+    expect(foldFacts([oneTask, ...steps, late, started])).toEqual(foldFacts([oneTask, ...steps]));
+  });
+
+  it('does not stumble over steps, tasks and money it has not been told about', () => {
+    const strange: RunFact[] = [
+      { event: 'job-completed', address: 'x', jobId: 'j' },
+      { event: 'step-started', address: '__proto__', task: 'constructor', kind: 'image', action: 'create' },
+      { event: 'step-finished', address: '__proto__', task: 'constructor', outcome: 'done', credits: 1 },
+    ];
+    expect(wordsOf(foldFacts([oneTask, ...strange]))).toEqual({ hero: '0 of 2' });
+    expect(foldFacts(strange).settled.addresses.has('__proto__')).toBe(true);
+  });
+
+  it('keeps at most a hundred notices, each once', () => {
+    const notices = Array.from(
+      { length: 300 },
+      (_, index): RunFact => ({ event: 'noticed', message: `n${index >> 1}` }),
+    );
+    expect(foldFacts(notices).notices.size).toBe(100);
+  });
+
+  it('comes to the same whatever order steps run in', () => {
+    const addresses = ['a@1', 'a@2', 'b@1', 'b@2', 'b@3'];
+    const start = runStarted([
+      { id: 'a', kind: 'image', steps: 2 },
+      { id: 'b', kind: 'image', steps: 4 },
+    ]);
+    const lives = addresses.map((address, index) => {
+      const life = boughtStep(address);
+      const cut = index === 4 ? life.slice(0, 3) : life;
+      return index === 3 ? [...life.slice(0, 4), failed(address)] : cut;
+    });
+    const inOrder = foldFacts([start, ...lives.flat()]);
+    const turns = lives.flatMap((life, index) => life.map(() => index));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(turns, { minLength: turns.length }), (order) => {
+        const next = lives.map(() => 0);
+        const facts = order.flatMap((index) => {
+          const position = next[index] ?? 0;
+          next[index] = position + 1;
+          const fact = lives[index]?.[position];
+          return fact === undefined ? [] : [fact];
+        });
+        const view = foldFacts([start, ...facts]);
+        expect(wordsOf(view)).toEqual(wordsOf(inOrder));
+        expect(new Map([...view.stepsByAddress].sort())).toEqual(new Map([...inOrder.stepsByAddress].sort()));
+      }),
+    );
+    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 failed' });
+  });
+
+  it('never counts more steps than there are, at any moment', () => {
+    const view = createRunView();
+    for (const event of eventfulRun()) {
+      foldEvent(view, event);
+      for (const task of view.tasks.values()) {
+        const counted = [...task.stages.values()];
+        expect(counted.every((count) => count >= 0)).toBe(true);
+        expect(counted.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(task.steps);
+      }
+    }
+  });
+});
+
+function failed(address: string): RunFact {
+  return { event: 'step-finished', address, task: address.slice(0, 1), outcome: 'failed', credits: 5, error: 'e' };
+}
+
+test.each<[RunFact[], string]>([
+  [[], 'open'],
+  [boughtStep('hero@a'), 'open'],
+  [[...boughtStep('hero@a'), ...boughtStep('hero@b').slice(0, 3)], 'open'],
+  [[...boughtStep('hero@a'), ...boughtStep('hero@b')], 'done'],
+  [
+    [
+      ...boughtStep('hero@a'),
+      { event: 'step-started', address: 'hero@b', task: 'hero', kind: 'image', action: 'create' },
+      { event: 'step-finished', address: 'hero@b', task: 'hero', outcome: 'lost', credits: 0 },
+    ],
+    'failed',
+  ],
+  [
+    [
+      ...boughtStep('hero@a'),
+      { event: 'step-left', address: 'hero@b', task: 'hero', kind: 'image', action: 'blocked', reason: 'r' },
+    ],
+    'unfinished',
+  ],
+])('taskState %#: %s', (facts, state) => {
+  const task = foldFacts([oneTask, ...facts]).tasks.get('hero');
+  expect(task && taskState(task)).toBe(state);
+});
+
+test.each([
+  [{ spentNow: 23, spentEver: 23, held: 6, budget: 120, balance: null }, 'credits 23 spent · 6 held · of 120 · 0:41'],
+  [{ spentNow: 5, spentEver: 23, held: 0, budget: null, balance: 9 }, 'credits 23 spent (5 now) · 0:41'],
+])('money row %#', (money, text) => {
+  expect(moneyRow(money, 41_000)).toBe(text);
+});

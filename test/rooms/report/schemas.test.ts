@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { describe, expect, it, test } from 'vitest';
+import type { RunFact } from '../../../src/contract/event.ts';
+import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
+import { planJson } from '../../../src/report/plan/plan-json.ts';
+import { at, eventfulRun, fullPlan, mistake, place, plan, row, runStarted } from './samples.ts';
+
+type Schema = { [key: string]: unknown };
+
+function read(name: string): Schema {
+  return JSON.parse(readFileSync(new URL(`../../../schemas/${name}`, import.meta.url), 'utf8'));
+}
+
+function compile(schema: Schema): ValidateFunction {
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  return ajv.compile(schema);
+}
+
+const planSchema = read('plan.schema.json');
+const eventSchema = read('event.schema.json');
+const diagnosticsSchema = read('diagnostics.schema.json');
+
+describe('plan.schema.json', () => {
+  const validate = compile(planSchema);
+  const broken = (change: (document: Schema & { rows: Schema[]; totals: Schema }) => void) => {
+    const document = JSON.parse(JSON.stringify(planJson(fullPlan())));
+    change(document);
+    return document;
+  };
+
+  it('describes what the plan prints, small or full', () => {
+    const post = { accounts: ['a'], at: '2030-05-01', perhaps: true as const };
+    const posts = [
+      row('a', 'create', { credits: 0, post }),
+      row('b', 'blocked', { blockedBy: 'consent', post }),
+      row('c', 'keep', { changedSince: true }),
+    ];
+    const small = [plan([]), plan([row('a', 'create', { credits: null })]), plan(posts, { posts: 1 })];
+    for (const value of [...small, fullPlan()]) {
+      expect(validate(planJson(value)), JSON.stringify(validate.errors)).toBe(true);
+    }
+  });
+
+  test.each<[string, Schema]>([
+    ['another version', broken((document) => Object.assign(document, { version: 2 }))],
+    ['an unknown action', broken(({ rows }) => Object.assign(rows[0] ?? {}, { action: 'buy' }))],
+    ['credits as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { credits: '5' }))],
+    ['no credits', broken(({ rows }) => delete rows[0]?.credits)],
+    ['an order', broken(({ rows }) => Object.assign(rows[0] ?? {}, { order: {} }))],
+    ['negative sums', broken(({ totals }) => Object.assign(totals, { toSpend: -1 }))],
+    ['no sums', broken((document) => delete (document as Schema).totals)],
+  ])('refuses %s', (_name, document) => {
+    expect(validate(document)).toBe(false);
+  });
+});
+
+describe('planJson', () => {
+  it('leaves out the orders and sorts all keys', () => {
+    const order = { campaign: 'c' } as unknown as NonNullable<ReturnType<typeof row>['order']>;
+    const text = JSON.stringify(planJson(plan([row('a', 'create', { order })], { budget: 10, balance: 3 })));
+    expect(text).toBe(
+      '{"campaign":"aurora-launch","concurrency":8,"mediabatch":"plan","rows":[{"action":"create","address":"a",' +
+        '"credits":5,"kind":"image","reason":"not bought yet","task":"a"}],"totals":{"alreadyPaid":0,"balance":3,' +
+        '"budget":10,"discarded":0,"held":0,"toSpend":5,"unknownPrices":0},"version":1}',
+    );
+  });
+});
+
+describe('event.schema.json', () => {
+  const validate = compile(eventSchema);
+
+  it('describes every event of a run', () => {
+    const waiting = at(0, {
+      event: 'step-left',
+      address: 'share',
+      task: 'share',
+      kind: 'post',
+      action: 'blocked',
+      reason: 'waits',
+      blockedBy: 'consent',
+    });
+    for (const event of [...eventfulRun(), waiting, at(0, runStarted([], { posts: 1 }))]) {
+      expect(validate(JSON.parse(JSON.stringify(event))), `${event.event}: ${JSON.stringify(validate.errors)}`).toBe(
+        true,
+      );
+    }
+  });
+
+  it('knows exactly the events that a run can have', () => {
+    const seen = new Set(eventfulRun().map(({ event }) => event));
+    const { event } = eventSchema.properties as { event: { enum: string[] } };
+    expect(new Set(event.enum)).toEqual(seen);
+  });
+
+  test.each<[string, Schema]>([
+    ['an unknown event', { at: at(0, runStarted([])).at, event: 'job-vanished' }],
+    ['an event without a time', { event: 'noticed', message: 'm' }],
+    ['a time in words', { at: 'now', event: 'noticed', message: 'm' }],
+    ['a field too many', { ...at(0, { event: 'noticed', message: 'm' }), secret: 's' }],
+    ['a job without id', { ...at(0, { event: 'job-completed', address: 'a', jobId: '' }) }],
+    ['an unknown outcome', { ...finished(), outcome: 'great' }],
+    ['credits left out', { ...finished(), credits: undefined }],
+    ['an unknown outcome in the sums', { ...ended(), outcomes: { great: 1 } }],
+  ])('refuses %s', (_name, event) => {
+    expect(validate(JSON.parse(JSON.stringify(event)))).toBe(false);
+  });
+});
+
+function finished(): Schema {
+  return { ...at(0, { event: 'step-finished', address: 'a', task: 'a', outcome: 'done', credits: 1 }) };
+}
+
+function ended(): Schema {
+  const fact: RunFact = {
+    event: 'run-ended',
+    exit: 0,
+    outcomes: {},
+    kept: 0,
+    spentNow: 0,
+    spentEver: 0,
+    held: 0,
+    balance: null,
+    elapsedMs: 0,
+  };
+  return { ...at(0, fact) };
+}
+
+describe('diagnostics.schema.json', () => {
+  const validate = compile(diagnosticsSchema);
+  const at = place('campaign.yaml', [7, 18], [7, 26]);
+  const full = mistake('m', {
+    hint: 'h',
+    place: at,
+    related: [{ message: 'r', place: at }],
+    trail: ['task hero'],
+    fix: { place: at, text: 'row.name' },
+  });
+  const report = JSON.parse(JSON.stringify(diagnosticsJson([full, mistake('m')], { file: 'f', steps: 1, tasks: 1 })));
+  const broken = (change: (diagnostic: Schema) => void) => {
+    const copy = structuredClone(report);
+    change(copy.diagnostics.at(-1));
+    return copy;
+  };
+
+  it('describes a report, and a list of reports', () => {
+    const all = { mediabatch: 'diagnostics', version: 1, valid: false, files: [report] };
+    for (const document of [report, all]) expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each<[string, Schema]>([
+    ['a code of another tool', broken((one) => Object.assign(one, { code: 'E1' }))],
+    ['no message', broken((one) => delete one.message)],
+    ['another severity', broken((one) => Object.assign(one, { severity: 'info' }))],
+    ['a line 0', broken((one) => Object.assign((one.range as { start: Schema }).start, { line: 0 }))],
+    ['a range without offset', broken((one) => delete (one.range as { end: Schema }).end.offset)],
+    ['a fix without text', broken((one) => delete (one.fix as Schema).text)],
+    ['a field too many', broken((one) => Object.assign(one, { place: {} }))],
+  ])('refuses %s', (_name, document) => {
+    expect(validate(document)).toBe(false);
+  });
+});
+
+test.each([
+  ['plan', planSchema],
+  ['diagnostics', diagnosticsSchema],
+  ['event', eventSchema],
+])('%s.schema.json has its name, and words for every property', (name, schema) => {
+  expect(schema.$id).toBe(`urn:mediabatch:${name}:1`);
+  const mute: string[] = [];
+  const walk = (value: unknown, path: string) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value)) {
+      const where = `${path}/${key}`;
+      if (path.endsWith('/properties') && !(item as Schema).description) mute.push(where);
+      walk(item, where);
+    }
+  };
+  walk(schema, '');
+  expect(mute).toEqual([]);
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { ageText, spanText } from '../../../src/report/age-text.ts';
+import { accountsJson, accountsText, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
+import { destroyJson, recordsText } from '../../../src/report/tables/destroy-text.ts';
+import { doctorJson, doctorText, type Finding } from '../../../src/report/tables/doctor-text.ts';
+import { gcJson, leftoversText } from '../../../src/report/tables/gc-text.ts';
+import { jobsText } from '../../../src/report/tables/jobs-text.ts';
+import { uploadsText } from '../../../src/report/tables/uploads-text.ts';
+import { voicesText } from '../../../src/report/tables/voices-text.ts';
+import { paste } from './paste.ts';
+import { noColor } from './samples.ts';
+
+const now = Date.parse('2030-01-31T12:00:00Z');
+const day = 86_400_000;
+
+test.each([
+  [0, '0 s'],
+  [59_999, '59 s'],
+  [60_000, '1 min'],
+  [3_599_999, '59 min'],
+  [3_600_000, '1 h'],
+  [47 * 3_600_000, '47 h'],
+  [2 * day, '2 d'],
+  [-5, '0 s'],
+])('%d ms are %s', (ms, text) => {
+  expect(spanText(ms)).toBe(text);
+});
+
+test.each([
+  ['2030-01-31T11:00:00Z', '1 h'],
+  ['2030-01-31T13:00:00Z', '0 s'],
+  ['yesterday', '?'],
+  [undefined, '?'],
+])('the age of %s is %s', (time, text) => {
+  expect(ageText(time, now)).toBe(text);
+});
+
+describe('accounts', () => {
+  test.each([
+    ['google', 'YouTube'],
+    ['INSTAGRAM', 'Instagram'],
+    ['mastodon', 'mastodon'],
+    ['constructor', 'constructor'],
+  ])('%s is shown as %s', (provider, name) => {
+    expect(platformName(provider)).toBe(name);
+  });
+
+  test.each([
+    [undefined, 'unknown'],
+    ['soon', 'unknown'],
+    ['2030-01-31T12:00:00Z', 'past'],
+    ['2030-02-07T12:00:00Z', 'soon'],
+    ['2030-02-07T12:00:01Z', 'valid'],
+  ])('one that expires at %s is %s', (expiresAt, expiry) => {
+    expect(expiryOf(expiresAt, now)).toBe(expiry);
+  });
+
+  test('are shown with what to write into a post, and when they end', () => {
+    const rows = [
+      { id: 'a1', provider: 'google', name: 'Lamp TV', username: '@lamps', expiresAt: '2030-01-29T12:00:00Z' },
+      { id: 'a2', provider: 'tiktok', name: 'Lamps', username: 'lamps', expiresAt: '2030-02-03T12:00:00Z' },
+      { id: 'a3', provider: 'bluesky', name: '', username: '', expiresAt: '2030-12-24T12:00:00Z' },
+      { id: 'a4', provider: 'threads', name: 'x', username: 'y' },
+    ];
+    expect(accountsText(rows, { style: noColor, now })).toMatchInlineSnapshot(`
+      "id  platform  name     username  expires
+      a1  YouTube   Lamp TV  @lamps    expired 2 d ago
+      a2  TikTok    Lamps    @lamps    in 3 d
+      a3  Bluesky                      2030-12-24
+      a4  Threads   x        @y        ?
+      "
+    `);
+    expect(accountsJson(rows.slice(0, 1), now)).toEqual({
+      mediabatch: 'accounts',
+      version: 1,
+      accounts: [{ ...rows[0], platform: 'YouTube', expiry: 'past' }],
+    });
+  });
+});
+
+test('jobs name their step, or that no lock knows them', () => {
+  const rows = [
+    {
+      kind: 'video',
+      jobId: 'j1',
+      status: 'COMPLETED',
+      createdAt: '2030-01-31T11:00:00Z',
+      model: 'm',
+      prompt: 'p',
+      credits: 4,
+      step: { lock: 'l', address: 'hero@a' },
+    },
+    { kind: 'thumbnail', jobId: 'j2', status: 'FAILED', prompt: 'p', error: 'too dark' },
+    { kind: 'video', jobId: 'j3', status: 'DREAMING' },
+  ];
+  expect(jobsText(rows, { style: noColor, now })).toMatchInlineSnapshot(`
+    "kind       state      age  credits  model  step           prompt    job id
+    video      completed  1 h        4  m      hero@a         p         j1
+    thumbnail  failed       ?        ?         not on record  too dark  j2
+    video      DREAMING     ?        ?         not on record            j3
+    "
+  `);
+});
+
+test('voices say no more than there is to say', () => {
+  expect(voicesText([{ id: 'Aria', label: 'Aria', gender: 'female', accent: 'american' }], { style: noColor })).toBe(
+    'voice_id  gender  accent\nAria      female  american\n',
+  );
+});
+
+test('uploads', () => {
+  const row = { name: 'a.png', url: 'https://x.test/a.png', id: 'u1', bytes: 1200 };
+  expect(uploadsText([row], { style: noColor })).toBe(
+    'name     size  url                   id\na.png  1.2 kB  https://x.test/a.png  u1\n',
+  );
+});
+
+test('records that are to be removed: what they cost, and what would be lost', () => {
+  const record = { kind: 'music', address: 'song', jobId: 'j1', credits: 4, files: 'intact' as const, isOrphan: false };
+  const orphan = { ...record, address: 'old', jobId: 'j2', files: 'missing' as const, isOrphan: true };
+  expect(recordsText([record, orphan], { style: noColor, now })).toMatchInlineSnapshot(`
+    "kind   step          job id  credits  age  file here
+    music  song          j1            4    ?  yes
+    music  old (orphan)  j2            4    ?  missing: lost for good
+    "
+  `);
+  expect(destroyJson([{ record, result: 'failed', error: 'no' }], [])).toMatchObject({
+    mediabatch: 'destroy',
+    records: [{ jobId: 'j1', result: 'failed', error: 'no' }],
+  });
+});
+
+test('leftovers, and only deleted ones count as freed', () => {
+  const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero' };
+  const partial = { path: 'b.part', bytes: 5, is: 'partial' as const };
+  expect(leftoversText([output, partial], { style: noColor })).toMatchInlineSnapshot(`
+    "file    size  from
+    a.png   10 B  hero
+    b.part   5 B  a broken download
+    "
+  `);
+  const json = gcJson(
+    [
+      { ...output, deleted: true },
+      { ...partial, deleted: false },
+    ],
+    [],
+  );
+  expect(json).toMatchObject({ mediabatch: 'gc', version: 1, bytesFreed: 10 });
+});
+
+test('the doctor groups findings, and says what to do', () => {
+  const findings: Finding[] = [
+    { about: 'environment', state: 'ok', text: 'Node' },
+    { about: 'locks', state: 'warning', text: 'torn', hint: 'run again' },
+    { about: 'environment', state: 'problem', text: 'no key\u001b[2J', exit: 77 },
+  ];
+  expect(doctorText(findings, { style: noColor, paste })).toMatchInlineSnapshot(`
+    "environment
+      ok       Node
+      problem  no key\\x1b[2J
+    locks
+      warning  torn
+               → run again
+
+    1 problem, 1 warning
+    "
+  `);
+  expect(doctorText(findings.slice(0, 1), { style: noColor, paste })).toContain('all is well');
+  expect(doctorJson(findings, 77, paste)).toMatchObject({ mediabatch: 'doctor', version: 1, exit: 77 });
+});

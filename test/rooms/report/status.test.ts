@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { Graph, Step } from '../../../src/graph/graph.ts';
+import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
+import { mayBeCharged } from '../../../src/lock/sends.ts';
+import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status.ts';
+import { statusJson, statusText } from '../../../src/report/status-text.ts';
+import { noColor, place } from './samples.ts';
+
+function step(address: string, fingerprint = `1:${address}`): Step {
+  const task = address.split('@')[0] ?? address;
+  const request = { prompt: 'a lamp', model: 'alpha-2' };
+  return {
+    address,
+    task,
+    kind: 'image',
+    matrix: {},
+    request,
+    paidRequest: request,
+    fingerprint,
+    needs: [],
+    save: `output/${address}`,
+    place: place('campaign.yaml', [1, 1], [1, 2]),
+    tags: [],
+  };
+}
+
+function graph(steps: Step[], budget?: number): Graph {
+  const ids = [...new Set(steps.map(({ task }) => task))];
+  return {
+    name: 'aurora-launch',
+    steps,
+    tasks: ids.map((id) => ({ id, kind: 'image', steps: steps.filter(({ task }) => task === id).length })),
+    ...(budget !== undefined && { budget }),
+    selectors: {},
+    prices: {},
+    warnings: [],
+  };
+}
+
+function purchase(address: string, state: PurchaseState, more: Partial<Purchase> = {}): Purchase {
+  const hasJob = state !== 'intent' && state !== 'refused' && state !== 'unresolved';
+  const output = { path: `output/${address}.png`, sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' };
+  return {
+    fingerprint: `1:${address}`,
+    generation: 1,
+    attempt: 1,
+    state,
+    key: `key-${address}`,
+    ...(mayBeCharged({ state }) && { send: `send of ${address}` }),
+    ...(hasJob && { jobId: `job-${address}`, credits: 5 }),
+    ...(state === 'done' && { outputs: [output] }),
+    ...more,
+  };
+}
+
+function lock(purchases: { [address: string]: Purchase[] }): Lock {
+  const steps = Object.entries(purchases).map(
+    ([address, all]): [string, Lock['steps'] extends Map<string, infer R> ? R : never] => [
+      address,
+      { address, kind: 'image', purchases: all },
+    ],
+  );
+  return { version: 2, steps: new Map(steps) };
+}
+
+const states: PurchaseState[] = ['done', 'running', 'failed', 'lost', 'unresolved', 'intent', 'refused'];
+const steps = [...states.map((state) => step(`hero@${state}`)), step('hero@new'), step('hero@gone'), step('logo')];
+const full = lock({
+  ...Object.fromEntries(states.map((state) => [`hero@${state}`, [purchase(`hero@${state}`, state)]])),
+  'hero@gone': [purchase('hero@gone', 'done')],
+  logo: [purchase('logo', 'done')],
+  'old@x': [purchase('old@x', 'done')],
+});
+const present: PresentFiles = new Map([
+  ['output/hero@done.png', 'intact'],
+  ['output/logo.png', 'changed'],
+]);
+const facts = { campaign: 'from the file name', graph: graph(steps, 120), lock: full, present };
+
+function taskIn(view: StatusView, id: string) {
+  return view.tasks.find((task) => task.id === id);
+}
+
+describe('makeStatus', () => {
+  it('counts each step of the manifest in one state', () => {
+    const view = makeStatus(facts);
+    expect(taskIn(view, 'hero')).toEqual({
+      id: 'hero',
+      kind: 'image',
+      steps: 9,
+      states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2 },
+      filesMissing: 1,
+    });
+    expect(taskIn(view, 'logo')?.filesMissing).toBe(1);
+    expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2, budget: 120, left: 85 });
+    expect(view.orphans).toEqual(['old@x']);
+    expect(view.campaign).toBe('aurora-launch');
+  });
+
+  it('holds the price of creates whose outcome is not known, once it is known', () => {
+    const request = step('a').request;
+    const known = lock({ a: [purchase('a', 'unresolved', { request })], b: [purchase('b', 'done', { request })] });
+    const view = makeStatus({ ...facts, graph: graph([step('a'), step('b')], 12), lock: known });
+    expect(view.credits).toEqual({ spent: 5, held: 5, heldUnknown: 0, budget: 12, left: 2 });
+  });
+
+  it('says of a changed input that something else was bought, and a renamed step for what it was', () => {
+    const changed = step('a', '1:other');
+    const renamed = step('new-name', '1:old-name');
+    const bought = lock({ a: [purchase('a', 'done')], 'old-name': [purchase('old-name', 'done')] });
+    const view = makeStatus({ ...facts, graph: graph([changed, renamed]), lock: bought });
+    expect(taskIn(view, 'a')?.states).toMatchObject({ done: 0, changed: 1, 'not-bought': 0 });
+    expect(taskIn(view, 'new-name')?.states).toMatchObject({ done: 1 });
+    expect(view.orphans).toEqual([]);
+  });
+
+  it('lets a step that shares a job stand where the job stands, with a file of its own', () => {
+    const shared = [step('a'), step('b', '1:a')];
+    const intact: PresentFiles = new Map([['output/a.png', 'intact']]);
+    const bought = lock({ a: [purchase('a', 'done')] });
+    const view = makeStatus({ ...facts, graph: graph(shared), lock: bought, present: intact });
+    expect(taskIn(view, 'a')).toMatchObject({ states: { done: 1 }, filesMissing: 0 });
+    expect(taskIn(view, 'b')).toMatchObject({ states: { done: 1 }, filesMissing: 1 });
+  });
+
+  it('goes by the lock alone where there is no manifest', () => {
+    const { graph: _graph, ...withoutGraph } = facts;
+    const view = makeStatus(withoutGraph);
+    expect(view).toMatchObject({ campaign: 'from the file name', from: 'lock', steps: 10, orphans: [] });
+    expect(view.tasks.map(({ id, steps: count }) => [id, count])).toEqual([
+      ['hero', 8],
+      ['logo', 1],
+      ['old', 1],
+    ]);
+    expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2 });
+  });
+
+  it('has something to say of a campaign that has not begun', () => {
+    const view = makeStatus({ ...facts, graph: graph([step('a')], 12), lock: lock({}), present: new Map() });
+    expect(statusText(view, { style: noColor })).toMatchInlineSnapshot(`
+      "aurora-launch: 0 of 1 step done
+
+        a  image  0 of 1 · 1 not bought
+
+      credits  0 spent · 12 of 12 left
+      "
+    `);
+  });
+});
+
+describe('statusText', () => {
+  it('is a line per task, the money, and what needs attention', () => {
+    expect(statusText(makeStatus(facts), { style: noColor })).toMatchInlineSnapshot(`
+      "aurora-launch: 3 of 10 steps done
+
+        hero  image  2 of 9 · 1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
+        logo  image  1 of 1 · 1 file missing
+
+      credits  35 spent · 2 creates of unknown price and outcome · 85 of 120 left
+      files    2 paid files missing or changed; apply fetches them for free
+      orphans  1 step in the lock, not in the manifest: old@x
+      "
+    `);
+  });
+
+  it('says that it knows the lock only', () => {
+    const { graph: _graph, ...withoutGraph } = facts;
+    const text = statusText(makeStatus(withoutGraph), { style: noColor });
+    expect(text).toContain('from the file name: 4 of 10 steps done (from the lock alone');
+  });
+
+  it('lists ten of many orphans, and lets nothing from outside through', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
+    );
+    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor });
+    expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
+    expect(text).toContain(', … and 20 more');
+    expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('statusJson', () => {
+  it('is the view with its name and version', () => {
+    const view = makeStatus(facts);
+    expect(statusJson(view)).toEqual({ mediabatch: 'status', version: 1, ...view });
+  });
+});

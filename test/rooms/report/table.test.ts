@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { makeStyle } from '../../../src/report/style.ts';
+import { type Column, tableText } from '../../../src/report/tables/table.ts';
+import { displayWidth } from '../../../src/report/text-width.ts';
+import { noColor } from './samples.ts';
+
+const columns: Column[] = [
+  { title: 'id' },
+  { title: 'credits', align: 'right' },
+  { title: 'note', least: 6 },
+  { title: 'path', least: 8, cut: 'middle' },
+];
+const rows = [
+  ['job-1', '5', 'a long note that goes on', 'images/hero/at/the/end.png'],
+  ['job-22', '?', '', 'a.png'],
+];
+
+describe('tableText', () => {
+  test('a file or a pipe gets everything, in columns of spaces', () => {
+    expect(tableText(columns, rows, { style: noColor })).toMatchInlineSnapshot(`
+      "id      credits  note                      path
+      job-1         5  a long note that goes on  images/hero/at/the/end.png
+      job-22        ?                            a.png
+      "
+    `);
+  });
+
+  test('a terminal gets what fits; what people copy is never cut', () => {
+    expect(tableText(columns, rows, { style: noColor, width: 45 })).toMatchInlineSnapshot(`
+      "id      credits  note           path
+      job-1         5  a long note …  images…nd.png
+      job-22        ?                 a.png
+      "
+    `);
+  });
+
+  test('too narrow for a table: a block for each row', () => {
+    expect(tableText(columns, rows, { style: noColor, width: 20 })).toMatchInlineSnapshot(`
+      "id       job-1
+      credits  5
+      note     a long note that goes on
+      path     images/hero/at/the/end.png
+
+      id       job-22
+      credits  ?
+      path     a.png
+      "
+    `);
+  });
+
+  test('empty columns are left out, and no rows are no text', () => {
+    expect(tableText(columns, [['a', '', '', 'x']], { style: noColor })).toBe('id  path\na   x\n');
+    expect(tableText(columns, [], { style: noColor })).toBe('');
+  });
+
+  test('texts from elsewhere do nothing to a terminal or a build system', () => {
+    const text = tableText([{ title: 'id' }, { title: 'x' }], [['::error::\u001b[31m', 'a\n::b\tc']], {
+      style: noColor,
+    });
+    expect(text).toBe('id                    x\n\\x3a:error::\\x1b[31m  a\\n::b\\tc\n');
+  });
+
+  test('colours take no room', () => {
+    const style = makeStyle(true);
+    const coloured = tableText([{ title: 'a' }, { title: 'b' }], [[{ text: 'x', paint: style.red }, 'y']], { style });
+    expect(coloured.split('\n')[1]).toBe(`${style.red('x')}  y`);
+  });
+
+  test('whatever the texts are, a table fits or becomes blocks, and has no tabs', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.constantFrom('::stop::', '\t', '\u001b[1m'),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1 }),
+        fc.integer({ min: 10, max: 90 }),
+        (all, width) => {
+          const text = tableText(columns, all, { style: noColor, width });
+          expect(text).not.toContain('\t');
+          const [head = '', ...lines] = text.split('\n');
+          const isTable = columns.filter(({ title }) => head.includes(title)).length > 1;
+          if (isTable) for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function listen(options: SandboxOptions) {
+  const sandbox = createSandbox({ speed: Number.POSITIVE_INFINITY, ...options });
+  const listener = await sandbox.listen();
+  closers.push(() => sandbox.close());
+  return { sandbox, listener };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  closers.push(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+type Outcome =
+  | { type: 'answer'; status: number; announced: string | undefined; body: Buffer; complete: boolean }
+  | { type: 'error'; code: string | undefined };
+
+/** A plain request, so that what happens on the wire is seen. */
+function ask(url: string, options: { body?: object; key?: string; signal?: AbortSignal } = {}): Promise<Outcome> {
+  const { body, key, signal } = options;
+  return new Promise((resolve) => {
+    const request = httpRequest(
+      url,
+      {
+        method: body === undefined ? 'GET' : 'POST',
+        agent: false,
+        headers: {
+          authorization: 'Bearer sandbox_live_local',
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        ...(signal ? { signal } : {}),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', () => undefined);
+        response.on('close', () =>
+          resolve({
+            type: 'answer',
+            status: response.statusCode ?? 0,
+            announced: response.headers['content-length'],
+            body: Buffer.concat(chunks),
+            complete: response.complete,
+          }),
+        );
+      },
+    );
+    request.on('error', (error: NodeJS.ErrnoException) => resolve({ type: 'error', code: error.code }));
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const body = { prompt: 'a lamp', resolution: '1k' };
+
+describe('over a socket', () => {
+  test('a reset after booking: the money is gone, the same key brings the job', async () => {
+    const dataDir = folder();
+    const { sandbox, listener } = await listen({
+      dataDir,
+      faults: [{ on: 'create', do: { type: 'reset', booked: true } }],
+    });
+    const url = `${listener.url}/image-generations/create`;
+    expect(await ask(url, { body, key: 'k' })).toEqual({ type: 'error', code: 'ECONNRESET' });
+    const lines = readFileSync(join(dataDir, 'ledger.jsonl'), 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(sandbox.ledger());
+    expect(sandbox.ledger()).toMatchObject([{ key: 'k', credits: 2, balance: 998 }]);
+    const again = await ask(url, { body, key: 'k' });
+    expect(again).toMatchObject({ type: 'answer', status: 200 });
+    expect(sandbox.ledger()).toHaveLength(1);
+  });
+
+  test('a reset before booking costs nothing', async () => {
+    const { sandbox, listener } = await listen({ faults: [{ on: 'create', do: { type: 'reset' } }] });
+    const url = `${listener.url}/image-generations/create`;
+    expect(await ask(url, { body, key: 'k' })).toEqual({ type: 'error', code: 'ECONNRESET' });
+    expect(sandbox.ledger()).toEqual([]);
+    expect(await ask(url, { body, key: 'k' })).toMatchObject({ status: 200 });
+  });
+
+  test('a hang: the ledger is booked while nothing is answered; the key is free when the caller has gone', async () => {
+    const { sandbox, listener } = await listen({
+      faults: [
+        { on: 'create', match: 'booked', do: { type: 'hang', booked: true } },
+        { on: 'create', match: 'lost', do: { type: 'hang' } },
+      ],
+    });
+    const url = `${listener.url}/image-generations/create`;
+    const caller = new AbortController();
+    const booked = ask(url, { body: { prompt: 'booked' }, key: 'a', signal: caller.signal });
+    const lost = ask(url, { body: { prompt: 'lost' }, key: 'b', signal: caller.signal });
+    await expect.poll(() => sandbox.requests().length).toBe(2);
+    expect(sandbox.ledger()).toMatchObject([{ key: 'a' }]);
+    expect(await ask(url, { body: { prompt: 'booked' }, key: 'a' })).toMatchObject({ status: 200 });
+    expect(await ask(url, { body: { prompt: 'lost' }, key: 'b' })).toMatchObject({ status: 409 });
+    caller.abort();
+    await Promise.all([booked, lost]);
+    await expect
+      .poll(() => ask(url, { body: { prompt: 'lost' }, key: 'b' }))
+      .toMatchObject({ type: 'answer', status: 200 });
+    expect(sandbox.ledger().map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(sandbox.requests().filter(({ status }) => status === 0)).toHaveLength(2);
+  });
+
+  test('a file that is cut announces its whole length; the next request gets all of it', async () => {
+    const { sandbox, listener } = await listen({ faults: [{ on: 'file', do: { type: 'truncate', bytes: 1000 } }] });
+    const url = await firstOutput(listener.url);
+    const cut = await ask(url);
+    expect(cut).toMatchObject({ type: 'answer', status: 200, complete: false });
+    const whole = await ask(url);
+    if (cut.type !== 'answer' || whole.type !== 'answer') throw new Error('no answer');
+    expect(cut.body.length).toBe(1000);
+    expect(cut.announced).toBe(String(whole.body.length));
+    expect(whole.body.subarray(0, 1000).equals(cut.body)).toBe(true);
+    expect(whole.complete).toBe(true);
+    expect(
+      sandbox
+        .requests()
+        .slice(-2)
+        .map(({ status }) => status),
+    ).toEqual([200, 200]);
+  });
+
+  test('a slow file arrives whole', async () => {
+    const { listener } = await listen({ faults: [{ on: 'file', do: { type: 'slow', bytesPerSecond: 400_000 } }] });
+    const url = await firstOutput(listener.url);
+    const slow = await ask(url);
+    const whole = await ask(url);
+    expect(slow).toEqual(whole);
+    expect(slow).toMatchObject({ complete: true });
+  });
+
+  test('a body over the cap is answered, not cut off', async () => {
+    const { listener } = await listen({});
+    const large = { prompt: 'x'.repeat(11 * 1024 * 1024) };
+    const answer = await ask(`${listener.url}/image-generations/create`, { body: large });
+    expect(answer).toMatchObject({ type: 'answer', status: 413, complete: true });
+  });
+
+  test('closing ends connections that hang', async () => {
+    const { sandbox, listener } = await listen({ faults: [{ on: 'status', do: { type: 'hang' } }] });
+    const hanging = ask(`${listener.url}/image/status/x`);
+    await expect.poll(() => sandbox.requests().length).toBe(1);
+    await listener.close();
+    expect(await hanging).toMatchObject({ type: 'error' });
+  });
+
+  test('a port that is taken is an error', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise<void>((resolve) => taken.close(() => resolve())));
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const sandbox = createSandbox();
+    closers.push(() => sandbox.close());
+    await expect(sandbox.listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  async function firstOutput(base: string): Promise<string> {
+    const created = await ask(`${base}/image-generations/create`, { body });
+    if (created.type !== 'answer') throw new Error('no answer');
+    const { id } = JSON.parse(created.body.toString()).generation;
+    const status = await ask(`${base}/image/status/${id}`);
+    if (status.type !== 'answer') throw new Error('no answer');
+    return JSON.parse(status.body.toString()).data.outputUrl;
+  }
+});

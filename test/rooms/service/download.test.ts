@@ -1,0 +1,391 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Download } from '../../../src/contract/answer.ts';
+import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
+import { raw, serve, tcp } from './loopback.ts';
+
+const { signal } = new AbortController();
+
+afterEach(() => void vi.useRealTimers());
+
+function downloader(base: string, more: Partial<DownloaderOptions> = {}) {
+  const made = createDownloader({
+    baseUrl: `${base}/api/v1`,
+    redact: (text) => text,
+    requestTimeoutMs: 5000,
+    ...more,
+  });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+async function openOne(base: string, link = `${base}/a.png`): Promise<Download> {
+  const answer = await downloader(base).open(link, signal);
+  if (answer.is !== 'open') throw new Error(`${answer.is}: ${answer.message}`);
+  return answer.download;
+}
+
+async function readAll({ body }: Download, between: () => Promise<void> = async () => {}): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    await between();
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A reader that is behind: whatever the other side has sent has come, and its end too. */
+async function fallBehind(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('where links may lead', () => {
+  test('to the local service itself, without the key', async () => {
+    const { url, seen } = await serve((_request, response) => response.end('bytes'));
+    const download = await openOne(url);
+    expect([String(await readAll(download)), download.bytes]).toEqual(['bytes', 5]);
+    expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test('to another port of the very host of a local service, as a storage beside it has one', async () => {
+    const storage = await serve((_request, response) => response.end('stored'));
+    const { url } = await serve((_request, response) =>
+      response.writeHead(302, { location: `${storage.url}/b.png` }).end(),
+    );
+    expect(String(await readAll(await openOne(url, `${storage.url}/a.png`)))).toBe('stored');
+    // And at each hop.
+    expect(String(await readAll(await openOne(url)))).toBe('stored');
+    expect(storage.seen.map(({ url: path, headers }) => [path, headers.authorization])).toEqual([
+      ['/a.png', undefined],
+      ['/b.png', undefined],
+    ]);
+  });
+
+  test.each([
+    ['another name of this machine', 'http://localhost:9/x'],
+    ['another address of this machine', 'http://127.0.0.2:9/x'],
+    ['another address of this machine, https', 'https://127.0.0.2:9/x'],
+    ['an address of the cloud', 'http://169.254.169.254/latest'],
+    ['a private network', 'https://192.168.1.1/x'],
+    ['a number as address', 'https://2130706434/x'],
+    ['IPv6 loopback', 'https://[::1]/x'],
+    ['mapped IPv6', 'https://[::ffff:127.0.0.1]/x'],
+    ['plain http', 'http://1.1.1.1/x'],
+    ['a file', 'file:///etc/passwd'],
+    ['the own host, by another protocol', 'ftp://127.0.0.1/x'],
+    ['a login', 'https://user:pass@1.1.1.1/x'],
+    ['a login at the own host', 'http://user:pass@127.0.0.1:9/x'],
+    ['no URL', 'nonsense'],
+  ])('never to %s', async (_name, link) => {
+    const { url } = await serve((_request, response) => response.end());
+    const answer = await downloader(url).open(link, signal);
+    expect(answer).toMatchObject({ is: 'refused' });
+    expect(answer.is === 'refused' && answer.message).not.toContain('pass@');
+  });
+
+  test.each(['http://127.0.0.1:9/x', 'http://localhost:9/x', 'https://127.0.0.1:9/x'])(
+    'of a service elsewhere, not to %s',
+    async (link) => {
+      expect(await downloader('https://api.example').open(link, signal)).toMatchObject({ is: 'refused' });
+    },
+  );
+
+  test('a name is refused when one of its addresses is not public', async () => {
+    const asked: string[] = [];
+    const lookup = ((host: string, _options: unknown, done: (error: null, found: unknown) => void) => {
+      asked.push(host);
+      done(null, [
+        { address: '93.184.216.34', family: 4 },
+        { address: '10.0.0.7', family: 4 },
+      ]);
+    }) as unknown as NonNullable<DownloaderOptions['lookup']>;
+    const { url } = await serve((_request, response) =>
+      response.writeHead(302, { location: 'https://files.example/secret' }).end(),
+    );
+    const one = downloader(url, { lookup });
+    for (const link of ['https://files.example/secret', `${url}/redirects`]) {
+      expect(await one.open(link, signal)).toEqual({
+        is: 'refused',
+        message: 'the link https://files.example leads to an address that is not public',
+      });
+    }
+    expect(asked).toEqual(['files.example', 'files.example']);
+  });
+
+  test('a name that is not found just now may be found later', async () => {
+    const lookup = ((_host: string, _options: unknown, done: (error: Error) => void) => {
+      done(Object.assign(new Error('getaddrinfo EAI_AGAIN files.example'), { code: 'EAI_AGAIN' }));
+    }) as unknown as NonNullable<DownloaderOptions['lookup']>;
+    const answer = await downloader('https://api.example', { lookup }).open('https://files.example/x', signal);
+    expect(answer).toEqual({ is: 'unreachable', message: 'files.example: getaddrinfo EAI_AGAIN files.example' });
+  });
+});
+
+describe('redirects', () => {
+  test('into a private network are refused at that hop', async () => {
+    const { url, seen } = await serve((_request, response) =>
+      response.writeHead(302, { location: 'http://10.0.0.1/secret' }).end(),
+    );
+    expect(await downloader(url).open(`${url}/a`, signal)).toMatchObject({ is: 'refused' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each([
+    [3, 'open'],
+    [4, 'refused'],
+  ])('%i of them: %s', async (count, is) => {
+    const { url, seen } = await serve(({ url: path = '' }, response) => {
+      const left = Number(path.slice(1));
+      if (left === 0) response.end('here');
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    });
+    expect((await downloader(url).open(`${url}/${count}`, signal)).is).toBe(is);
+    expect(seen).toHaveLength(4);
+  });
+
+  test('to no URL', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(302, { location: 'http://' }).end());
+    expect(await downloader(url).open(`${url}/a`, signal)).toMatchObject({ is: 'refused' });
+  });
+});
+
+describe('answers', () => {
+  test.each([
+    [403, 'expired'],
+    [404, 'expired'],
+    [410, 'expired'],
+    [500, 'unreachable'],
+    [503, 'unreachable'],
+    [429, 'unreachable'],
+    [400, 'refused'],
+    [206, 'refused'],
+    [302, 'refused'],
+  ])('HTTP %i is %s', async (status, is) => {
+    const { url } = await serve((_request, response) => response.writeHead(status).end());
+    expect((await downloader(url).open(`${url}/a`, signal)).is).toBe(is);
+  });
+
+  test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
+    '%j only announces one',
+    async (announced) => {
+      const port = await raw(
+        `HTTP/1.1 ${announced}\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-type: image/png\r\n\r\nbytes`,
+      );
+      const download = await openOne(`http://127.0.0.1:${port}`);
+      expect([download.type, String(await readAll(download))]).toEqual(['image/png', 'bytes']);
+    },
+  );
+
+  test.each([
+    ['nobody listens', 'refused', (port: number) => `http://127.0.0.1:${port === 9 ? 8 : 9}/x`],
+    ['what answers is no server of HTTP', 'nonsense', undefined],
+    [
+      'it changes the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      undefined,
+    ],
+    ['it hangs up', '', undefined],
+  ])('%s: unreachable', async (_name, bytes, linkOf) => {
+    const port = await raw(bytes, { end: true });
+    const base = `http://127.0.0.1:${port}`;
+    expect(await downloader(base).open(linkOf?.(port) ?? `${base}/x`, signal)).toMatchObject({ is: 'unreachable' });
+  });
+});
+
+describe('a body', () => {
+  /** All at once, and then the end, while nobody reads. */
+  const size = 300_000;
+  const heads: [string, string, 'whole' | 'broken'][] = [
+    ['without a length', 'connection: close', 'whole'],
+    ['without a length and without a word about it', 'x-y: z', 'whole'],
+    ['with its length', `content-length: ${size}`, 'whole'],
+    ['with its length, and a connection that closes', `content-length: ${size}\r\nconnection: close`, 'whole'],
+    ['cut before its length', `content-length: ${size * 2}`, 'broken'],
+    [
+      'cut before its length, and a connection that closes',
+      `content-length: ${size * 2}\r\nconnection: close`,
+      'broken',
+    ],
+    ['in chunks, cut', 'transfer-encoding: chunked', 'broken'],
+    ['in chunks, cut, and a connection that closes', 'transfer-encoding: chunked\r\nconnection: close', 'broken'],
+  ];
+  for (const http of ['1.0', '1.1']) {
+    test.each(heads)(`%s ends while its reader is behind (HTTP/${http})`, async (_name, head, expected) => {
+      const isChunked = head.includes('chunked');
+      if (isChunked && http === '1.0') return;
+      const start = `HTTP/${http} 200 OK\r\ncontent-type: image/png\r\n${head}\r\n\r\n${isChunked ? `${size.toString(16)}\r\n` : ''}`;
+      const port = await raw(Buffer.concat([Buffer.from(start), Buffer.alloc(size, 'x')]), { end: true });
+      const download = await openOne(`http://127.0.0.1:${port}`);
+      await fallBehind();
+      const read = readAll(download, fallBehind);
+      if (expected === 'whole') expect((await read).length).toBe(size);
+      else await expect(read).rejects.toThrow();
+    });
+  }
+
+  test('a reset while its reader is behind ends it, one way or the other', async () => {
+    let reset = () => {};
+    const port = await tcp((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n');
+        // More than the system holds for a reader that is behind.
+        socket.write(Buffer.alloc(64 << 20));
+        reset = () => socket.resetAndDestroy();
+      });
+    });
+    const { body } = await openOne(`http://127.0.0.1:${port}`);
+    await fallBehind();
+    reset();
+    await fallBehind();
+    const read = async () => {
+      for await (const _chunk of body);
+    };
+    // Where a part of it was read already, the system tells an end: then the format of the file shows that it was cut.
+    await read().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+  });
+
+  test('ends at once where there is none', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(200, { 'content-length': 0 }).end());
+    const { body } = await openOne(url);
+    expect(await body[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('that is closed unread lets go of its connection', async () => {
+    const bytes = Buffer.alloc(1 << 22);
+    const { url } = await serve((_request, response) => response.end(bytes));
+    const one = downloader(url);
+    // More than there are connections: the next one would wait for ever.
+    for (let count = 0; count < 20; count += 1) {
+      const answer = await one.open(`${url}/${count}`, signal);
+      if (answer.is !== 'open') throw new Error(answer.is);
+      await answer.download.body[Symbol.asyncIterator]().return?.();
+    }
+  });
+
+  test('that was read to its end leaves its connection to the next one, also when it is closed then', async () => {
+    const { url, seen } = await serve((_request, response) => response.end(Buffer.alloc(1 << 20)));
+    const one = downloader(url);
+    for (let count = 0; count < 10; count += 1) {
+      const answer = await one.open(`${url}/${count}`, signal);
+      if (answer.is !== 'open') throw new Error(answer.is);
+      const chunks = answer.download.body[Symbol.asyncIterator]();
+      while ((await chunks.next()).done !== true);
+      await chunks.return?.();
+    }
+    expect(new Set(seen.map(({ port }) => port)).size).toBeLessThan(4);
+  });
+
+  test('its sender waits for a reader that is slow', async () => {
+    const length = 64 << 20;
+    const block = Buffer.alloc(1 << 16);
+    let sent = 0;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': length });
+      const push = () => {
+        while (sent < length) {
+          sent += block.length;
+          if (!response.write(block)) return void response.once('drain', push);
+        }
+        response.end();
+      };
+      push();
+    });
+    const { body } = await openOne(url);
+    let received = 0;
+    let mostAhead = 0;
+    for await (const chunk of body) {
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      mostAhead = Math.max(mostAhead, sent - received);
+      received += chunk.length;
+    }
+    expect(received).toBe(length);
+    // What the system's own buffers hold, and a few chunks.
+    expect(mostAhead).toBeLessThan(24 << 20);
+  });
+});
+
+describe('waiting', () => {
+  /** Sockets stay real; only what this program waits by is moved on by hand. */
+  const useOwnTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+  /** Requests as they come, answered when it is told. */
+  async function serveByHand() {
+    const waiting: ServerResponse[] = [];
+    let heard = () => {};
+    const { url } = await serve((_request, response) => {
+      waiting.push(response);
+      heard();
+    });
+    const until = async (count: number) => {
+      while (waiting.length < count) {
+        await new Promise<void>((resolve) => {
+          heard = resolve;
+        });
+      }
+    };
+    return { url, waiting, until };
+  }
+
+  test('for an answer to begin: no longer than --request-timeout', async () => {
+    useOwnTime();
+    const { url, waiting, until } = await serveByHand();
+    const one = downloader(url, { requestTimeoutMs: 7000 });
+    const first = one.open(`${url}/a`, signal);
+    await until(1);
+    vi.advanceTimersByTime(6999);
+    waiting[0]?.end('in time');
+    expect((await first).is).toBe('open');
+    const second = one.open(`${url}/b`, signal);
+    await until(2);
+    vi.advanceTimersByTime(7000);
+    const host = new URL(url).host;
+    expect(await second).toEqual({ is: 'unreachable', message: `${host}: no answer within 7 s` });
+  });
+
+  test('for a free connection is no waiting for an answer', async () => {
+    useOwnTime();
+    const { url, waiting, until } = await serveByHand();
+    const one = downloader(url, { requestTimeoutMs: 1000 });
+    const opening = Array.from({ length: 17 }, (_, index) => one.open(`${url}/${index}`, signal));
+    await until(16);
+    for (const response of waiting) response.writeHead(200).write('begun');
+    await Promise.all(opening.slice(0, 16));
+    vi.advanceTimersByTime(60_000);
+    waiting[0]?.end();
+    const [first] = await Promise.all(opening.slice(0, 1));
+    if (first?.is !== 'open') throw new Error(first?.is);
+    await readAll(first.download);
+    await until(17);
+    waiting[16]?.end('here');
+    expect((await opening[16])?.is).toBe('open');
+  });
+
+  test('an interruption ends it: before it was sent, before the answer, and within the body', async () => {
+    const { url, waiting, until } = await serveByHand();
+    const one = downloader(url);
+    const aborted = AbortSignal.abort(new Error('no more'));
+    expect(await one.open(url, aborted)).toMatchObject({
+      is: 'unreachable',
+      message: expect.stringContaining('no more'),
+    });
+    const before = new AbortController();
+    const unanswered = one.open(url, before.signal);
+    await until(1);
+    before.abort(new Error('not now'));
+    expect(await unanswered).toMatchObject({ is: 'unreachable', message: expect.stringContaining('not now') });
+    const within = new AbortController();
+    const opened = one.open(url, within.signal);
+    await until(2);
+    const closed = new Promise((resolve) => waiting[1]?.once('close', resolve));
+    waiting[1]?.writeHead(200).write('first');
+    const answer = await opened;
+    if (answer.is !== 'open') throw new Error(answer.is);
+    const chunks = answer.download.body[Symbol.asyncIterator]();
+    expect(String((await chunks.next()).value)).toBe('first');
+    const next = chunks.next();
+    within.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    await expect(chunks.next()).rejects.toThrow('enough');
+    await closed;
+  });
+});

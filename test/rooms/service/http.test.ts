@@ -1,0 +1,151 @@
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHttp, type HttpAnswer } from '../../../src/service/http.ts';
+import { raw, serve, tcp } from './loopback.ts';
+
+const redact = (text: string) => text;
+
+function open(baseUrl: string) {
+  const http = createHttp({ baseUrl: `${baseUrl}/api/v1`, token: 'acme_live_secret123', redact });
+  onTestFinished(() => http.close());
+  return http;
+}
+
+const create = (http: ReturnType<typeof open>, deadlineMs = 5000): Promise<HttpAnswer> =>
+  http.call({ method: 'POST', path: '/create', body: '{}', deadlineMs, freshConnection: true });
+
+describe('what is known of a request that got no answer', () => {
+  test('nobody listens: nothing was sent', async () => {
+    const port = await tcp(() => {});
+    const closed = await new Promise<number>((resolve) => {
+      const server = createTcpServer().listen(0, '127.0.0.1', () => {
+        const free = (server.address() as AddressInfo).port;
+        server.close(() => resolve(free));
+      });
+    });
+    expect(closed).not.toBe(port);
+    expect(await create(open(`http://127.0.0.1:${closed}`))).toMatchObject({ is: 'broken', sent: false });
+  });
+
+  test('reset inside the TLS handshake: nothing was sent', async () => {
+    const port = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await create(open(`https://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: false });
+  });
+
+  test('reset after the request: it may have been sent', async () => {
+    const port = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
+  });
+
+  test('what changes the protocol instead of answering: it may have been sent', async () => {
+    const port = await raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
+  });
+
+  test('what cannot be written was not sent, and harms nobody', async () => {
+    const http = createHttp({ baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key\nwith-a-line-break', redact });
+    expect(await create(http)).toMatchObject({ is: 'broken', sent: false });
+  });
+
+  test('given up before a connection stands: nothing was sent, and nothing will be', async () => {
+    let bytes = 0;
+    const port = await tcp((socket) => socket.on('data', (chunk: Buffer) => (bytes += chunk.length)));
+    // Nobody shakes hands there.
+    const http = open(`https://127.0.0.1:${port}`);
+    expect(await create(http, 100)).toMatchObject({ is: 'broken', sent: false });
+    const stop = new AbortController();
+    const call = http.call({ method: 'POST', path: '/x', body: 'secret', deadlineMs: 5000, signal: stop.signal });
+    stop.abort(new Error('enough'));
+    expect(await call).toEqual({ is: 'broken', sent: false, message: 'enough' });
+    await http.close();
+    expect(bytes).toBeLessThan(2000);
+  });
+
+  test('no answer in time: it may have been sent', async () => {
+    const port = await tcp(() => {});
+    const answer = await create(open(`http://127.0.0.1:${port}`), 100);
+    expect(answer).toMatchObject({ is: 'broken', sent: true });
+    expect(answer.is === 'broken' && answer.message).toContain('no answer within');
+  });
+
+  test('an answer that drips for ever: the deadline holds', async () => {
+    const port = await tcp((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+        const drip = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(drip));
+      });
+    });
+    expect(await create(open(`http://127.0.0.1:${port}`), 200)).toMatchObject({ is: 'broken', sent: true });
+  });
+
+  test.each([
+    ['as long as they may be', 8 << 20, 'answer'],
+    ['longer by a byte', (8 << 20) + 1, 'broken'],
+  ])('answers %s', async (_name, bytes, is) => {
+    const { url } = await serve((_request, response) => response.end(Buffer.alloc(bytes, ' ')));
+    expect((await create(open(url))).is).toBe(is);
+  });
+
+  test('an answer without end is cut off', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(1 << 20, 'x');
+      const push = () => {
+        while (response.writable && response.write(chunk)) {
+          // until the client is full or gone
+        }
+      };
+      response.on('drain', push);
+      push();
+    });
+    expect(await create(open(url))).toMatchObject({ is: 'broken', sent: true });
+  });
+});
+
+describe('how requests travel', () => {
+  test('"100 Continue", which nobody asked for, leaves open whether it was accepted', async () => {
+    const port = await raw('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 8\r\n\r\n{"a": 1}');
+    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
+  });
+
+  test.each(['102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
+    '%j only announces an answer',
+    async (announced) => {
+      const port = await raw(
+        `HTTP/1.1 ${announced}\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 8\r\nretry-after: 3\r\n\r\n{"a": 1}`,
+      );
+      expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({
+        is: 'answer',
+        status: 201,
+        headers: { 'retry-after': '3' },
+        json: { a: 1 },
+      });
+    },
+  );
+
+  test.each([
+    ['with a mark of byte order', '\ufeff{"a":"ü"}', { a: 'ü' }],
+    ['without a length, on a connection that closes at once', '{"a":"ü"}', { a: 'ü' }],
+    ['that is no JSON', '<html>', undefined],
+  ])('an answer %s', async (_name, text, json) => {
+    const port = await raw(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${text}`, { end: true });
+    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'answer', status: 200, json });
+  });
+
+  test('a create has a connection of its own, looks share a few', async () => {
+    const { url, seen } = await serve((_request, response) => response.end('{}'));
+    const http = open(url);
+    for (let count = 0; count < 3; count += 1) await create(http);
+    expect(new Set(seen.map(({ port }) => port)).size).toBe(3);
+    for (let count = 0; count < 20; count += 1) await http.call({ method: 'GET', path: '/status', deadlineMs: 5000 });
+    expect(new Set(seen.slice(3).map(({ port }) => port)).size).toBeLessThan(4);
+  });
+
+  test('a redirect is an answer, never followed', async () => {
+    const other = await serve((_request, response) => response.end('{}'));
+    const { url } = await serve((_request, response) => response.writeHead(307, { location: `${other.url}/` }).end());
+    expect(await create(open(url))).toMatchObject({ is: 'answer', status: 307 });
+    expect(other.seen).toEqual([]);
+  });
+});

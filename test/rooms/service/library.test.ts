@@ -1,0 +1,356 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/service/library.ts';
+import { key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
+
+const always = (reply: Reply): Promise<Scripted> => serveScript(() => reply);
+const drop: Reply = (response) => response.destroy();
+
+async function failure(work: Promise<unknown>): Promise<ServiceError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${String(error)}`);
+  return error;
+}
+
+describe('why a call came to nothing', () => {
+  it.each<[string, Reply, string, number | undefined]>([
+    ['401', refusal(401), 'auth', 401],
+    ['403', refusal(403), 'auth', 403],
+    ['400', refusal(400), 'refused', 400],
+    ['404', refusal(404), 'refused', 404],
+    ['429', refusal(429), 'unreachable', 429],
+    ['500', refusal(500), 'unreachable', 500],
+    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' } }, 'unreachable', 302],
+    ['a page', { text: '<html>' }, 'unusable', 200],
+    ['half of an answer', { text: '{"success":tr' }, 'unusable', 200],
+    ['success that is none', { json: { success: false, message: 'no' } }, 'refused', 200],
+    ['a connection that breaks', drop, 'unreachable', undefined],
+    ['an answer that never comes', () => {}, 'unreachable', undefined],
+  ])('%s', async (_name, reply, why, status) => {
+    const { library } = await always(reply);
+    const error = await failure(library.accounts());
+    expect([error.why, error.status]).toEqual([why, status]);
+    expect(error.message).not.toContain(key);
+    expect(error.message).not.toBe('');
+  });
+
+  it('an answer without end is given up', async () => {
+    const { library } = await always((response) => {
+      response.writeHead(200);
+      const piece = Buffer.alloc(1 << 20, ' ');
+      const push = () => {
+        while (response.writable && response.write(piece)) {
+          // until the client is full or gone
+        }
+      };
+      response.on('drain', push);
+      push();
+    });
+    expect((await failure(library.catalog())).why).toBe('unreachable');
+  });
+});
+
+describe('tables', () => {
+  it('voices, without those that cannot be read', async () => {
+    const aria = { id: 'Aria', label: 'Aria', description: 'Warm', gender: 'female', accent: 'american' };
+    const voices = [
+      { ...aria, previewUrl: 'https://a.example/a.mp3' },
+      { ...aria, id: 'B', previewUrl: null },
+      { id: 7 },
+      null,
+      'x',
+    ];
+    const { library, names } = await always({ json: { success: true, voices } });
+    expect(await library.voices()).toEqual([
+      { ...aria, previewUrl: 'https://a.example/a.mp3' },
+      { ...aria, id: 'B' },
+    ]);
+    expect(names()).toEqual(['GET /voiceovers/voices']);
+  });
+
+  it('accounts', async () => {
+    const data = [
+      { id: 'a1', provider: 'google', accountName: 'A', accountUsername: 'a', expiresAt: '2026-12-01T00:00:00Z' },
+      { provider: 'x' },
+    ];
+    const { library } = await always({ json: { success: true, data } });
+    expect(await library.accounts()).toEqual([
+      { id: 'a1', provider: 'google', name: 'A', username: 'a', expiresAt: '2026-12-01T00:00:00Z' },
+    ]);
+  });
+
+  const alpha = { model: 'alpha-2', kind: 'image', credits: 3 };
+  it.each<[string, unknown, object[]]>([
+    ['a list', [{ key: 'alpha-2', kind: 'image', credits: 3 }], [alpha]],
+    ['a list in data', { data: [{ id: 'alpha-2', type: 'IMAGE', cost: 3 }] }, [alpha]],
+    [
+      'lists by kind',
+      { success: true, data: { image: [{ name: 'alpha-2', price: 3 }], music: [{ key: 'auto' }] } },
+      [alpha, { model: 'auto', kind: 'music' }],
+    ],
+    ['groups', { catalog: [{ id: 'image', name: 'Images', models: [{ key: 'alpha-2', credits: 3 }] }] }, [alpha]],
+    [
+      'odd prices',
+      [
+        { key: 'a', credits: '3' },
+        { key: 'b', credits: -1 },
+        { key: 'c', credits: 0.5 },
+        { key: 'd', credits: 4, per: 'second' },
+        { key: 'e', credits: 2, per: 'job' },
+      ],
+      [{ model: 'a' }, { model: 'b' }, { model: 'c', credits: 0.5 }, { model: 'd' }, { model: 'e', credits: 2 }],
+    ],
+    ['nothing that is a model', { data: [[[[1]]], 'x', { success: true }] }, []],
+    [
+      'names of every object',
+      JSON.parse('{"__proto__":[{"key":"a"}],"constructor":{"key":"b"}}'),
+      [{ model: 'a', kind: '__proto__' }],
+    ],
+  ])('the catalog as %s', async (_name, json, models) => {
+    const { library } = await always({ json });
+    expect(await library.catalog()).toEqual(models);
+  });
+
+  it.each([null, 7, 'x', [], {}, { voices: {} }, { data: { data: {} } }])(
+    'an answer of another shape: %j',
+    async (json) => {
+      const { library } = await always({ json });
+      expect([await library.voices(), await library.accounts(), await library.catalog()]).toEqual([[], [], []]);
+    },
+  );
+});
+
+describe('jobs', () => {
+  const item = (id: string) => ({ id, status: 'COMPLETED', prompt: 'x' });
+  const page = (ids: string[], pagination?: object): Reply => ({
+    json: { success: true, generations: ids.map(item), ...(pagination && { pagination }) },
+  });
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `j${from + index}`);
+
+  it('every page as far as it takes', async () => {
+    const { library, calls } = await serveScript(({ query }) => {
+      const start = (Number(query.get('page')) - 1) * 100;
+      return page(range(start, start + 100), { hasNextPage: true });
+    });
+    const jobs = await library.jobs('video', { limit: 250 });
+    expect(jobs.map(({ jobId }) => jobId)).toEqual(range(0, 250));
+    expect(calls.map(({ query }) => query.toString())).toEqual([
+      'page=1&limit=100',
+      'page=2&limit=100',
+      'page=3&limit=100',
+    ]);
+  });
+
+  it('asks for no more than is wanted', async () => {
+    const { library, calls } = await always(page(range(0, 5), { hasNextPage: true }));
+    expect(await library.jobs('video', { limit: 5 })).toHaveLength(5);
+    expect(calls.map(({ query }) => query.get('limit'))).toEqual(['5']);
+    expect(await library.jobs('video', { limit: 0 })).toEqual([]);
+    expect(calls).toHaveLength(1);
+  });
+
+  it.each<[string, object | undefined, number]>([
+    ['that says there is more, for ever', { hasNextPage: true }, 2],
+    ['that says nothing', undefined, 2],
+    ['that says there is one page', { totalPages: 1 }, 1],
+    ['that says it is the last one', { hasNextPage: false, totalPages: 9 }, 1],
+  ])('the same page again and again, %s', async (_name, pagination, requests) => {
+    const { library, calls } = await always(page(range(0, 3), pagination));
+    expect(await library.jobs('voiceover', { limit: 1000 })).toHaveLength(3);
+    expect(calls).toHaveLength(requests);
+  });
+
+  it('pages without end come to one', async () => {
+    let count = 0;
+    const { library, calls } = await serveScript(() => {
+      count += 1;
+      return page([`j${count}`], { hasNextPage: true });
+    });
+    expect(await library.jobs('video', { limit: 1_000_000 })).toHaveLength(200);
+    expect(calls).toHaveLength(200);
+  });
+
+  it('a job that moved onto the next page is listed once', async () => {
+    const { library } = await serveScript(({ query }) =>
+      query.get('page') === '1' ? page(['a', 'b'], { hasNextPage: true }) : page(['b', 'c'], { hasNextPage: false }),
+    );
+    expect((await library.jobs('video', { limit: 9 })).map(({ jobId }) => jobId)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('a list that refuses our length of a page gives its own', async () => {
+    const { library, calls } = await serveScript(({ query }) =>
+      query.has('limit') ? refusal(400) : page(['a'], { hasNextPage: false }),
+    );
+    expect(await library.jobs('voiceover', { limit: 50 })).toHaveLength(1);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('what an item tells', async () => {
+    const video = {
+      id: 'v1',
+      status: 'FAILED',
+      createdAt: '2026-01-01T00:00:00Z',
+      model: 'motion-2',
+      prompt: 'x'.repeat(5000),
+      creditsUsed: 20,
+      error: 'moderated',
+      outputAsset: { id: 'a', url: 'https://a.example/v.mp4' },
+    };
+    const { library } = await always({
+      json: {
+        generations: [
+          video,
+          { id: '../x y' },
+          { status: 'QUEUED' },
+          null,
+          [],
+          { id: 'v2', creditsUsed: -1, status: 7 },
+        ],
+      },
+    });
+    const [first, ...others] = await library.jobs('video', { limit: 10 });
+    expect(first).toEqual({
+      kind: 'video',
+      jobId: 'v1',
+      status: 'FAILED',
+      createdAt: '2026-01-01T00:00:00Z',
+      model: 'motion-2',
+      prompt: 'x'.repeat(2000),
+      credits: 20,
+      error: 'moderated',
+      url: 'https://a.example/v.mp4',
+      // To be compared, not to be shown: uncut.
+      echoes: { model: 'motion-2', prompt: 'x'.repeat(5000) },
+    });
+    expect(others).toEqual([{ kind: 'video', jobId: 'v2', status: 'unknown', echoes: {} }]);
+  });
+
+  it('thumbnails have a record beside their job', async () => {
+    const data = [{ id: 'r1', jobId: 'j1', title: 'T', status: 'COMPLETED', image: 'https://a.example/t.png' }];
+    const { library, names } = await always({ json: { success: true, data } });
+    expect(await library.jobs('thumbnail', { limit: 10 })).toEqual([
+      {
+        kind: 'thumbnail',
+        jobId: 'j1',
+        recordId: 'r1',
+        status: 'COMPLETED',
+        prompt: 'T',
+        url: 'https://a.example/t.png',
+        echoes: { title: 'T' },
+      },
+    ]);
+    expect(names()).toEqual(['GET /thumbnails']);
+  });
+
+  it('kinds without a list are not asked for', async () => {
+    const { library, calls } = await always({ json: {} });
+    for (const kind of ['image', 'music', 'influencer', 'upload', 'post']) {
+      expect(await library.jobs(kind, { limit: 10 })).toEqual([]);
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it.each([null, [], { generations: {} }, { data: [] }])('an answer without the list: %j', async (json) => {
+    const { library } = await always({ json });
+    expect((await failure(library.jobs('video', { limit: 10 }))).why).toBe('unusable');
+  });
+
+  it('a clipping as it stands, or gone', async () => {
+    const { library, names } = await serveScript((_call, count) =>
+      count === 1 ? { json: { success: true, data: { id: 'c/1', status: 'PROCESSING' } } } : refusal(404),
+    );
+    expect(await library.clipping('c/1')).toEqual({ kind: 'clipping', jobId: 'c/1', status: 'PROCESSING', echoes: {} });
+    expect(await library.clipping('c/1')).toBeUndefined();
+    expect(names()).toEqual(['GET /clippings/c%2F1', 'GET /clippings/c%2F1']);
+  });
+});
+
+describe('removal', () => {
+  it.each<[string, { jobId: string; recordId?: string }, string]>([
+    ['music', { jobId: 'm1' }, 'DELETE /music-generations/m1'],
+    ['clipping', { jobId: 'c1' }, 'DELETE /clippings/c1'],
+    ['thumbnail', { jobId: 'j1', recordId: 'r1' }, 'DELETE /thumbnails/r1'],
+    ['thumbnail', { jobId: 'j1' }, 'DELETE /thumbnails/j1'],
+    ['music', { jobId: 'a/b$&?x=1' }, 'DELETE /music-generations/a%2Fb%24%26%3Fx%3D1'],
+  ])('of %s %j', async (kind, ids, call) => {
+    const { library, names } = await always({ json: { success: true, message: 'gone' } });
+    expect(await library.removeJob(kind, ids)).toBe('removed');
+    expect(names()).toEqual([call]);
+  });
+
+  it.each<[number, string]>([
+    [404, 'gone'],
+    [410, 'gone'],
+    [204, 'removed'],
+  ])('%i means %s', async (status, outcome) => {
+    const { library } = await always(status === 204 ? { status } : refusal(status));
+    expect(await library.removeJob('music', { jobId: 'm1' })).toBe(outcome);
+  });
+
+  it.each<[Reply, string]>([
+    [refusal(401), 'auth'],
+    [refusal(500), 'unreachable'],
+    [drop, 'unreachable'],
+    [{ text: '<html>' }, 'unusable'],
+    [{ json: { success: false, message: 'in use' } }, 'refused'],
+  ])('what is not sure is an error, and not tried again (%#)', async (reply, why) => {
+    const { library, calls } = await always(reply);
+    expect((await failure(library.removeJob('music', { jobId: 'm1' }))).why).toBe(why);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('never of anything but an id of a kind that can be removed', async () => {
+    const { library, calls } = await always({ json: {} });
+    await expect(library.removeJob('video', { jobId: 'v1' })).rejects.toThrow('internal error');
+    await expect(library.removeJob('music', { jobId: '..' })).rejects.toThrow('internal error');
+    await expect(library.removeJob('constructor', { jobId: 'x' })).rejects.toThrow('internal error');
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const document = { openapi: '3.1.0', paths: {} };
+
+  it('below the base', async () => {
+    const { library, names } = await always({ json: document });
+    expect(await library.document()).toEqual(document);
+    expect(names()).toEqual(['GET /openapi.json']);
+  });
+
+  it.each<[string, Reply]>([
+    ['is not there', refusal(404)],
+    ['is a page', { text: '<html>' }],
+    ['is something else', { json: { success: true } }],
+    ['is broken just now', refusal(500)],
+  ])('at the root of the host, where the first one %s', async (_name, reply) => {
+    const { library, names } = await serveScript(({ name }) =>
+      name === 'GET //api-docs/openapi.json' ? { json: document } : reply,
+    );
+    expect(await library.document()).toEqual(document);
+    expect(names()).toEqual(['GET /openapi.json', 'GET //api-docs/openapi.json']);
+  });
+
+  it('a refused key, or a host that is not there, is not asked twice', async () => {
+    const refused = await always(refusal(401));
+    expect((await failure(refused.library.document())).why).toBe('auth');
+    const broken = await always(drop);
+    expect((await failure(broken.library.document())).why).toBe('unreachable');
+    expect([refused.calls.length, broken.calls.length]).toEqual([1, 1]);
+  });
+
+  it('none anywhere', async () => {
+    const { library } = await always({ json: { paths: [] } });
+    expect((await failure(library.document())).why).toBe('unusable');
+  });
+});
+
+it('the key goes with each call, and how far the clocks differ is told', async () => {
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const { library, calls } = await always({ json: { success: true, data: [] }, headers: { date } });
+  const { skewMs = 0, latencyMs } = await library.ping();
+  expect(Math.round(skewMs / 60_000)).toBe(60);
+  expect(latencyMs).toBeGreaterThan(0);
+  expect(calls[0]?.headers.authorization).toBe(`Bearer ${key}`);
+});

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createDownloader } from '../../../src/service/download.ts';
+import { createHttp } from '../../../src/service/http.ts';
+import { command, temporaryFolder } from '../../rig/command.ts';
+
+const redact = (text: string) => text;
+const key = 'acme_live_secret123456';
+/** Makes certificates. Where it is not installed, these tests are skipped. */
+const openssl = ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'].find(existsSync);
+
+interface Encrypted {
+  port: number;
+  folder: string;
+  certificate: string;
+  /** As they were read; empty while nobody got through. */
+  requests: string[];
+  connections: () => number;
+}
+
+/** A service behind TLS, with a certificate of its own that says it is at `name`. */
+async function encrypted(
+  name: string,
+  answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end('{}'),
+): Promise<Encrypted> {
+  const { path: folder, remove } = temporaryFolder();
+  const [keyFile, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=x'];
+  const files = ['-keyout', keyFile, '-out', certificate];
+  execFileSync(openssl ?? '', ['req', '-x509', ...made, '-addext', `subjectAltName=${name}`, ...files], {
+    stdio: 'ignore',
+  });
+  const requests: string[] = [];
+  let connections = 0;
+  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificate) }, (request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? 'no key'}`);
+    request.resume().on('end', () => answer(request, response));
+  });
+  server.on('connection', () => (connections += 1));
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+    remove();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, folder, certificate, requests, connections: () => connections };
+}
+
+describe.skipIf(openssl === undefined)('a certificate', () => {
+  test('that nobody vouches for: a create is not sent, and no byte of the key leaves', async () => {
+    const { port, requests, connections } = await encrypted('IP:127.0.0.1');
+    const http = createHttp({ baseUrl: `https://127.0.0.1:${port}/api/v1`, token: key, redact });
+    onTestFinished(() => http.close());
+    for (const freshConnection of [true, false]) {
+      const call = { method: 'POST', path: '/create', body: '{}', deadlineMs: 5000, freshConnection } as const;
+      expect(await http.call(call)).toEqual({
+        is: 'broken',
+        sent: false,
+        message: expect.stringMatching(/self.signed certificate/),
+      });
+    }
+    expect([connections(), requests]).toEqual([2, []]);
+  });
+
+  test('that nobody vouches for: nothing is fetched', async () => {
+    const { port, requests } = await encrypted('IP:127.0.0.1');
+    const base = `https://127.0.0.1:${port}`;
+    const downloader = createDownloader({ baseUrl: `${base}/api/v1`, redact, requestTimeoutMs: 5000 });
+    onTestFinished(() => downloader.close());
+    expect(await downloader.open(`${base}/a.png`, new AbortController().signal)).toMatchObject({
+      is: 'unreachable',
+      message: expect.stringMatching(/self.signed certificate/),
+    });
+    expect(requests).toEqual([]);
+  });
+
+  const manifest = `version: 1
+name: encrypted
+prices: { image: 1 }
+tasks:
+  pic: { kind: image, foreach: [a, b, c], with: { prompt: "{{row}}" }, save: "out/{{row}}" }
+`;
+  const picture = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
+    'base64',
+  );
+
+  test('that is right: all goes over it, and the key to the service alone', async () => {
+    let jobs = 0;
+    const { port, folder, certificate, requests } = await encrypted('IP:127.0.0.1', ({ url = '' }, response) => {
+      const job = { id: url.split('/').at(-1), status: 'COMPLETED', outputUrl: `https://127.0.0.1:${port}/files/a` };
+      if (url.startsWith('/files/')) response.end(picture);
+      else if (url.endsWith('/create')) {
+        jobs += 1;
+        response.end(JSON.stringify({ success: true, generation: { id: `job${jobs}` }, creditsDeducted: 1 }));
+      } else response.end(JSON.stringify({ success: true, data: job }));
+    });
+    writeFileSync(join(folder, 'campaign.yaml'), manifest);
+    const done = await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
+      cwd: folder,
+      env: {
+        MEDIABATCH_BASE_URL: `https://127.0.0.1:${port}/api/v1`,
+        MEDIABATCH_API_KEY: key,
+        NODE_EXTRA_CA_CERTS: certificate,
+      },
+    });
+    expect(done.code, done.err).toBe(0);
+    expect(jobs).toBe(3);
+    expect(requests.filter((line) => line.startsWith('GET /files/'))).toEqual(Array(3).fill('GET /files/a no key'));
+    expect(requests.filter((line) => line.endsWith(`Bearer ${key}`)).length).toBeGreaterThanOrEqual(6);
+  }, 120_000);
+});
+
+test('what speaks no TLS at all gets no byte of a request', async () => {
+  let seen = '';
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      seen += bytes.toString('latin1');
+      socket.end('HTTP/1.1 200 OK\r\n\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const http = createHttp({ baseUrl: `https://127.0.0.1:${port}/api/v1`, token: key, redact });
+  const call = { method: 'POST', path: '/create', body: '{"prompt":"x"}', deadlineMs: 5000 } as const;
+  expect(await http.call(call)).toMatchObject({ is: 'broken', sent: false });
+  await http.close();
+  expect(seen).not.toContain('prompt');
+  expect(seen).not.toContain(key);
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import type { JobEnd } from '../../../src/contract/answer.ts';
+import type { Http, HttpAnswer, HttpCall } from '../../../src/service/http.ts';
+import { Poller } from '../../../src/service/polling/poller.ts';
+import { watchJob } from '../../../src/service/watch.ts';
+import { VirtualClock } from '../../rig/virtual-clock.ts';
+
+const answer = (status: number, json: unknown, headers: Record<string, string> = {}): HttpAnswer =>
+  ({ is: 'answer', status, headers, json }) as HttpAnswer;
+const job = (status: string, more: object = {}) => answer(200, { success: true, data: { id: 'j1', status, ...more } });
+const done = job('COMPLETED', { outputUrl: 'https://files.example/j1' });
+const broken: HttpAnswer = { is: 'broken', sent: true, message: 'ECONNRESET' };
+
+/** Watches one job whose status calls get these answers in turn, the last one for ever. No time passes outside. */
+async function watch(
+  replies: HttpAnswer[],
+  options: { patienceMs?: number; fresh?: boolean; abortAtMs?: number; kind?: string; timeoutMs?: number } = {},
+) {
+  const clock = new VirtualClock();
+  const startedAt = clock.now();
+  const polls: number[] = [];
+  const statuses: string[] = [];
+  const notices: string[] = [];
+  const paths = new Set<string>();
+  const http: Http = {
+    async call({ path }: HttpCall) {
+      paths.add(path);
+      polls.push(clock.now() - startedAt);
+      return replies[Math.min(polls.length, replies.length) - 1] ?? broken;
+    },
+    close: async () => {},
+  };
+  const controller = new AbortController();
+  if (options.abortAtMs !== undefined) void clock.sleep(options.abortAtMs).then(() => controller.abort());
+  const end: JobEnd = await clock.run(
+    watchJob(
+      { kind: options.kind ?? 'image', jobId: 'j1' },
+      {
+        clock,
+        poller: new Poller({ http, clock, deadlineMs: 1000 }),
+        health: { failures: 0, countAgainAt: 0 },
+        patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
+        redact: (text) => text.replaceAll('secret', '[key]'),
+      },
+      {
+        signal: controller.signal,
+        fresh: options.fresh ?? true,
+        ...(options.timeoutMs !== undefined && { patienceMs: options.timeoutMs }),
+        onStatus: (status) => statuses.push(status),
+        notice: (text) => notices.push(text),
+      },
+    ),
+  );
+  return { end, polls, statuses, notices, paths, elapsedMs: clock.now() - startedAt };
+}
+
+describe('watching a job', () => {
+  test('from queued to its link', async () => {
+    const { end, statuses, paths } = await watch([job('QUEUED'), job('PROCESSING'), job('PROCESSING'), done]);
+    expect(end).toEqual({
+      is: 'completed',
+      result: { values: { url: 'https://files.example/j1' }, files: ['https://files.example/j1'] },
+    });
+    expect(statuses).toEqual(['QUEUED', 'PROCESSING', 'COMPLETED']);
+    expect([...paths]).toEqual(['/image/status/j1']);
+  });
+
+  test('what the service says of it is told up to a length, whole without the key', async () => {
+    const long = 'x'.repeat(495) + 'secret'.repeat(900);
+    const { end, statuses, notices } = await watch([job(long), job('FAILED', { error: long })]);
+    expect(end).toEqual({ is: 'failed', error: `${'x'.repeat(495)}[key]` });
+    expect(statuses[0]).toBe('x'.repeat(60));
+    expect(notices).toEqual([expect.stringContaining(`“${'x'.repeat(60)}”`)]);
+  });
+
+  test('a job that runs for long is looked at every few seconds, never in a busy loop', async () => {
+    const { polls } = await watch([job('PROCESSING')], { patienceMs: 600_000 });
+    const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
+    // The first of its kind is looked at more often at first, to find out how long such jobs take.
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
+    expect(Math.min(...gaps.slice(12))).toBeGreaterThanOrEqual(1000);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(60_000);
+  });
+
+  test('a job from an earlier run is looked at at once', async () => {
+    expect((await watch([done], { fresh: false })).polls).toEqual([0]);
+  });
+
+  test('patience ends the watching, not the job', async () => {
+    const { end } = await watch([job('PROCESSING')], { patienceMs: 60_000 });
+    expect(end).toMatchObject({ is: 'unwatched', because: 'patience' });
+  });
+
+  test('the timeout of a task ends it sooner, and says so', async () => {
+    const { end, elapsedMs } = await watch([job('PROCESSING')], { patienceMs: 600_000, timeoutMs: 20_000 });
+    expect(end).toMatchObject({ is: 'unwatched', because: 'patience', error: expect.stringContaining('`timeout`') });
+    expect(elapsedMs).toBeLessThan(60_000);
+  });
+
+  test('a failed sync of a clipping is tried at the other address, too', async () => {
+    const failed = answer(500, { success: false, message: 'provider sync failed' });
+    const clips = [{ id: 'c', order: 0, outputAsset: { url: 'https://files.example/c' } }];
+    const { end, paths } = await watch([failed, job('COMPLETED', { clips })], { kind: 'clipping' });
+    expect(end).toMatchObject({ is: 'completed', result: { parts: 1 } });
+    expect([...paths]).toEqual(['/clippings/status/j1', '/clippings/refresh/j1']);
+  });
+
+  test('a clipping that is completed without clips is asked about again, and then gave nothing', async () => {
+    const { end, polls } = await watch([job('COMPLETED', { clips: [] })], { kind: 'clipping' });
+    expect(end).toEqual({ is: 'completed', result: { values: {}, files: [], parts: 0 } });
+    expect(polls.length).toBeGreaterThan(3);
+  });
+
+  test('an interruption ends it within the same moment', async () => {
+    const { end, elapsedMs } = await watch([job('PROCESSING')], { abortAtMs: 5000 });
+    expect(end).toMatchObject({ is: 'unwatched', because: 'signal' });
+    expect(elapsedMs).toBe(5000);
+  });
+
+  test('404 is waited out for half a minute, then the job counts as lost', async () => {
+    const missing = answer(404, { success: false, error: 'not found', code: 'x', message: 'not found' });
+    expect((await watch([missing, missing, done])).end.is).toBe('completed');
+    const { end, elapsedMs } = await watch([missing]);
+    expect(end.is).toBe('lost');
+    expect(elapsedMs).toBeGreaterThanOrEqual(30_000);
+    expect(elapsedMs).toBeLessThan(60_000);
+  });
+
+  test.each<[string, HttpAnswer]>([
+    ['a broken wire', broken],
+    ['a server error', answer(500, { success: false })],
+    ['somebody else’s page', answer(200, undefined)],
+    ['a redirect', answer(302, undefined)],
+    ['an answer without a status', answer(200, { success: true, data: {} })],
+    [
+      'the status of another job',
+      answer(200, { success: true, data: { id: 'other', status: 'COMPLETED', outputUrl: 'https://x' } }),
+    ],
+  ])('%s for ever: the host is given up after a bounded number of looks', async (_name, reply) => {
+    const { end, polls } = await watch([reply]);
+    expect(end).toMatchObject({ is: 'unwatched', because: 'unreachable' });
+    expect(polls.length).toBeLessThanOrEqual(20);
+    expect((await watch([reply, reply, reply, done])).end.is).toBe('completed');
+  });
+
+  test('429 is waited out as long as it is asked for, within limits, and never counts as a failure', async () => {
+    const busy = (seconds: string) => answer(429, { success: false }, { 'retry-after': seconds });
+    const { end, polls } = await watch([...Array.from({ length: 30 }, () => busy('20')), done]);
+    expect(end.is).toBe('completed');
+    expect((polls[1] ?? 0) - (polls[0] ?? 0)).toBeGreaterThanOrEqual(20_000);
+    const far = await watch([busy('999999999'), done]);
+    expect((far.polls[1] ?? 0) - (far.polls[0] ?? 0)).toBeLessThanOrEqual(150_000);
+  });
+
+  test('a refused credential ends it', async () => {
+    expect((await watch([answer(401, { success: false })])).end).toMatchObject({ is: 'unwatched', because: 'auth' });
+  });
+
+  test('an unknown word is said once and waited out', async () => {
+    const { end, notices } = await watch([job('RENDERING'), job('RENDERING'), job('RENDERING'), done]);
+    expect(end.is).toBe('completed');
+    expect(notices).toHaveLength(1);
+  });
+
+  test('COMPLETED without a link is asked about again, and never taken for success', async () => {
+    expect((await watch([job('COMPLETED'), done])).end.is).toBe('completed');
+    expect((await watch([job('COMPLETED')])).end.is).toBe('unwatched');
+  });
+
+  test('a failure carries its reason, without the key and not without end', async () => {
+    const { end } = await watch([job('FAILED', { error: `secret ${'x'.repeat(5000)}` })]);
+    expect(end.is).toBe('failed');
+    if (end.is === 'failed') expect(end.error).toMatch(/^\[key\] x{100,494}$/);
+  });
+});
