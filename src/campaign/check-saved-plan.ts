@@ -1,4 +1,3 @@
-import type { PlanCommandOptions } from '../cli/apply-options.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
@@ -7,7 +6,7 @@ import { advise, type Call, call } from '../plan/advice.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { safeText } from '../report/safe-text.ts';
-import { digestOfSteps, lastGenerationOf, type SavedPlan } from './saved-plan.ts';
+import { digestOfSteps, lastGenerationOf, type SavedPlan, type SettledOptions } from './saved-plan.ts';
 
 /**
  * What the selections of a saved plan came to when it was made. Asked once more they may name other steps – what had
@@ -100,7 +99,7 @@ export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
 }
 
 /** What `apply` may not be told again: the plan was made with it. */
-export function refuseReplanning(saved: SavedPlan, options: PlanCommandOptions & { dryRun?: boolean }): void {
+export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
   const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
   const settled = {
     '--dry-run': dryRun,

@@ -1,12 +1,10 @@
-import type { Terminal } from '../cli/terminal.ts';
-import { collectVars } from '../cli/vars.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Environment, requireAccess } from './environment.ts';
-import { type LoadedManifest, loadManifest, showDiagnostics } from './load.ts';
+import { requireAccess } from './environment.ts';
+import { type LoadedManifest, loadManifest } from './load-manifest.ts';
 import type { Asked } from './manifest-inputs.ts';
-import type { CampaignPaths } from './paths.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import {
   createsByDocument,
   fetchFacts,
@@ -17,15 +15,20 @@ import {
   type ServiceFacts,
 } from './service-facts.ts';
 
-export interface CheckedGraphContext {
-  options: { sandbox?: boolean; refresh?: boolean; var?: Record<string, string> };
-  paths: CampaignPaths;
-  terminal: Terminal;
-  /** Digest of the service's address, where it is known. */
-  service: string | undefined;
-  environment: Environment;
+export interface CheckOptions {
+  /** Ask the service for its OpenAPI document. */
+  refresh?: boolean | undefined;
   /** Where something is to be bought by the service's document, a run asks for it anew; a plan goes by the kept one. */
-  isRun?: boolean;
+  isRun?: boolean | undefined;
+}
+
+/** A manifest, and what the service's own document has to say about it. */
+export interface CheckedManifest extends LoadedManifest {
+  facts: ServiceFacts;
+  /** Some requests can only be judged by the service's document. */
+  byDocument: boolean;
+  /** The same by the document as it is now, where this went by a kept one, or by none. */
+  renew?(): Promise<CheckedManifest>;
 }
 
 export interface CheckedGraph {
@@ -35,39 +38,53 @@ export interface CheckedGraph {
   inputs: readonly string[];
   /** What it was made from, beside the variables. Absent when the service's document has a part in it, or something was told. */
   asked?: readonly Asked[];
-  /** Of a run that went by a kept document, or by none: the same by the document as it is now. */
   renew?(): Promise<CheckedGraph>;
 }
 
-/**
- * The graph, with the requests that only the service's own document can judge checked against it, where it is known. Or
- * the end of the command with every mistake shown.
- */
-export async function requireCheckedGraph(file: string, context: CheckedGraphContext): Promise<CheckedGraph> {
-  const { options, terminal } = context;
-  const vars = collectVars(options.var);
-  const plain = await loadManifest(file, vars);
-  const usesDocument = plain.graph !== undefined && needsDocument(plain.graph);
-  if (!usesDocument) {
-    const graph = requireGraphOf(plain, { terminal });
-    const inputs = inputsOf(plain);
-    return { graph, facts: noServiceFacts, inputs, ...(plain.diagnostics.length === 0 && { asked: plain.asked }) };
+/** The manifest, with the requests that only the service's own document can judge checked against it, where it is known. */
+export async function loadChecked(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedManifest> {
+  const { file } = campaign;
+  const plain = await loadManifest(file, campaign);
+  if (plain.graph === undefined || !needsDocument(plain.graph)) {
+    return { ...plain, facts: noServiceFacts, byDocument: false };
   }
-  const check = (facts: ServiceFacts) =>
-    facts.checker === undefined ? plain : loadManifest(file, vars, { checker: facts.checker });
-  const { facts, ask } = await findFacts(context);
-  const loaded = await check(facts);
-  const inputs = inputsOf(loaded);
-  if (ask === undefined) return { graph: requireGraphOf(loaded, { terminal }), facts, inputs };
-  const renew = async (told?: LoadedManifest) => {
+  const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
+    const { checker } = facts;
+    const loaded = checker === undefined ? plain : await loadManifest(file, { ...campaign, checker });
+    return { ...loaded, facts, byDocument: true };
+  };
+  const { facts, ask } = await findFacts(campaign, options);
+  const checked = await check(facts);
+  if (ask === undefined) return checked;
+  const renew = async () => {
     const newer = await ask();
-    const isSame = told !== undefined && JSON.stringify(newer.document) === JSON.stringify(facts.document);
-    if (isSame) return { graph: requireGraphOf(told, { terminal, told }), facts: newer, inputs };
-    return { graph: requireGraphOf(await check(newer), { terminal, told }), facts: newer, inputs };
+    const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
+    return isSame ? { ...checked, facts: newer } : check(newer);
   };
   // A document of another day may be wrong about a mistake.
-  if (hasErrors(loaded) && !hasErrors(plain)) return renew();
-  return { graph: requireGraphOf(loaded, { terminal }), facts, inputs, renew: () => renew(loaded) };
+  return hasErrors(checked) && !hasErrors(plain) ? renew() : { ...checked, renew };
+}
+
+/** The graph of a checked manifest; or the end of the command with every mistake. */
+export async function requireCheckedGraph(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedGraph> {
+  return graphOf(await loadChecked(campaign, options), campaign);
+}
+
+/** `told`: its mistakes and warnings have been told. */
+export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
+  const { tell } = campaign;
+  const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
+  const { graph, sources, facts, asked, byDocument, renew } = checked;
+  const news = checked.diagnostics.filter((diagnostic) => !known.has(JSON.stringify(diagnostic)));
+  if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
+  if (graph === undefined || hasErrors(checked)) throw new CommandError(exitCodes.wrongInput, '');
+  return {
+    graph,
+    facts,
+    inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
+    ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
+    ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),
+  };
 }
 
 /**
@@ -85,35 +102,18 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed.graph, { again: true }) };
 }
 
-/** `told`: mistakes and warnings that have been shown. */
-function requireGraphOf(
-  loaded: LoadedManifest,
-  { terminal, told }: { terminal: Terminal; told?: LoadedManifest | undefined },
-): Graph {
-  const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const news = loaded.diagnostics.filter((diagnostic) => !known.has(JSON.stringify(diagnostic)));
-  showDiagnostics(news, loaded.sources, terminal);
-  if (loaded.graph === undefined || hasErrors(loaded)) throw new CommandError(exitCodes.wrongInput, '');
-  return loaded.graph;
-}
-
-/** Files that are read, not made. */
-function inputsOf({ asked }: LoadedManifest): string[] {
-  return asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : []));
-}
-
 function hasErrors({ diagnostics }: LoadedManifest): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
 /** `ask`: the facts as the service tells them now, where they may be others. */
 async function findFacts(
-  context: CheckedGraphContext,
+  { sandbox, paths, service, environment, tell }: OpenCampaign,
+  { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
-  const { options, paths, terminal, service, environment, isRun } = context;
-  if (options.sandbox === true) return { facts: await readSandboxFacts() };
-  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), terminal });
-  if (options.refresh === true) return { facts: await ask() };
+  if (sandbox) return { facts: await readSandboxFacts() };
+  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), tell });
+  if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;
   // Without both a run ends before anything is asked; the mistakes of the manifest are told first.

@@ -1,5 +1,3 @@
-import type { Terminal } from '../cli/terminal.ts';
-import { collectVars } from '../cli/vars.ts';
 import { LockChangedError } from '../contract/errors.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import { openLockFile } from '../disk/lock/lock-file.ts';
@@ -10,76 +8,66 @@ import type { Lock } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { Ruling } from '../plan/ruling.ts';
-import { rulingsJson, rulingsText } from '../report/plan/rulings-text.ts';
-import { safeJson, safeText } from '../report/safe-text.ts';
-import { readEnvironment } from './environment.ts';
 import { holdGuard } from './hold-guard.ts';
-import { type LoadedLock, requireGraph, requireLock } from './load.ts';
-import { agreeToMove } from './lock-service.ts';
-import { type CampaignPaths, campaignPaths } from './paths.ts';
+import { requireGraph } from './load-manifest.ts';
+import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { type LoadedLock, requireLock } from './read-lock.ts';
 
 /** What all decisions have in common. */
 export interface DecideOptions {
-  sandbox?: boolean;
-  lock?: string;
-  lockTimeout: number;
-  var?: Record<string, string>;
-  dryRun?: boolean;
-  json?: boolean;
-  yes?: boolean;
-  /** The service of the lock has a new address. */
-  serviceMoved?: boolean;
+  /** How long a run on the same lock is waited for, in ms. Default: not at all. */
+  lockTimeoutMs?: number | undefined;
+  /** Decide, and record nothing. */
+  dryRun?: boolean | undefined;
+  /** Asked before anything is recorded. Default: yes. */
+  confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
+  /** Asked whether the service of the lock has a new address. Absent: it has not. */
+  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
 /** A campaign whose lock nobody else writes until the decision is made. */
 export interface HeldCampaign {
+  campaign: OpenCampaign;
   graph: Graph;
   lock: Lock;
-  paths: CampaignPaths;
 }
 
-export interface DecideContext {
-  /** As the person called it, `pin`. */
-  command: string;
-  options: DecideOptions;
-  terminal: Terminal;
-  /** Digest of the service's address, where the decision is about jobs there. */
-  service?: string | undefined;
-  /** Asked before anything is recorded. */
-  confirm?: (rulings: readonly Ruling[]) => Promise<'yes' | 'no' | 'interrupted'>;
-}
+export type Decided =
+  /** For each step what was decided, or why nothing was. */
+  | { is: 'recorded' | 'dry run'; rulings: Ruling[] }
+  /** Nobody agreed; nothing was recorded. */
+  | { is: 'no' | 'interrupted' };
 
-/** Holds the lock while `rule` makes up what is decided, records it, and tells it. Spends nothing. */
+/** Makes a decision: the rulings about steps, while the lock is held. */
+export type Rule = (held: HeldCampaign) => Promise<Ruling[]> | Ruling[];
+
+/**
+ * Holds the lock while `rule` makes up what is decided, and records it. Spends nothing. `service`: the decision is about
+ * jobs there, so the lock must belong to it.
+ */
 export async function decide(
-  file: string,
-  context: DecideContext,
-  rule: (held: HeldCampaign) => Promise<Ruling[]> | Ruling[],
-): Promise<number> {
-  const { options, terminal, service } = context;
-  const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  campaign: OpenCampaign,
+  options: DecideOptions & { service?: string | undefined },
+  rule: Rule,
+): Promise<Decided> {
+  const { paths, tell } = campaign;
+  const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
+  const graph = await requireGraph(campaign);
   // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
-  const guard = options.dryRun === true ? undefined : await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
-    const { serviceMoved, yes } = options;
-    const loaded = await requireLock(paths, service, terminal, { serviceMoved });
-    if (serviceMoved === true && options.dryRun !== true) {
-      const environment = readEnvironment(process.env, process.cwd());
-      await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
-    }
-    const rulings = await rule({ graph, lock: loaded.lock, paths });
+    const loaded = await requireLock(campaign, options.service, { serviceMoved: askAboutMove !== undefined });
+    if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
+    const rulings = await rule({ campaign, graph, lock: loaded.lock });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (!isRecorded) requireSome(rulings);
-    if (isRecorded && options.dryRun !== true) {
-      const agreed = await agree(rulings, context);
-      if (agreed !== 'yes') {
-        terminal.err('nothing was recorded\n');
-        return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
-      }
-      await record(rulings, { graph, loaded, paths });
+    if (isRecorded && !dryRun) {
+      const agreed = await (options.confirm?.(rulings) ?? 'yes');
+      if (agreed !== 'yes') return { is: agreed };
+      await record(rulings, { graph, loaded, path: paths.lock });
     }
-    tell(rulings, context);
-    return exitCodes.done;
+    return { is: dryRun ? 'dry run' : 'recorded', rulings };
   } finally {
     await guard?.release();
   }
@@ -90,29 +78,19 @@ function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
   const more = others.length > 0 ? ` (and ${others.length} more like it)` : '';
-  throw new CommandError(exitCodes.wrongUsage, safeText(`${first.address} ${first.text}${more}`, 1000), first.hint);
-}
-
-/** What is asked about is shown before. */
-async function agree(rulings: readonly Ruling[], context: DecideContext): Promise<'yes' | 'no' | 'interrupted'> {
-  const { confirm, command, terminal, options } = context;
-  if (confirm === undefined) return 'yes';
-  if (options.yes !== true) {
-    terminal.err(rulingsText(rulings, { command, stage: 'asked', style: terminal.style }));
-  }
-  return confirm(rulings);
+  throw new CommandError(exitCodes.wrongUsage, `${first.address} ${first.text}${more}`, first.hint);
 }
 
 async function record(
   rulings: readonly Ruling[],
-  { graph, loaded, paths }: { graph: Graph; loaded: LoadedLock; paths: CampaignPaths },
+  { graph, loaded, path }: { graph: Graph; loaded: LoadedLock; path: string },
 ): Promise<void> {
   const { lock } = loaded;
   for (const ruling of rulings) {
     if (ruling.is !== 'recorded') continue;
     for (const one of ruling.records) joinInto(lock.steps, one);
   }
-  const file = await openLockFile(paths.lock, {
+  const file = await openLockFile(path, {
     header: writeHeader(lock),
     read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
@@ -129,10 +107,4 @@ async function record(
   } finally {
     await file.close();
   }
-}
-
-function tell(rulings: readonly Ruling[], { command, options, terminal }: DecideContext): void {
-  const dryRun = options.dryRun === true;
-  if (options.json) terminal.out(`${safeJson(rulingsJson(rulings, { command, dryRun, paste: terminal.paste }), 2)}\n`);
-  terminal.err(rulingsText(rulings, { command, stage: dryRun ? 'dry run' : 'recorded', style: terminal.style }));
 }

@@ -19,6 +19,8 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
+  /** Connections are made by a proxy that Node takes from the environment. */
+  proxied?: true;
   /** There is a `.env`, and it is no file of this tree that can be read. */
   unread?: true;
 }
@@ -28,10 +30,11 @@ export interface Environment {
  * neither is set: otherwise a file in somebody's branch could point a real key at another host.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
+  const proxied = env.NODE_USE_ENV_PROXY === undefined ? {} : { proxied: true as const };
   const own = pick(env);
-  if (own.baseUrl !== undefined || own.token !== undefined) return own;
+  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...proxied };
   const filed = readDotEnv(folder);
-  return filed === 'unreadable' ? { unread: true } : pick(filed);
+  return filed === 'unreadable' ? { unread: true } : { ...pick(filed), ...proxied };
 }
 
 function pick(env: NodeJS.Dict<string>): Environment {

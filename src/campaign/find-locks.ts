@@ -31,7 +31,7 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
     );
   }
   const found: FoundLock[] = [];
-  for (const path of paths.sort()) found.push(await read(path, relative(process.cwd(), path) || path));
+  for (const path of paths.sort()) found.push(await read(path, relative('', path) || path));
   return found;
 }
 

@@ -1,41 +1,39 @@
 import { dirname, relative } from 'node:path';
-import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../contract/clock.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Tell } from '../contract/notice.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
 import { advise, call } from '../plan/advice.ts';
-import { safeText } from '../report/safe-text.ts';
 
 /** The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. */
-export async function holdGuard(lockPath: string, waitMs: number, terminal: Terminal): Promise<Guard> {
-  const shown = relative(process.cwd(), lockPath) || lockPath;
+export async function holdGuard(lockPath: string, waitMs: number, tell: Tell): Promise<Guard> {
+  const shown = relative('', lockPath) || lockPath;
   const wayOut = findWayOut(dirname(lockPath));
   if (wayOut !== undefined) {
     throw new CommandError(
       exitCodes.cannotWrite,
-      `the lock ${safeText(shown)} is not written: ${wayOut}`,
+      `the lock ${shown} is not written: ${wayOut}`,
       'name the manifest, or the lock, where it really is',
     );
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
-  const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, terminal }) : first;
+  const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
   if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host, pid } = answer.tookOver;
-    const text = `took over from a run that is gone (process ${pid} on ${safeText(host, 100)})`;
-    terminal.err(`${terminal.style.yellow('notice')} ${text}\n`);
+    tell({ is: 'notice', text: `took over from a run that is gone (process ${pid} on ${host})` });
   }
   return answer.guard;
 }
 
 async function waitForGuard(
   lockPath: string,
-  { first, waitMs, terminal }: { first: Held; waitMs: number; terminal: Terminal },
+  { first, waitMs, tell }: { first: Held; waitMs: number; tell: Tell },
 ): Promise<GuardAnswer> {
   const who = first.note === undefined ? nameOf(first) : 'another run, which cannot be read';
   const text = `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)`;
-  terminal.err(`${terminal.style.yellow('waiting')} ${safeText(text)}\n`);
+  tell({ is: 'waiting', text });
   return takeGuard(lockPath, { waitMs, clock: systemClock });
 }
 

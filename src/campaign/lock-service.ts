@@ -1,12 +1,9 @@
 import { relative } from 'node:path';
-import { askPerson } from '../cli/ask-person.ts';
-import type { Terminal } from '../cli/terminal.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { LockReading } from '../lock/read.ts';
-import { countOf } from '../report/numbers.ts';
-import { safeText } from '../report/safe-text.ts';
-import { type Environment, requireAccess } from './environment.ts';
+import { requireAccess } from './environment.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import { sandboxService } from './paths.ts';
 
 /** Whose lock it is, as seen from the service that is going to be asked. */
@@ -60,27 +57,31 @@ export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMo
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
 
+/** What a person is asked whether the service of a lock has moved. */
+export interface MoveQuestion {
+  lock: string;
+  steps: number;
+  baseUrl: string;
+}
+
+export type Answer = 'yes' | 'no' | 'interrupted';
+
 /**
  * Asks whether the service is the same one at a new address. From then on lost creates are asked for there: should it be
  * another service, they are bought a second time. Anything but yes ends the command.
  */
 export async function agreeToMove(
   loaded: { isMoved: boolean; lock: { steps: ReadonlyMap<string, unknown> } },
-  from: { environment: Environment; path: string; yes: boolean | undefined; terminal: Terminal },
+  { environment, paths, tell }: Pick<OpenCampaign, 'environment' | 'paths' | 'tell'>,
+  ask: (question: MoveQuestion) => Promise<Answer>,
 ): Promise<void> {
-  const { environment, path, yes, terminal } = from;
   if (!loaded.isMoved) {
-    terminal.err(
-      `${terminal.style.yellow('notice')} --service-moved has no use here: the lock is of no other address\n`,
-    );
+    tell({ is: 'notice', text: '--service-moved has no use here: the lock is of no other address' });
     return;
   }
   const { baseUrl } = requireAccess(environment);
-  const steps = countOf(loaded.lock.steps.size, 'step');
-  terminal.err(
-    `${safeText(relative(process.cwd(), path) || path)} has ${steps} on record, made against another address. Their jobs will be looked for at ${safeText(baseUrl)}, and what is unanswered is asked for there again.\n`,
-  );
-  const agreed = await askPerson('Is that the same service, at a new address?', { yes, terminal });
+  const lock = relative('', paths.lock) || paths.lock;
+  const agreed = await ask({ lock, steps: loaded.lock.steps.size, baseUrl });
   if (agreed === 'yes') return;
   throw new CommandError(
     agreed === 'no' ? exitCodes.wrongInput : exitCodes.interrupted,

@@ -1,27 +1,57 @@
+import type { Tell } from '../contract/notice.ts';
 import { StatCache } from '../disk/outputs/stat-cache.ts';
-import { accountDigest, type Environment, readEnvironment, replaysOf } from './environment.ts';
+import { accountDigest, type Environment, replaysOf } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 
 /** Whose outputs, against which service: what is known of a campaign before any of it is read. */
 export interface OpenCampaign {
+  /** The manifest, as a person named it. */
+  file: string;
   sandbox: boolean;
   paths: CampaignPaths;
   environment: Environment;
+  /** Values for the variables that the manifest declares. */
+  vars: Record<string, string>;
   /** Digest of the service's address, where it is known. */
   service: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
+  /** Hears what a person should know. */
+  tell: Tell;
+  /** Hears how large the campaign is as soon as that is known: first its texts, then its steps. */
+  onSize(known: { characters: number } | { steps: number }): void;
 }
 
-export async function openCampaign(file: string, options: { sandbox?: boolean; lock?: string }): Promise<OpenCampaign> {
-  const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, options);
-  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const service = knownService(sandbox, environment);
-  const replays = replaysOf(sandbox, environment);
-  const seen = await StatCache.open(paths.state, paths.lock);
-  const accountOf = (send: string) => accountDigest(send, sandbox, environment);
-  return { sandbox, paths, environment, service, replays, accountOf, seen };
+export interface OpenOptions {
+  /** Against the embedded service, with a lock and a folder of its own. */
+  sandbox?: boolean | undefined;
+  /** Path of the lock. Default: beside the manifest. */
+  lock?: string | undefined;
+  vars?: Record<string, string> | undefined;
+  /** Where the service is and how to sign in; not looked at with `sandbox`. Default: nobody knows. */
+  environment?: Environment | undefined;
+  tell?: Tell | undefined;
+  onSize?: OpenCampaign['onSize'] | undefined;
+}
+
+/** Reads nothing of the campaign but what earlier runs noted about its outputs. */
+export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
+  const { sandbox = false, lock, vars = {}, tell = () => {}, onSize = () => {} } = options;
+  const paths = campaignPaths(file, { sandbox, lock });
+  const environment = sandbox ? {} : (options.environment ?? {});
+  return {
+    file,
+    sandbox,
+    paths,
+    environment,
+    vars,
+    service: knownService(sandbox, environment),
+    replays: replaysOf(sandbox, environment),
+    accountOf: (send) => accountDigest(send, sandbox, environment),
+    seen: await StatCache.open(paths.state, paths.lock),
+    tell,
+    onSize,
+  };
 }

@@ -13,7 +13,10 @@ export interface CampaignPaths {
   state: string;
 }
 
-export function campaignPaths(file: string, options: { sandbox?: boolean; lock?: string }): CampaignPaths {
+export function campaignPaths(
+  file: string,
+  options: { sandbox?: boolean | undefined; lock?: string | undefined },
+): CampaignPaths {
   const folder = dirname(resolve(file));
   const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
   const lockName = options.sandbox ? `${name}.sandbox.lock.jsonl` : `${name}.lock.jsonl`;

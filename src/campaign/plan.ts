@@ -1,180 +1,34 @@
-import { keepHeapSmall } from '../cli/keep-heap-small.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
-import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
-import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
-import type { StatCache } from '../disk/outputs/stat-cache.ts';
-import type { Graph } from '../graph/graph.ts';
-import { kinds } from '../kinds/index.ts';
-import type { Lock } from '../lock/record.ts';
-import { advise, call } from '../plan/advice.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
-import { assemblePlan, outputsOf } from '../plan/assemble.ts';
-import type { FileState } from '../plan/decide.ts';
-import type { MediaFacts } from '../plan/expectation.ts';
-import { matchSteps } from '../plan/match.ts';
-import type { Plan, StepOrder } from '../plan/plan.ts';
-import { wantedPath } from '../plan/save-names.ts';
-import { safeText } from '../report/safe-text.ts';
-import type { CampaignPaths } from './paths.ts';
-import { sparePosts } from './redo-posts.ts';
-import { makeSelector } from './select-steps.ts';
+import type { Notice } from '../contract/notice.ts';
+import type { Plan } from '../plan/plan.ts';
+import { graphOf } from './checked-graph.ts';
+import type { Campaign } from './load.ts';
+import { makePlan, type PlanningOptions } from './make-plan.ts';
+import { requireLock } from './read-lock.ts';
 
-export interface PlanOptions {
-  /** `--redo`: selections. */
-  redo: string[];
-  /** `--select` and `--exclude`: the steps that the plan is about. Absent: all of them. */
-  select?: string[];
-  exclude?: string[];
-  /** What these came to when a plan was saved, instead of them. */
-  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> };
-  maxCredits?: number;
-  concurrency?: number;
-  replays: 'yes' | 'no' | 'unknown';
-  accountOf?: (send: string) => string | undefined;
-  onUnknown?: 'ask' | 'hold';
-  terminal: Terminal;
-  /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
-  isRun?: boolean;
-  /** What is known of the outputs from before; what is found out now is noted there. */
-  seen: StatCache;
-}
-
-export interface PlannedCampaign {
+/** What a run would do, and all that `apply` needs to do just that. */
+export interface Planned {
+  /** Plain JSON: a row for each step, with its action, reason and price, and totals in credits. */
   plan: Plan;
-  /** Of all outputs on record, by path. */
-  states: ReadonlyMap<string, OutputState>;
-  /** The steps that `--redo` names. */
+  /** What a person should know beside. */
+  notices: readonly Notice[];
+  campaign: Campaign;
+  options: PlanningOptions;
+  /** Addresses that `redo` came to. */
   redo: ReadonlySet<string>;
+  /** Addresses that `select` and `exclude` came to. Absent: all. */
+  selected?: ReadonlySet<string>;
 }
 
-export const defaultConcurrency = 8;
-
-/** Asks the disk what the planner wants to know, and plans. */
-export async function planCampaign(
-  graph: Graph,
-  lock: Lock,
-  paths: CampaignPaths,
-  options: PlanOptions,
-): Promise<PlannedCampaign> {
-  keepHeapSmall({ steps: graph.steps.length });
-  const matches = matchSteps(graph, lock);
-  const recorded = outputsOf(matches);
-  const states = await checkOutputs(
-    paths.outputs,
-    recorded.map(({ output }) => output),
-    { seen: options.seen },
-  );
-  const measured = new Map<string, MediaFacts | undefined>();
-  for (const { output, measure } of recorded) {
-    if (measure && states.get(output.path) === 'intact') {
-      measured.set(output.path, await measureMedia(paths.outputs, output));
-    }
-  }
-  const select = makeSelector(graph, lock);
-  const { selected, redo: asked } = options.chosen ?? {
-    selected: select.chosen(options),
-    redo: select.all('--redo', options.redo),
+/** Plans from manifest, lock and disk alone: no network, and nothing is written. Throws when the manifest has mistakes. */
+export async function plan(campaign: Campaign, options: PlanningOptions = {}): Promise<Planned> {
+  const notices: Notice[] = [];
+  const tell = (notice: Notice) => {
+    notices.push(notice);
+    campaign.tell(notice);
   };
-  const settled = options.chosen !== undefined;
-  const redo = sparePosts(asked, { texts: options.redo, matches, settled, terminal: options.terminal });
-  if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
-  const plan = assemblePlan({
-    graph,
-    lock,
-    fileState: (output): FileState => states.get(output.path) ?? 'missing',
-    mediaFacts: (output) => measured.get(output.path),
-    replays: options.replays,
-    ...(options.accountOf !== undefined && { accountOf: options.accountOf }),
-    ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
-    now: Date.now(),
-    concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
-    redo,
-    matches,
-    ...(selected !== undefined && { selected }),
-    ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-  });
-  await checkPlaces(plan, lock, { paths, terminal: options.terminal, isRun: options.isRun === true });
-  return { plan, states, redo };
-}
-
-/** So many addresses stand in a command that is advised. */
-const mostNamed = 20;
-
-/** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
-function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
-  const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
-  const [first] = pinned;
-  if (first === undefined) return;
-  const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `--redo: ${safeText(first.address)}${others} pinned, and what is pinned is not bought again`,
-    first.decided?.pinned === 'manifest'
-      ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
-      : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
-  );
-}
-
-/** Where outputs cannot go, or where something else is: said before anything is paid for. */
-async function checkPlaces(
-  plan: Plan,
-  lock: Lock,
-  context: { paths: CampaignPaths; terminal: Terminal; isRun: boolean },
-): Promise<void> {
-  const { paths, terminal, isRun } = context;
-  const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
-  const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
-  const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
-  if (worst !== undefined) throw badPlaceError(worst);
-  if (bad[0] !== undefined) tellNotWritable(bad[0], terminal);
-  const ours = new Set<string>();
-  for (const record of lock.steps.values()) {
-    for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
-  }
-  const [stranger, ...others] = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
-  if (stranger === undefined) return;
-  const more = others.length > 0 ? `, and ${others.length} more like it` : '';
-  const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
-  terminal.err(`${terminal.style.yellow('notice MB1604')} ${safeText(text, 1000)}\n`);
-}
-
-/** A list of files that is not there yet is looked at by its first name. */
-function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
-  if (kinds[order.kind]?.media === 'none') return [];
-  const count = Math.max(1, order.outputs?.length ?? 0);
-  return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
-}
-
-/** Whoever only looks need not write: a mount for reading, somebody else's checkout, a CI without rights. */
-function tellNotWritable({ address, path }: BadPlace, { style, err }: Terminal): void {
-  const where = path === '.' ? 'this folder' : `the folder ${path}`;
-  const text = `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
-  err(`${style.yellow('notice')} ${safeText(text, 1000)}\n`);
-}
-
-function badPlaceError({ address, path, why }: BadPlace): CommandError {
-  switch (why) {
-    case 'symlink':
-      return new CommandError(
-        exitCodes.wrongInput,
-        `MB1605: ${path} is a symbolic link; ${address} would be saved through it`,
-        'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
-      );
-    case 'not-a-folder':
-    case 'not-a-file':
-      return new CommandError(
-        exitCodes.wrongInput,
-        `MB1604: ${path} is ${why === 'not-a-file' ? 'not a plain file' : 'a file, not a folder'}, and ${address} is to be saved there`,
-        'move it away, or choose another `save:`',
-      );
-    case 'not-writable':
-      return new CommandError(
-        exitCodes.cannotWrite,
-        `the folder ${path} cannot be written, and ${address} is to be saved there`,
-        'fix its permissions (or the read-only mount) and run again; nothing was spent',
-      );
-    default:
-      return why satisfies never;
-  }
+  const teller = { ...campaign, tell };
+  const { graph } = graphOf(campaign.checked, teller, campaign.checked);
+  const { lock } = await requireLock(teller, campaign.service);
+  const { plan: made, redo, selected } = await makePlan(teller, { graph, lock }, options);
+  return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }

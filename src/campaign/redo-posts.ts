@@ -1,8 +1,7 @@
-import type { Terminal } from '../cli/terminal.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Tell } from '../contract/notice.ts';
 import type { Match } from '../plan/match.ts';
 import { isPost, sendsOf } from '../plan/post-record.ts';
-import { safeText } from '../report/safe-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 
 const shownAddresses = 5;
@@ -14,9 +13,9 @@ const shownAddresses = 5;
  */
 export function sparePosts(
   redo: ReadonlySet<string>,
-  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; terminal: Terminal },
+  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; tell: Tell },
 ): ReadonlySet<string> {
-  const { texts, matches, settled, terminal } = context;
+  const { texts, matches, settled, tell } = context;
   if (redo.size === 0) return redo;
   // White space is “or”, and no address holds any: each word that is an address names it.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
@@ -31,11 +30,11 @@ export function sparePosts(
   const shown = out.slice(0, shownAddresses);
   const more = out.length > shown.length ? ` and ${out.length - shown.length} more` : '';
   const are = out.length === 1 ? 'is posted' : 'are posted';
-  const what = `${shown.map((address) => safeText(address, 300)).join(', ')}${more} ${are}, and a post is sent again only by its very address`;
+  const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its very address`;
   const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
   if (left.size === 0 && out.length === unnamed.length && !settled) {
     throw new CommandError(exitCodes.wrongUsage, `--redo: ${what}`, `name each: ${hint}; nothing was sent`);
   }
-  terminal.err(`${terminal.style.yellow('notice')} --redo: ${what} (${hint}); the rest is redone\n`);
+  tell({ is: 'notice', text: `--redo: ${what} (${hint}); the rest is redone` });
   return left;
 }

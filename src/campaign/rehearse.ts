@@ -1,6 +1,4 @@
 import { join, relative } from 'node:path';
-import type { ApplyOptions } from '../cli/apply-options.ts';
-import { type RunningSandbox, startSandbox } from '../cli/commands/sandbox.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock } from '../lock/record.ts';
@@ -8,6 +6,7 @@ import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
+import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Nothing that the sandbox makes costs more. */
@@ -17,32 +16,31 @@ const leastBalance = 1000;
 /** A trial is not worth waiting for; whoever wants the pace of life says so. */
 const defaultSpeed = 5;
 
+export interface RehearsalOptions {
+  /** What the account has. Default: enough. */
+  credits?: number | undefined;
+  speed?: number | undefined;
+  /** Part of the jobs that fail, 0 to 1. */
+  failRate?: number | undefined;
+}
+
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
 export async function rehearse(
   plan: Plan,
-  { options, paths, lock }: { options: ApplyOptions; paths: CampaignPaths; lock: Lock },
+  { options, paths, lock }: { options: RehearsalOptions; paths: CampaignPaths; lock: Lock },
 ): Promise<RunningSandbox> {
   const dataDir = join(paths.state, 'sandbox');
-  const { sandboxCredits, sandboxSpeed: speed = defaultSpeed, sandboxFailRate: failRate = 0 } = options;
-  const running = await start({ dataDir, port: 0, speed, failRate });
+  const { credits: given, speed = defaultSpeed, failRate = 0 } = options;
+  const running = await embedSandbox({ dataDir, port: 0, speed, failRate });
   try {
     const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
     if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });
-    const credits = sandboxCredits ?? Math.max(running.balance(), creditsToCover(plan));
+    const credits = given ?? Math.max(running.balance(), creditsToCover(plan));
     if (credits !== running.balance()) running.setBalance(credits);
     return running;
   } catch (error) {
     await running.close();
     throw error;
-  }
-}
-
-async function start(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
-  try {
-    return await startSandbox(options);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
   }
 }
 
@@ -87,7 +85,7 @@ function sandboxGone(
   gone: readonly NeededJob[],
   { paths, dataDir }: { paths: CampaignPaths; dataDir: string },
 ): CommandError {
-  const shown = (path: string) => relative(process.cwd(), path) || path;
+  const shown = (path: string) => relative('', path) || path;
   const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
   return new CommandError(
     exitCodes.wrongInput,

@@ -1,93 +1,90 @@
-import { atMost, BrokenRunError, listenForStrayErrors } from '../cli/last-resort.ts';
-import { makeRecorder } from '../cli/recorder.ts';
-import { listenForInterruption } from '../cli/signals.ts';
-import type { Terminal } from '../cli/terminal.ts';
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../contract/clock.ts';
-import type { RunFact, StepOutcome } from '../contract/event.ts';
+import { BrokenRunError } from '../contract/errors.ts';
+import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
-import type { Ports, Service } from '../contract/ports.ts';
-import type { EventSink } from '../disk/events-target.ts';
+import type { Service } from '../contract/ports.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
-import type { StatCache } from '../disk/outputs/stat-cache.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
-import { LocalGate } from '../engine/create-gate.ts';
-import { drive } from '../engine/drive.ts';
-import { LocalLedger } from '../engine/local-ledger.ts';
-import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
+import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
-import type { Json } from '../ground/json.ts';
 import { hasOpenSends } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
+import { carryOut } from './carry-out.ts';
 import type { Access } from './environment.ts';
 import { exitCodeOf } from './exit-code.ts';
-import type { LoadedLock } from './load.ts';
 import { noService } from './no-service.ts';
-import type { CampaignPaths } from './paths.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
 
-export interface RunPlanOptions {
-  outline: GraphOutline;
-  loaded: LoadedLock;
-  paths: CampaignPaths;
-  guard: Guard;
-  terminal: Terminal;
-  /** Absent when nothing in the plan needs the service. */
-  access: Access | undefined;
-  /** It runs in this process. */
-  isEmbedded: boolean;
-  /** Digest of a send's id and the credential of this run. */
-  accountOf(send: string): string | undefined;
-  /** Digest of the service's address, for the lock's header. */
-  service: string | undefined;
-  clock: Clock;
-  /** The plan as JSON when the result is wanted as one document on stdout. */
-  json: Json | undefined;
-  events: EventSink | undefined;
-  pollInterval: 'auto' | number;
-  requestTimeoutMs: number;
-  createTimeoutMs: number;
-  patienceMs: number;
-  /** How long an empty account is waited for; 0: not at all. */
-  creditWaitMs: number;
-  /** What becomes of creates whose answers were lost. */
-  onUnknown: 'ask' | 'hold';
-  onError: 'continue' | 'finish';
-  createRoutes: CreateRoutes;
-  /** What is saved is noted there. */
-  seen: StatCache;
+/** How a run goes about its work. None of it changes what there is to do. Times in ms. */
+export interface RunSettings {
+  /** Between two looks at a job. Default: as durations and the service allow. */
+  pollIntervalMs?: number | undefined;
+  /** Of every call but creates. Default: 30 s. */
+  requestTimeoutMs?: number | undefined;
+  /** Of a create. Default: 120 s. */
+  createTimeoutMs?: number | undefined;
+  /** How long one job is watched. Default: until it ends. */
+  patienceMs?: number | undefined;
+  /** How long an empty account is waited for. Default: not at all. */
+  creditWaitMs?: number | undefined;
+  onUnknown?: 'ask' | 'hold' | undefined;
+  /** What follows a failure: the other steps (`continue`), or what has begun (`finish`). Default: `continue`. */
+  onError?: 'continue' | 'finish' | undefined;
 }
 
-/** Carries the plan out in this process: ports, reporters and signals are put together here, and taken apart again. */
-export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<ExitCode> {
-  const { loaded, paths, clock, outline } = options;
+/** How the outside world ends a run. */
+export interface Ending {
+  /** Aborted: nothing new is paid for, what is on the wire is awaited, everything is recorded. Its reason is told. */
+  signal?: AbortSignal | undefined;
+  /** Resolves when nobody waits any longer: what is on the wire stays on record as sent. */
+  leave?: Promise<void> | undefined;
+  /** Resolves at the first error that nobody awaits, which `seen` holds by then. The run ends as with `signal`, and throws it. */
+  stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
+}
+
+export interface RunOptions extends RunSettings, Ending {
+  outline: GraphOutline;
+  loaded: LoadedLock;
+  guard: Guard;
+  /** Absent when nothing in the plan needs the service. */
+  access: Access | undefined;
+  clock: Clock;
+  createRoutes: CreateRoutes;
+  on(event: RunEvent): void;
+}
+
+export interface RunResult {
+  /** What the command ends with; README and `help exit-codes` explain the numbers. */
+  exit: ExitCode;
+  /** How each step ended, by address. Empty when the run was left. */
+  outcomes: ReadonlyMap<string, StepOutcome>;
+  /** Credits, balance and counts. Absent when the run was left. */
+  end?: Extract<RunEvent, { event: 'run-ended' }>;
+}
+
+/** Carries the plan out in this process: disk and network become the ports of a run here, and are taken apart again. */
+export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOptions): Promise<RunResult> {
+  const { loaded, outline, clock, on, access } = options;
+  const { paths, seen, service: address } = campaign;
   const startedAt = clock.now();
-  const recorder = await makeRecorder(plan, options);
-  const emit = (fact: RunFact) => recorder.on({ at: new Date(clock.now()).toISOString(), ...fact });
-  const interruption = listenForInterruption((name) => {
-    emit({ event: 'spending-stopped', because: 'signal', detail: name });
-  });
-  const stray = listenForStrayErrors();
-  const lock = { ...loaded.lock, ...(options.service !== undefined && { service: options.service }) };
-  const claims = options.access !== undefined || loaded.isMoved;
-  const file = await openRunLock(paths.lock, { loaded, lock, claims });
-  const gate = new LocalGate({ clock, places: 64, creditWaitMs: options.creditWaitMs, emit });
-  const ledger = new LocalLedger({
-    lock,
-    file,
-    bodies: createRequestBodies(paths.state),
-    gate,
-    totals: plan.totals,
-    accountOf: options.accountOf,
-    isAlone: () => options.guard.stillOurs(),
-    emit,
-  });
-  const durations = new Durations(options.access === undefined ? {} : await readKeptDurations(paths.state));
-  const service = await openServiceIfNeeded(options, durations);
+  const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
+  const emit = (fact: RunFact) => on(stamp(fact));
+  const interruption = followSignal(options.signal, (detail) =>
+    emit({ event: 'spending-stopped', because: 'signal', detail }),
+  );
+  const { signal } = interruption;
+  const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
+  const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
+  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
+  const service = await openServiceIfNeeded(campaign, options, durations);
   try {
     emit({
       event: 'run-started',
@@ -98,67 +95,58 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       totals: plan.totals,
       tasks: outline.tasks,
     });
-    const lost = new ListLookUp({
-      lock: () => ledger.lock,
+    const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
+    const { ledger, gate, ends } = carryOut(plan, {
+      lock,
+      file,
+      bodies: createRequestBodies(paths.state),
+      outputs: createOutputs(paths.outputs, { seen, saved: new SavedFiles(paths.state, paths.outputs) }),
       service: service ?? noService,
-      clock,
-      signal: interruption.signal,
-      times: lookUpTimes(options),
-      hold: options.onUnknown === 'hold',
-      gate,
-    });
-    const ports: Ports = {
-      ledger,
-      gate,
-      lost,
-      service: service ?? noService,
-      outputs: createOutputs(paths.outputs, {
-        seen: options.seen,
-        saved: new SavedFiles(paths.state, paths.outputs),
-      }),
       clock,
       emit,
-      signal: interruption.signal,
-    };
-    const work = drive(plan, ports, {
-      concurrency: plan.concurrency,
-      downloads: 16,
-      onError: options.onError,
+      signal,
+      accountOf: campaign.accountOf,
+      isAlone: () => options.guard.stillOurs(),
+      times: lookUpTimes(campaign, options),
+      creditWaitMs,
+      onUnknown,
+      onError,
     });
     const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
-    const guarded = work.catch(async (error: unknown) => {
+    const guarded = ends.catch(async (error: unknown) => {
       await settle().catch(() => {});
       throw error;
     });
     guarded.catch(() => {});
-    const broken = stray.first.then(async () => {
+    const { stray, leave } = options;
+    const broken = stray?.first.then(async () => {
       const { error } = stray.seen ?? {};
       gate.stop('error', error instanceof Error ? error.message : String(error));
       interruption.abort();
-      await atMost(options.createTimeoutMs, guarded);
+      await atMost(options.createTimeoutMs ?? defaultCreateTimeoutMs, guarded);
     });
-    const ends = await Promise.race([guarded, broken, interruption.secondSignal.then(() => undefined)]);
-    if (stray.seen !== undefined) {
+    const ended = await Promise.race([guarded, ...(broken ? [broken] : []), ...(leave ? [leave] : [])]);
+    if (stray?.seen !== undefined) {
       await settle().catch(() => {});
       throw stray.seen.error;
     }
-    if (ends === undefined) return exitCodes.interrupted;
+    if (!(ended instanceof Map)) return { exit: exitCodes.interrupted, outcomes: new Map() };
 
     await settle();
-    const outcomes = [...ends.values()].map(({ outcome }) => outcome);
+    const outcomes = new Map([...ended].map(([step, { outcome }]) => [step, outcome]));
     const exit = exitCodeOf({
       plan,
-      outcomes,
+      outcomes: outcomes.values(),
       stopped: gate.stopped,
       overBudget: ledger.overBudget,
       hasOpenSends: hasOpenSends(ledger.lock),
-      interrupted: interruption.signal.aborted,
+      interrupted: signal.aborted,
     });
-    emit({
-      event: 'run-ended',
+    const end = stamp({
+      event: 'run-ended' as const,
       exit,
-      outcomes: count(outcomes),
+      outcomes: count(outcomes.values()),
       kept: plan.rows.filter(({ action }) => action === 'keep').length,
       spentNow: ledger.budget.spentNow,
       spentEver: ledger.budget.spentEver,
@@ -166,31 +154,52 @@ export async function runPlan(plan: Plan, options: RunPlanOptions): Promise<Exit
       balance: ledger.balance,
       elapsedMs: clock.now() - startedAt,
     });
-    return exit;
+    on(end);
+    return { exit, outcomes, end };
   } catch (error) {
     throw new BrokenRunError(error, paths.lock);
   } finally {
-    await recorder.end();
     await file.close();
     await service?.close();
     if (service !== undefined) await keepDurations(paths.state, durations.keep());
     interruption.stop();
-    stray.stop();
   }
+}
+
+const defaultCreateTimeoutMs = 120_000;
+
+/** A signal of the run's own, which the run itself may abort, too. */
+function followSignal(outer: AbortSignal | undefined, onAbort: (reason: string) => void) {
+  const controller = new AbortController();
+  // Every sleep and every request listens; their number is that of the jobs, not a leak.
+  setMaxListeners(0, controller.signal);
+  const abort = () => {
+    if (controller.signal.aborted) return;
+    controller.abort();
+    onAbort(typeof outer?.reason === 'string' ? outer.reason : 'aborted');
+  };
+  if (outer?.aborted) abort();
+  outer?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    stop: () => outer?.removeEventListener('abort', abort),
+  };
 }
 
 /**
  * The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for as long as it may take: an
  * address of this machine may be a tunnel.
  */
-function lookUpTimes({ isEmbedded, createTimeoutMs }: RunPlanOptions): LookUpTimes {
-  const waits = isEmbedded
-    ? { graceMs: 2000, gapMs: 500 }
-    : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
+function lookUpTimes(
+  { sandbox }: OpenCampaign,
+  { createTimeoutMs = defaultCreateTimeoutMs }: RunSettings,
+): LookUpTimes {
+  const waits = sandbox ? { graceMs: 2000, gapMs: 500 } : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
   return { ...waits, fenceMs: 30_000 };
 }
 
-function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
+function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {
   const counts: { [outcome in StepOutcome]?: number } = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
@@ -198,11 +207,33 @@ function count(outcomes: StepOutcome[]): { [outcome in StepOutcome]?: number } {
 
 /** What speaks HTTP is large: it is loaded when something is going to be asked. */
 async function openServiceIfNeeded(
-  { access, paths, pollInterval, ...options }: RunPlanOptions,
+  { paths }: OpenCampaign,
+  { access, clock, createRoutes, pollIntervalMs, ...settings }: RunOptions,
   durations: Durations,
 ): Promise<(Service & { close(): Promise<void> }) | undefined> {
   if (access === undefined) return undefined;
   const { createService } = await import('../service/service.ts');
-  const pollIntervalMs = pollInterval === 'auto' ? {} : { pollIntervalMs: pollInterval };
-  return createService({ ...access, ...options, ...pollIntervalMs, durations, folder: paths.folder });
+  return createService({
+    ...access,
+    clock,
+    createRoutes,
+    durations,
+    folder: paths.folder,
+    requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
+    createTimeoutMs: settings.createTimeoutMs ?? defaultCreateTimeoutMs,
+    patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
+    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+  });
+}
+
+/** Resolves with `work`, or when `ms` have passed. Never rejects. */
+function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
 }

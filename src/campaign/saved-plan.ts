@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import type { PlanCommandOptions } from '../cli/apply-options.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
@@ -17,15 +16,17 @@ import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import { findContradiction } from './check-plan-file.ts';
+import type { PlanningOptions } from './make-plan.ts';
 
 /** A plan of a million steps is smaller. */
 const mostBytes = 1 << 29;
 
-/** Options that make the plan what it is. */
-type PlanningOptions = Pick<
-  PlanCommandOptions,
-  'sandbox' | 'lock' | 'var' | 'select' | 'exclude' | 'redo' | 'maxCredits' | 'concurrency'
->;
+/** Options that make the plan what it is, as the command line names them. */
+export interface SettledOptions extends Omit<PlanningOptions, 'onUnknown'> {
+  sandbox?: boolean | undefined;
+  lock?: string | undefined;
+  var?: Record<string, string> | undefined;
+}
 
 /** What `plan --out` keeps: a plan is made again when it is applied, and must come to the same. */
 export interface SavedPlan {
@@ -34,7 +35,7 @@ export interface SavedPlan {
   manifest: string;
   /** The name of the campaign, as it shows it. */
   campaign: string;
-  options: PlanningOptions;
+  options: SettledOptions;
   /** Digest of the service's address, if it was known. */
   service?: string;
   /** Digest of what all steps are: the manifest with its data, files and variables. */
@@ -66,7 +67,7 @@ export async function savePlan(
   plan: Plan,
   from: {
     file: string;
-    options: PlanningOptions;
+    options: SettledOptions;
     graph: Graph;
     service: string | undefined;
     redo: ReadonlySet<string>;
@@ -163,7 +164,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const folder = dirname(resolve(path));
   const far = (other: string) => {
     const found = isAbsolute(other) ? other : resolve(folder, other);
-    return relative(process.cwd(), found) || found;
+    return relative('', found) || found;
   };
   const addresses = new Set<string>();
   const purchases = new Map<string, SavedPurchase>();
@@ -235,7 +236,7 @@ async function readPlanFile(path: string): Promise<{ [key: string]: Json } | und
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
 }
 
-function optionsToKeep(options: PlanningOptions): PlanningOptions {
+function optionsToKeep(options: SettledOptions): SettledOptions {
   const { sandbox, lock, select, exclude, redo, maxCredits, concurrency } = options;
   return {
     ...(sandbox === true && { sandbox }),
@@ -258,10 +259,10 @@ function isTexts(value: Json): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
-function readOptions(path: string, json: { [key: string]: Json }): PlanningOptions {
+function readOptions(path: string, json: { [key: string]: Json }): SettledOptions {
   const isSelection = (value: Json) => isTexts(value) && value.length > 0;
   const isCount = (value: Json) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-  const shapes: { [name in keyof Required<PlanningOptions>]: (value: Json) => boolean } = {
+  const shapes: { [name in keyof Required<SettledOptions>]: (value: Json) => boolean } = {
     sandbox: (value) => value === true,
     lock: isPath,
     var: (value) => isMap(value) && Object.values(value).every((text) => typeof text === 'string'),
@@ -272,10 +273,10 @@ function readOptions(path: string, json: { [key: string]: Json }): PlanningOptio
     concurrency: (value) => isCount(value) && Number(value) >= 1 && Number(value) <= 1000,
   };
   for (const [name, value] of Object.entries(json)) {
-    const fits = Object.hasOwn(shapes, name) && shapes[name as keyof PlanningOptions](value);
+    const fits = Object.hasOwn(shapes, name) && shapes[name as keyof SettledOptions](value);
     if (!fits) throw unusable(path, `has an option that is not known here, or not with this value: ${safeText(name)}`);
   }
-  return json as PlanningOptions;
+  return json as SettledOptions;
 }
 
 function unusable(path: string, what: string): CommandError {

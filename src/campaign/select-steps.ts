@@ -14,7 +14,7 @@ export interface Selector {
   /** The union of several selections; empty for none. */
   all(option: string, texts: readonly string[]): Set<string>;
   /** `--select` minus `--exclude`; undefined when neither is given. */
-  chosen(options: { select?: string[]; exclude?: string[] }): Set<string> | undefined;
+  chosen(options: { select?: string[] | undefined; exclude?: string[] | undefined }): Set<string> | undefined;
 }
 
 /** The language of selections, where it is explained in passing. */

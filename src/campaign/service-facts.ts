@@ -1,5 +1,5 @@
-import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../contract/clock.ts';
+import type { Tell } from '../contract/notice.ts';
 import { keepDocument, readKeptDocument } from '../disk/state/kept-document.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -9,7 +9,6 @@ import { readServiceDocument, type ServiceDocument } from '../kinds/service-docu
 import { loadSchemaCompiler } from '../manifest/check/json-schema.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { safeText } from '../report/safe-text.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -46,7 +45,7 @@ export async function readKeptFacts(paths: CampaignPaths, service: string | unde
 
 /** The embedded sandbox's document, made in this process: no network either. */
 export async function readSandboxFacts(): Promise<ServiceFacts> {
-  const { sandboxDocument } = await import('../cli/commands/sandbox.ts');
+  const { sandboxDocument } = await import('./embed-sandbox.ts');
   return factsOf(await sandboxDocument(), { isFresh: true });
 }
 
@@ -57,7 +56,7 @@ export async function readSandboxFacts(): Promise<ServiceFacts> {
 export async function fetchFacts(
   paths: CampaignPaths,
   service: string | undefined,
-  { access, terminal }: { access: Access; terminal: Terminal },
+  { access, tell }: { access: Access; tell: Tell },
 ): Promise<ServiceFacts> {
   // What speaks HTTP is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
@@ -67,7 +66,7 @@ export async function fetchFacts(
     if (service !== undefined) await keepDocument(paths.state, service, { document, now: systemClock.now() });
     const facts = await factsOf(document, { isFresh: true });
     for (const difference of facts.document?.differences ?? []) {
-      terminal.err(`${terminal.style.yellow('notice')} ${safeText(difference, 500)}\n`);
+      tell({ is: 'notice', text: difference });
     }
     return facts;
   } catch (error) {

@@ -10,7 +10,7 @@ import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
-import type { LoadedLock } from './load.ts';
+import type { LoadedLock } from './read-lock.ts';
 
 /**
  * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
@@ -40,7 +40,12 @@ export async function openRunLock(
 /** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
   file: LockFile,
-  context: { ledger: LocalLedger; outline: GraphOutline; loaded: LoadedLock; emit(fact: RunFact): void },
+  context: {
+    ledger: LocalLedger;
+    outline: GraphOutline;
+    loaded: Pick<LoadedLock, 'needsRewrite'>;
+    emit(fact: RunFact): void;
+  },
 ): Promise<void> {
   const { ledger, outline, loaded, emit } = context;
   if (!ledger.recorded && !loaded.needsRewrite) return;

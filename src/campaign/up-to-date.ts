@@ -1,6 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
-import type { ApplyOptions } from '../cli/apply-options.ts';
-import { collectVars } from '../cli/vars.ts';
 import { systemClock } from '../contract/clock.ts';
 import { readGuardHolder, takeGuard } from '../disk/lock/guard.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
@@ -12,13 +9,12 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { isQuiet } from '../report/plan/plan-text.ts';
-import type { LoadedLock } from './load.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { CampaignPaths } from './paths.ts';
+import type { LoadedLock } from './read-lock.ts';
 
 /** That every step is up to date, and what a plan says besides. */
-export interface NothingToDo {
+export interface UpToDate {
   steps: number;
   totals: PlanTotals;
 }
@@ -29,37 +25,16 @@ export interface NothingToDo {
  * still nothing to do, and neither manifest nor lock has to be taken apart to know it. Whatever differs, or cannot be read,
  * leads to a plan as ever.
  */
-export interface Finding extends NothingToDo {
-  /** Of what a person gave. */
+export interface Finding extends UpToDate {
+  /** Digest of all that a plan depends on beside files: the program, its options and variables. */
   given: string;
   asked: readonly Asked[];
   /** SHA-256 (hex) of the lock. */
   lock: string;
 }
 
-/**
- * Digest of all that a plan depends on beside files: this program, and what a person gave it. Undefined when more is wanted
- * than to be told that nothing is to do.
- */
-export function digestOfGiven(file: string, options: ApplyOptions, campaign: OpenCampaign): string | undefined {
-  if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
-  // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
-  const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...others } =
-    options;
-  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
-  const { paths, service, replays } = campaign;
-  const given = { file, paths, planned, vars: collectVars(options.var), service, replays };
-  const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  // A build of the same version may be another program.
-  const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
-  return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
-}
-
 /** What an earlier run found out, if it still holds. */
-async function recallNothingToDo(
-  file: string,
-  { paths, given, seen }: { paths: CampaignPaths; given: string | undefined; seen: StatCache },
-): Promise<Finding | undefined> {
+async function recall({ file, paths, seen }: OpenCampaign, given: string | undefined): Promise<Finding | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
@@ -80,13 +55,10 @@ async function hasAnswers({ asked }: Finding, file: string): Promise<boolean> {
  * The same, while nobody else runs on the lock: as a run would find it. When somebody does, or the finding does not hold any
  * more, it is for a run to say so.
  */
-export async function holdNothingToDo(
-  file: string,
-  known: { paths: CampaignPaths; given: string | undefined; seen: StatCache },
-): Promise<NothingToDo | undefined> {
-  const finding = await recallNothingToDo(file, known);
+export async function isUpToDate(campaign: OpenCampaign, given: string | undefined): Promise<UpToDate | undefined> {
+  const finding = await recall(campaign, given);
   if (finding === undefined) return undefined;
-  const { paths } = known;
+  const { paths } = campaign;
   if ((await readGuardHolder(paths.lock)) !== undefined) return undefined;
   const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
   if (taken.is === 'held') return undefined;
@@ -98,7 +70,7 @@ export async function holdNothingToDo(
 }
 
 /** What a later run may go by, if this plan has nothing to do, and all that it was made from is known. */
-export function findNothingToDo(
+export function noteUpToDate(
   plan: Plan,
   facts: {
     given: string | undefined;
@@ -118,7 +90,7 @@ export function findNothingToDo(
 }
 
 /** Whether the lock still has the bytes that it had. */
-async function hasLock({ lock }: Finding, paths: CampaignPaths): Promise<boolean> {
+async function hasLock({ lock }: Finding, paths: OpenCampaign['paths']): Promise<boolean> {
   const bytes = await readLockBytes(paths.lock);
   return bytes !== undefined && digestOf(bytes).sha256 === lock;
 }

@@ -1,4 +1,3 @@
-import { findAccountNames } from '../campaign/account-names.ts';
 import { namesAllPosts, namesAllPrices } from '../campaign/check-saved-plan.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
@@ -6,6 +5,7 @@ import { CommandError, exitCodes } from '../contract/exit.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { findAccountNames } from './account-names.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askToPublish, askToSpend } from './ask.ts';
 import type { Terminal } from './terminal.ts';

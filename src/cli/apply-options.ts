@@ -1,22 +1,21 @@
-export interface PlanCommandOptions {
-  sandbox?: boolean;
-  maxCredits?: number;
-  concurrency?: number;
-  redo?: string[];
-  lock?: string;
+import type { StateOptions } from './open.ts';
+
+export interface PlanCommandOptions extends StateOptions {
+  maxCredits?: number | undefined;
+  concurrency?: number | undefined;
+  redo?: string[] | undefined;
   /** The service of the lock has a new address. */
-  serviceMoved?: boolean;
-  json?: boolean;
-  all?: boolean;
-  var?: Record<string, string>;
-  format?: 'text' | 'json' | 'markdown';
-  detailedExitcode?: boolean;
-  select?: string[];
-  exclude?: string[];
+  serviceMoved?: boolean | undefined;
+  json?: boolean | undefined;
+  all?: boolean | undefined;
+  format?: 'text' | 'json' | 'markdown' | undefined;
+  detailedExitcode?: boolean | undefined;
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
   /** Ask the service for its OpenAPI document. */
-  refresh?: boolean;
+  refresh?: boolean | undefined;
   /** Where the plan is saved, to be applied later. */
-  out?: string;
+  out?: string | undefined;
 }
 
 export interface ApplyOptions extends PlanCommandOptions {

@@ -1,10 +1,9 @@
 import { relative } from 'node:path';
 import { CommanderError } from 'commander';
-import { GuardLostError, LockChangedError, UnsafeFileError } from '../contract/errors.ts';
+import { BrokenRunError, GuardLostError, LockChangedError, UnsafeFileError } from '../contract/errors.ts';
 import { CommandError, exitCodes } from '../contract/exit.ts';
 import { adviceText } from '../report/advice-text.ts';
 import { safeText } from '../report/safe-text.ts';
-import { BrokenRunError } from './last-resort.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 

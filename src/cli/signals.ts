@@ -1,35 +1,29 @@
 import { setMaxListeners } from 'node:events';
-import { watchForOrphaning } from '../campaign/orphan.ts';
 import { exitCodes } from '../contract/exit.ts';
+import { watchForOrphaning } from './orphan.ts';
 
 /** The wish of the outside world that a run ends. */
 export interface Interruption {
-  /** Aborted by the first signal: nothing new is paid for, what is on the wire is awaited, everything is recorded. */
+  /** Aborted by the first signal, whose name is its reason: nothing new is paid for, what is on the wire is awaited, everything is recorded. */
   signal: AbortSignal;
   /** Resolves at the second signal: out at once. What is on the wire stays on record as an intent. A third one kills. */
   secondSignal: Promise<void>;
-  /** As the first signal does, without one: the run cannot go on. */
-  abort(): void;
-  /** Why, in words, once aborted. */
-  reason(): string | undefined;
   /** No longer keeps the process. Signals are still met, so that what is being closed is closed. */
   stop(): void;
 }
 
-export function listenForInterruption(onFirst: (reason: string) => void): Interruption {
+export function listenForInterruption(onFirst: () => void = () => {}): Interruption {
   const controller = new AbortController();
   // Every sleep and every request listens; their number is that of the jobs, not a leak.
   setMaxListeners(0, controller.signal);
   const second = withResolvers();
-  let reason: string | undefined;
   let presses = 0;
   const interrupt = (name: string) => {
     presses += 1;
     if (presses > 2) process.exit(exitCodes.interrupted);
     if (controller.signal.aborted) return second.resolve();
-    reason = name;
-    controller.abort();
-    onFirst(name);
+    controller.abort(name);
+    onFirst();
   };
   const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const name of signals) process.on(name, () => interrupt(name));
@@ -39,8 +33,6 @@ export function listenForInterruption(onFirst: (reason: string) => void): Interr
   return {
     signal: controller.signal,
     secondSignal: second.promise,
-    abort: () => controller.abort(),
-    reason: () => reason,
     stop: stopWatching,
   };
 }

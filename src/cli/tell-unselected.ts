@@ -10,8 +10,8 @@ import { countOf } from '../report/numbers.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Selecting {
-  select?: string[];
-  exclude?: string[];
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
 }
 
 export interface Unselected {

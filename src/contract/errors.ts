@@ -56,3 +56,15 @@ export class GuardLostError extends Error {
     this.name = 'GuardLostError';
   }
 }
+
+/** A run that ended by a mistake of ours or of a library. `cause`: what it was. */
+export class BrokenRunError extends Error {
+  /** Path of the lock that has what was paid. */
+  readonly lock: string;
+
+  constructor(cause: unknown, lock: string) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'BrokenRunError';
+    this.lock = lock;
+  }
+}

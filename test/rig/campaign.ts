@@ -1,16 +1,14 @@
 import { setMaxListeners } from 'node:events';
+import { carryOut } from '../../src/campaign/carry-out.ts';
+import { settleLock } from '../../src/campaign/settle.ts';
 import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
-import { LocalGate } from '../../src/engine/create-gate.ts';
-import { drive } from '../../src/engine/drive.ts';
-import { LocalLedger } from '../../src/engine/local-ledger.ts';
-import { ListLookUp } from '../../src/engine/lost-creates.ts';
+import type { LocalGate } from '../../src/engine/create-gate.ts';
+import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { outlineOf } from '../../src/graph/outline.ts';
-import { writeLines } from '../../src/lock/write.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
-import { withoutMovedAway } from '../../src/plan/orphans.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
@@ -136,33 +134,29 @@ export class TestCampaign {
       options.onEvent?.(fact, () => controller.abort());
     };
     const { clock, service, outputs, bodies, file } = this;
-    const { creates = 64, onError = 'continue' } = options;
-    const wait = options.creditWaitMs === undefined ? {} : { creditWaitMs: options.creditWaitMs };
-    const gate = new LocalGate({ clock, places: creates, ...wait, emit });
-    const ledger = new LocalLedger({
+    const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, creates = 64 } = options;
+    const { ledger, gate, ends } = carryOut(plan, {
       lock: file.read(),
       file,
       bodies,
-      gate,
-      totals: plan.totals,
-      accountOf: (send) => `${send}-${this.account}`,
-      isAlone: async () => true,
-      emit,
-    });
-    const lost = new ListLookUp({
-      lock: () => ledger.lock,
+      outputs,
       service,
       clock,
+      emit,
       signal: controller.signal,
+      accountOf: (send) => `${send}-${this.account}`,
+      isAlone: async () => true,
       times: { graceMs: 60_000, gapMs: 10_000, fenceMs: 30_000 },
-      hold: options.onUnknown === 'hold',
-      gate,
+      creditWaitMs,
+      onUnknown,
+      onError,
+      creates,
+      downloads: 4,
     });
-    const ports = { ledger, gate, lost, service, outputs, clock, emit, signal: controller.signal };
-    const most = { concurrency: plan.concurrency, downloads: 4 };
-    const ends = await clock.run(drive(plan, ports, { ...most, onError }));
-    if (!options.unsettled) await file.replace(writeLines(withoutMovedAway(ledger.lock, outlineOf(this.graph))));
-    const outcomes = Object.fromEntries([...ends].map(([address, { outcome }]) => [address, outcome]));
+    const ended = await clock.run(ends);
+    const outline = outlineOf(this.graph);
+    if (!options.unsettled) await settleLock(file, { ledger, outline, loaded: { needsRewrite: true }, emit });
+    const outcomes = Object.fromEntries([...ended].map(([address, { outcome }]) => [address, outcome]));
     return { plan, events, outcomes, ledger, gate };
   }
 }

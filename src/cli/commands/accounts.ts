@@ -1,10 +1,10 @@
-import { withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { accountsJson, accountsText, expiryOf, platformName } from '../../report/tables/accounts-text.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { withService } from '../with-service.ts';
 
 export interface AccountsOptions {
   json?: boolean;
@@ -13,7 +13,7 @@ export interface AccountsOptions {
 
 /** The social accounts that posts can go to. */
 export async function accounts(options: AccountsOptions, terminal: Terminal): Promise<number> {
-  const rows = await withLibrary(options, ({ library }) => library.accounts());
+  const rows = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();
   if (options.json) {
     terminal.out(`${safeJson(accountsJson(rows, now), 2)}\n`);

@@ -1,11 +1,12 @@
-import { openCampaign } from '../../campaign/open-campaign.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
-import { digestOfGiven, holdNothingToDo } from '../../campaign/up-to-date.ts';
+import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
+import { digestOfGiven } from '../given.ts';
+import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
@@ -23,15 +24,15 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   refuseTwoOnStdout(options);
   refuseRealRehearsal(options);
-  const campaign = await openCampaign(file, options);
-  const given = digestOfGiven(file, options, campaign);
-  const known = await holdNothingToDo(file, { ...campaign, given });
+  const campaign = await open(file, options, terminal);
+  const given = digestOfGiven(options, campaign);
+  const known = await isUpToDate(campaign, given);
   if (known !== undefined) {
     terminal.err(quietText(known, { style: terminal.style }));
     return exitCodes.done;
   }
   const { applyCampaign } = await import('../apply-campaign.ts');
-  return applyCampaign(file, options, { campaign, given, terminal });
+  return applyCampaign(options, { campaign, given, terminal });
 }
 
 /** Exactly what was planned, or nothing. */
@@ -41,9 +42,9 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
   refuseRealRehearsal(planned);
   tellSaved(saved, terminal);
-  const campaign = await openCampaign(saved.manifest, planned);
+  const campaign = await open(saved.manifest, planned, terminal);
   const { applyCampaign } = await import('../apply-campaign.ts');
-  return applyCampaign(saved.manifest, planned, { campaign, given: undefined, terminal, saved });
+  return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
 }
 
 /** Options of the play money say something of a run with real money that it would not do. */

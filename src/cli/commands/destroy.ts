@@ -1,11 +1,10 @@
 import { chooseRecorded } from '../../campaign/choose-steps.ts';
-import { readEnvironment } from '../../campaign/environment.ts';
 import { findRemoteRecords, orphansOf, type RemoteRecords } from '../../campaign/find-remote-records.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
-import { requireGraph, requireLock } from '../../campaign/load.ts';
+import { requireGraph } from '../../campaign/load-manifest.ts';
 import { agreeToMove } from '../../campaign/lock-service.ts';
-import { campaignPaths, knownService } from '../../campaign/paths.ts';
-import { asCommandError, withLibrary } from '../../campaign/with-library.ts';
+import { requireLock } from '../../campaign/read-lock.ts';
+import { asCommandError } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { type CommandError, exitCodes } from '../../contract/exit.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
@@ -14,10 +13,12 @@ import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { destroyJson, type RemoteRecord, type Removal, recordsText } from '../../report/tables/destroy-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { askAboutMove } from '../ask-about-move.ts';
 import { askPerson } from '../ask-person.ts';
+import { open } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
+import { withService } from '../with-service.ts';
 
 export interface DestroyOptions {
   orphans?: boolean;
@@ -41,14 +42,16 @@ export async function destroy(
   { options, terminal }: { options: DestroyOptions; terminal: Terminal },
 ): Promise<number> {
   const sandbox = options.sandbox === true;
-  const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  const campaign = await open(file, options, terminal);
+  const { paths, service, tell } = campaign;
+  const graph = await requireGraph(campaign);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
   try {
     const { serviceMoved, yes } = options;
-    const loaded = await requireLock(paths, knownService(sandbox, environment), terminal, { serviceMoved });
-    if (serviceMoved === true) await agreeToMove(loaded, { environment, path: paths.lock, yes, terminal });
+    const loaded = await requireLock(campaign, service, { serviceMoved });
+    if (serviceMoved === true) {
+      await agreeToMove(loaded, campaign, (question) => askAboutMove(question, { yes, terminal }));
+    }
     const { lock } = loaded;
     const orphans = options.orphans === true ? orphansOf(graph, lock) : undefined;
     const chosen = chooseRecorded(addresses, { graph, lock, orphans });
@@ -62,7 +65,7 @@ export async function destroy(
       terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
       return exitCodes.done;
     }
-    return await withLibrary({ sandbox, folder: paths.folder }, ({ library }) =>
+    return await withService({ sandbox, folder: paths.folder }, ({ library }) =>
       removeAll(library, found, { options, terminal }),
     );
   } finally {

@@ -1,16 +1,16 @@
-import { checkEnvironment, nodeFinding } from '../../campaign/doctor/check-environment.ts';
-import { checkFolder } from '../../campaign/doctor/check-folder.ts';
-import { checkLocks } from '../../campaign/doctor/check-locks.ts';
-import { checkService } from '../../campaign/doctor/check-service.ts';
-import { verifyReplay } from '../../campaign/doctor/verify-replay.ts';
 import { knownService } from '../../campaign/paths.ts';
-import { withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { doctorJson, doctorText, type Finding } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
+import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
+import { checkFolder } from '../doctor/check-folder.ts';
+import { checkLocks } from '../doctor/check-locks.ts';
+import { checkService } from '../doctor/check-service.ts';
+import { verifyReplay } from '../doctor/verify-replay.ts';
 import type { Terminal } from '../terminal.ts';
+import { withService } from '../with-service.ts';
 
 export interface DoctorOptions {
   json?: boolean;
@@ -47,7 +47,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 async function checkRemote(options: DoctorOptions, terminal: Terminal): Promise<Finding[]> {
   const wantsReplay = options.verifyReplay === true;
   try {
-    return await withLibrary({ ...options, keeps: wantsReplay }, async ({ library, access }) => {
+    return await withService({ ...options, keeps: wantsReplay }, async ({ library, access }) => {
       const findings = await checkService(library);
       const isReachable = findings.every(({ state }) => state !== 'problem');
       if (!wantsReplay || !isReachable) return findings;

@@ -1,8 +1,9 @@
-import { loadManifest, showDiagnostics } from '../../campaign/load.ts';
+import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { expandJson, expandText } from '../../report/plan/expand-text.ts';
 import { makeExpansion } from '../../report/plan/expansion.ts';
 import { safeJson } from '../../report/safe-text.ts';
+import { tellOn } from '../tell.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 
@@ -13,8 +14,8 @@ export interface ExpandOptions {
 
 /** The manifest with everything resolved: one entry for each step. Needs no network and writes nothing. */
 export async function expand(file: string, options: ExpandOptions, terminal: Terminal): Promise<number> {
-  const { graph, manifest, diagnostics, sources } = await loadManifest(file, collectVars(options.var));
-  showDiagnostics(diagnostics, sources, terminal);
+  const { graph, manifest, diagnostics, sources } = await loadManifest(file, { vars: collectVars(options.var) });
+  tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
   const isWrong = diagnostics.some(({ severity }) => severity === 'error');
   if (graph === undefined || manifest === undefined || isWrong) return exitCodes.wrongInput;
   const expansion = makeExpansion(graph, manifest);

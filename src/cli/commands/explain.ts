@@ -1,14 +1,14 @@
 import { requireStep } from '../../campaign/choose-steps.ts';
-import { requireGraph, requireLock } from '../../campaign/load.ts';
-import { openCampaign } from '../../campaign/open-campaign.ts';
-import { planCampaign } from '../../campaign/plan.ts';
+import { requireGraph } from '../../campaign/load-manifest.ts';
+import { makePlan } from '../../campaign/make-plan.ts';
+import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { explainText } from '../../report/plan/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
+import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface ExplainOptions {
   sandbox?: boolean;
@@ -24,10 +24,10 @@ interface Context {
 
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, name: string, { options, terminal }: Context): Promise<number> {
-  const { paths, replays, accountOf, seen } = await openCampaign(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const { lock } = await requireLock(paths, undefined, terminal);
-  const { plan } = await planCampaign(graph, lock, paths, { terminal, redo: [], replays, accountOf, seen });
+  const campaign = await open(file, options, terminal);
+  const graph = await requireGraph(campaign);
+  const { lock } = await requireLock(campaign, undefined);
+  const { plan } = await makePlan(campaign, { graph, lock }, {});
   const step = requireStep(name, applyDecisions(graph, lock));
   const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);
@@ -41,7 +41,7 @@ export async function explain(file: string, name: string, { options, terminal }:
 
 /** The request of a step as it is sent, references still open. */
 export async function render(file: string, address: string, { options, terminal }: Context): Promise<number> {
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
+  const graph = await requireGraph(await open(file, options, terminal));
   const step = requireStep(address, graph);
   terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
   terminal.out(`${safeJson(step.request, 2)}\n`);

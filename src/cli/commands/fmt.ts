@@ -1,4 +1,4 @@
-import { manifestProblem, showDiagnostics } from '../../campaign/load.ts';
+import { manifestProblem } from '../../campaign/load-manifest.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
 import { readManifestText } from '../../disk/inputs.ts';
@@ -7,6 +7,7 @@ import { maxManifestBytes } from '../../manifest/size-limit.ts';
 import { call } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { tellOn } from '../tell.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface FmtOptions {
@@ -25,7 +26,8 @@ export async function fmt(files: string[], options: FmtOptions, terminal: Termin
     const text = await readText(file);
     const result = formatManifest(file === '-' ? '<stdin>' : file, text);
     if ('diagnostics' in result) {
-      showDiagnostics(result.diagnostics, new Map([[file === '-' ? '<stdin>' : file, text]]), terminal);
+      const sources = new Map([[file === '-' ? '<stdin>' : file, text]]);
+      tellOn(terminal)({ is: 'diagnostics', diagnostics: result.diagnostics, sources });
       wrong = true;
       continue;
     }

@@ -3,8 +3,9 @@ import { deleteLeftover } from '../../campaign/delete-leftover.ts';
 import { findLeftovers, type LeftoverFile, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
-import { requireGraph, requireLock } from '../../campaign/load.ts';
-import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
+import { requireGraph } from '../../campaign/load-manifest.ts';
+import type { CampaignPaths } from '../../campaign/paths.ts';
+import { requireLock } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
@@ -12,8 +13,8 @@ import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { gcJson, type Leftover, leftoversText } from '../../report/tables/gc-text.ts';
 import { askPerson } from '../ask-person.ts';
+import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface GcOptions {
   yes?: boolean;
@@ -26,11 +27,12 @@ export interface GcOptions {
 
 /** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
-  const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, terminal);
+  const campaign = await open(file, options, terminal);
+  const { paths, tell } = campaign;
+  const graph = await requireGraph(campaign);
+  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
   try {
-    const { lock } = await requireLock(paths, undefined, terminal);
+    const { lock } = await requireLock(campaign, undefined);
     const others = await otherLocks(paths, options.sandbox === true);
     const { files, kept } = await findLeftovers(paths.outputs, {
       graph,

@@ -1,95 +1,20 @@
-import { requireStep } from '../../campaign/choose-steps.ts';
-import { type DecideOptions, decide } from '../../campaign/decide.ts';
-import { readEnvironment } from '../../campaign/environment.ts';
-import { knownService } from '../../campaign/paths.ts';
-import { withLibrary } from '../../campaign/with-library.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
-import type { Step } from '../../graph/graph.ts';
-import { isJobId } from '../../ground/job-id.ts';
-import { kinds } from '../../kinds/index.ts';
-import { importJob } from '../../plan/import-job.ts';
-import { matchSteps } from '../../plan/match.ts';
-import { type Ruling, refuse } from '../../plan/ruling.ts';
-import type { Library } from '../../service/library.ts';
-import { mostLookedThrough } from '../../service/list-jobs.ts';
-import type { Terminal } from '../terminal.ts';
+import * as decisions from '../../campaign/decisions/import.ts';
+import { type DecisionContext, type DecisionOptions, tellDecided, toDecideOptions } from '../decide.ts';
+import { open } from '../open.ts';
 
-export interface ImportOptions extends DecideOptions {
+export interface ImportOptions extends DecisionOptions {
   credits?: number;
   offline?: boolean;
 }
 
-/** A paid job becomes the purchase of a step that has none. */
 export async function importStep(
   file: string,
   { address, job }: { address: string; job: string },
-  { options, terminal }: { options: ImportOptions; terminal: Terminal },
+  context: DecisionContext<ImportOptions>,
 ): Promise<number> {
-  if (!isJobId(job)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${JSON.stringify(job)} cannot be a job id`,
-      'copy it as the service shows it',
-    );
-  }
-  const sandbox = options.sandbox === true;
-  const service = knownService(sandbox, sandbox ? {} : readEnvironment(process.env, process.cwd()));
-  return decide(file, { command: 'import', options, terminal, service }, async ({ graph, lock, paths }) => {
-    const written = requireStep(address, graph);
-    if (kinds[written.kind]?.status === undefined) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `${address} is of kind ${written.kind}, which has no jobs that can be imported`,
-        'only what has a job at the service can be collected',
-      );
-    }
-    const match = matchSteps(graph, lock).find(({ step }) => step.address === written.address);
-    if (match === undefined) throw new Error(`internal error: no match for ${address}`);
-    const context = { campaign: graph.name, lock };
-    const given = { jobId: job, ...(options.credits !== undefined && { credits: options.credits }) };
-    const ruling = importJob(match, given, context);
-    if (ruling.is !== 'recorded' || options.offline === true) return [ruling];
-    const asked = await withLibrary({ sandbox, folder: paths.folder }, ({ library }) =>
-      askFor(match.step, job, library),
-    );
-    return [isRuling(asked) ? asked : importJob(match, { ...asked, ...given }, context)];
-  });
-}
-
-type Asked = { credits?: number; recordId?: string };
-
-function isRuling(asked: Asked | Ruling): asked is Ruling {
-  return 'is' in asked;
-}
-
-/** What the service says about the job, or why it is none for this step. */
-async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
-  const facts = await library.job(kind, jobId);
-  if (facts === undefined) {
-    return refuse(
-      address,
-      `cannot have job ${jobId}: the service knows no ${kind} job of this id`,
-      'check the id, and that it was made with this account; --offline records it all the same',
-    );
-  }
-  if (facts.kind !== undefined && facts.kind !== kind) {
-    return refuse(
-      address,
-      `is of kind ${kind}, and job ${jobId} is of kind ${facts.kind}`,
-      'import it for a step of that kind',
-    );
-  }
-  if (facts.status === 'FAILED') {
-    const why = facts.error === undefined ? '' : `: ${facts.error}`;
-    return refuse(
-      address,
-      `cannot have job ${jobId}: it failed${why}`,
-      'apply buys the step; --offline records it all the same',
-    );
-  }
-  if (kinds[kind]?.list === undefined) return facts.credits === undefined ? {} : { credits: facts.credits };
-  const listed = (await library.jobs(kind, { limit: mostLookedThrough })).find((one) => one.jobId === jobId);
-  const credits = facts.credits ?? listed?.credits;
-  const recordId = listed?.recordId;
-  return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
+  const { options, terminal } = context;
+  const { credits, offline } = options;
+  const campaign = await open(file, options, terminal);
+  const decided = await decisions.importStep(campaign, { address, job, credits, offline }, toDecideOptions(context));
+  return tellDecided('import', decided, context);
 }

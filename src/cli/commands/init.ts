@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listExamples, type NewFiles, readExample } from '../../campaign/list-examples.ts';
-import { makeCsvCampaign } from '../../campaign/make-csv-campaign.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
+import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface InitOptions {

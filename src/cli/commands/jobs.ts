@@ -1,5 +1,4 @@
 import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
-import { withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -10,6 +9,7 @@ import { type Library, type ListedJob, ServiceError } from '../../service/librar
 import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { withService } from '../with-service.ts';
 
 export interface JobsOptions {
   kind?: string;
@@ -35,7 +35,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   }
   const isFiltered = options.state !== undefined || options.model !== undefined || options.unknown === true;
   const perKind = isFiltered ? mostLookedThrough : options.limit + 1;
-  const listed = await withLibrary(options, ({ library }) => listAll(library, wanted, { perKind, terminal }));
+  const listed = await withService(options, ({ library }) => listAll(library, wanted, { perKind, terminal }));
   const steps = stepsByJob(locks);
   const all = listed.map((job) => rowOf(job, steps)).sort((a, b) => timeOf(b) - timeOf(a));
   const chosen = filterJobs(all, options);

@@ -1,4 +1,3 @@
-import { hasAccess, withLibrary } from '../../campaign/with-library.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -7,6 +6,7 @@ import type { Source } from '../../report/tables/voices-text.ts';
 import type { CatalogModel } from '../../service/library.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { hasAccess, withService } from '../with-service.ts';
 
 export interface ModelsOptions {
   kind?: string;
@@ -54,7 +54,7 @@ async function findCatalog(
   };
   if (!hasAccess(options)) return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
   try {
-    return { catalog: await withLibrary(options, ({ library }) => library.catalog()), source: 'service' };
+    return { catalog: await withService(options, ({ library }) => library.catalog()), source: 'service' };
   } catch (error) {
     // The catalog is not documented: a service without one is no reason to show nothing.
     const isBearable = error instanceof CommandError && error.exitCode !== exitCodes.keyRefused;

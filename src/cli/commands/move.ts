@@ -1,43 +1,12 @@
-import { nearTo, requireStep } from '../../campaign/choose-steps.ts';
-import { type DecideOptions, decide } from '../../campaign/decide.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
-import { taskOfAddress } from '../../graph/address.ts';
-import { countedPurchases } from '../../lock/decisions.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
-import { moveRecord } from '../../plan/move-record.ts';
-import { pricesFrom } from '../../plan/prices.ts';
-import type { Terminal } from '../terminal.ts';
+import * as decisions from '../../campaign/decisions/move.ts';
+import { type DecisionContext, tellDecided, toDecideOptions } from '../decide.ts';
+import { open } from '../open.ts';
 
-/** What was bought for one address becomes that of another. */
-export function move(
+export async function move(
   file: string,
-  { from, to }: { from: string; to: string },
-  { options, terminal }: { options: DecideOptions; terminal: Terminal },
+  addresses: { from: string; to: string },
+  context: DecisionContext,
 ): Promise<number> {
-  return decide(file, { command: 'move', options, terminal }, ({ graph, lock }) => {
-    const old = lock.steps.get(from);
-    if (old === undefined || countedPurchases(old).length === 0) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `nothing was bought for ${from}`,
-        nearTo(
-          from,
-          [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
-        ),
-      );
-    }
-    const decided = applyDecisions(graph, lock);
-    const step = requireStep(to, decided);
-    const record = lock.steps.get(to);
-    const oldStep = decided.steps.find(({ address }) => address === from);
-    const price = pricesFrom(lock, graph.prices)(step.kind, step.request).credits;
-    return [
-      moveRecord(old, {
-        step,
-        price,
-        ...(record !== undefined && { record }),
-        ...(oldStep !== undefined && { oldStep }),
-      }),
-    ];
-  });
+  const campaign = await open(file, context.options, context.terminal);
+  return tellDecided('move', await decisions.move(campaign, addresses, toDecideOptions(context)), context);
 }

@@ -1,7 +1,6 @@
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
-import { requireLock } from '../../campaign/load.ts';
-import { openCampaign } from '../../campaign/open-campaign.ts';
-import { planCampaign } from '../../campaign/plan.ts';
+import { makePlan } from '../../campaign/make-plan.ts';
+import { requireLock } from '../../campaign/read-lock.ts';
 import { savePlan } from '../../campaign/saved-plan.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { isWork } from '../../plan/actions.ts';
@@ -11,25 +10,18 @@ import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { planText } from '../../report/plan/plan-text.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import type { PlanCommandOptions } from '../apply-options.ts';
+import { open } from '../open.ts';
 import { tellCredential } from '../tell-credential.ts';
 import { findUnselected, tellUnselected } from '../tell-unselected.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
-  const { paths, environment, service, replays, accountOf, seen } = await openCampaign(file, options);
-  const { graph } = await requireCheckedGraph(file, { options, paths, terminal, service, environment });
-  const { lock } = await requireLock(paths, service, terminal, options);
-  const { plan: made, redo } = await planCampaign(graph, lock, paths, {
-    terminal,
-    seen,
-    redo: options.redo ?? [],
-    ...selectionOf(options),
-    replays,
-    accountOf,
-    ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-  });
+  const campaign = await open(file, options, terminal);
+  const { service, replays } = campaign;
+  const { graph } = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  const { lock } = await requireLock(campaign, service, options);
+  const { plan: made, redo } = await makePlan(campaign, { graph, lock }, options);
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text');
@@ -57,11 +49,4 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   tellUnselected(unselected, terminal, { ends: format !== 'json' });
   const pending = made.rows.some(isWork);
   return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
-}
-
-export function selectionOf({ select, exclude }: Pick<PlanCommandOptions, 'select' | 'exclude'>): {
-  select?: string[];
-  exclude?: string[];
-} {
-  return { ...(select !== undefined && { select }), ...(exclude !== undefined && { exclude }) };
 }

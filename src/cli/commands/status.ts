@@ -1,19 +1,18 @@
 import { relative } from 'node:path';
-import { requireGraph, requireLock } from '../../campaign/load.ts';
-import { campaignPaths } from '../../campaign/paths.ts';
+import { requireGraph } from '../../campaign/load-manifest.ts';
+import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
-import { StatCache } from '../../disk/outputs/stat-cache.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status.ts';
 import { stepsText } from '../../report/status-steps.ts';
 import { statusJson, statusText } from '../../report/status-text.ts';
+import { open } from '../open.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface StatusOptions {
   json?: boolean;
@@ -27,13 +26,14 @@ export interface StatusOptions {
 }
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
-  const paths = campaignPaths(file, options);
-  const graph = await requireGraph(file, collectVars(options.var), terminal);
-  const { lock } = await requireLock(paths, undefined, terminal);
+  const campaign = await open(file, options, terminal);
+  const { paths, seen } = campaign;
+  const graph = await requireGraph(campaign);
+  const { lock } = await requireLock(campaign, undefined);
   const selected = makeSelector(graph, lock).chosen(options);
   const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
-  const present = await checkOutputs(paths.outputs, outputs, { seen: await StatCache.open(paths.state, paths.lock) });
-  const folder = relative(process.cwd(), paths.outputs).replaceAll('\\', '/');
+  const present = await checkOutputs(paths.outputs, outputs, { seen });
+  const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const view = makeStatus({
     campaign: graph.name,

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { listUploads } from '../../campaign/list-uploads.ts';
-import { asCommandError, tellLinksEnd, withLibrary } from '../../campaign/with-library.ts';
+import { asCommandError } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
@@ -13,6 +13,7 @@ import { type Library, ServiceError } from '../../service/library.ts';
 import { listenForInterruption } from '../signals.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { tellLinksEnd, withService } from '../with-service.ts';
 
 export interface UploadsOptions {
   json?: boolean;
@@ -41,7 +42,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   const interruption = listenForInterruption(() => terminal.err('\n'));
   let results: Results;
   try {
-    results = await withLibrary({ ...options, keeps: true }, ({ library }) =>
+    results = await withService({ ...options, keeps: true }, ({ library }) =>
       uploadAll(library, local, { signal: interruption.signal, terminal }),
     );
   } finally {
@@ -58,7 +59,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
 
 /** What is in the media library, where the service has a list of it. Its documentation names none. */
 export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
-  const rows = await withLibrary(options, ({ access, library }) => listUploads(library, access));
+  const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {
     throw new CommandError(
       exitCodes.someFailed,

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { type LoadedManifest, loadManifest, showDiagnostics } from '../../campaign/load.ts';
+import { type LoadedManifest, loadManifest } from '../../campaign/load-manifest.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Json } from '../../ground/json.ts';
 import { adviceText } from '../../report/advice-text.ts';
@@ -7,6 +7,8 @@ import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.t
 import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
+import { keepHeapSmall } from '../keep-heap-small.ts';
+import { tellOn } from '../tell.ts';
 import type { Terminal } from '../terminal.ts';
 import { collectVars } from '../vars.ts';
 
@@ -36,7 +38,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
         if (counts !== undefined) terminal.err(okLine(file, counts, terminal.style.green('ok')));
         break;
       case 'text':
-        showDiagnostics(diagnostics, sources, terminal);
+        tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
         if (counts !== undefined) terminal.out(okLine(file, counts, terminal.outStyle.green('ok')));
         break;
       default:
@@ -66,7 +68,7 @@ function toCheckoutPath(file: string): string {
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */
 async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedManifest> {
   try {
-    return await loadManifest(file, collectVars(options.var));
+    return await loadManifest(file, { vars: collectVars(options.var), onSize: keepHeapSmall });
   } catch (error) {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.wrongInput) throw error;
     const { message, hint } = error;

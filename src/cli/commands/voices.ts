@@ -1,4 +1,3 @@
-import { hasAccess, tellLinksEnd, withLibrary } from '../../campaign/with-library.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import { voices as documentedVoices } from '../../kinds/voices.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
@@ -7,6 +6,7 @@ import { type Source, type VoiceRow, voicesJson, voicesText } from '../../report
 import type { Voice } from '../../service/library.ts';
 import { tableOptions } from '../table-options.ts';
 import type { Terminal } from '../terminal.ts';
+import { hasAccess, tellLinksEnd, withService } from '../with-service.ts';
 
 export interface VoicesOptions {
   gender?: string;
@@ -43,7 +43,7 @@ async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{
   if (!mustAsk && !hasAccess(options))
     return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
   try {
-    const rows = await withLibrary(options, async ({ library }) => (await library.voices()).map(rowOf));
+    const rows = await withService(options, async ({ library }) => (await library.voices()).map(rowOf));
     return { rows, source: 'service' };
   } catch (error) {
     if (mustAsk || !(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;

@@ -18,7 +18,7 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 /** Asks the service inside this process, through a function and without a socket. */
-const embedded = 'cli/commands/sandbox.ts';
+const embedded = 'campaign/embed-sandbox.ts';
 
 describe('each guard stands in one place', () => {
   test('the standard streams are reached in few places, and written to in one', () => {
@@ -83,7 +83,7 @@ describe('each guard stands in one place', () => {
 /** Where the command line says (a new campaign), what a person has agreed to delete, and scratch of our own. */
 const writersOfTheirOwn = [
   'campaign/delete-leftover.ts',
-  'campaign/doctor/check-folder.ts',
-  'campaign/with-library.ts',
+  'campaign/embed-sandbox.ts',
   'cli/commands/init.ts',
+  'cli/doctor/check-folder.ts',
 ];

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadManifest } from '../../../src/campaign/load.ts';
+import { loadManifest } from '../../../src/campaign/load-manifest.ts';
 import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { makeFolder } from '../disk/folder.ts';

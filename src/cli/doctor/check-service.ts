@@ -1,10 +1,10 @@
+import { asCommandError } from '../../campaign/with-library.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { readServiceDocument, type ServiceDocument } from '../../kinds/service-document.ts';
 import { spanText } from '../../report/age-text.ts';
 import type { Finding } from '../../report/tables/doctor-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
-import { asCommandError } from '../with-library.ts';
 
 const about = 'service';
 /** The replay window is 24 h and counted from 23; an hour would use that up. */

@@ -1,7 +1,13 @@
+import {
+  type Access,
+  type Environment,
+  readDotEnv,
+  readEnvironment,
+  requireAccess,
+} from '../../campaign/environment.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../report/tables/doctor-text.ts';
 import { readCredential } from '../../service/secrets.ts';
-import { type Access, type Environment, readDotEnv, readEnvironment, requireAccess } from '../environment.ts';
 
 const about = 'environment';
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'] as const;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AccountNames } from '../report/plan/post-words.ts';
 import { platformName } from '../report/tables/accounts-text.ts';
-import { hasAccess, withLibrary } from './with-library.ts';
+import { hasAccess, withService } from './with-service.ts';
 
 const patienceMs = 5000;
 
@@ -18,7 +18,7 @@ export async function findAccountNames(options: { sandbox: boolean; folder: stri
 }
 
 async function askForNames(options: { sandbox: boolean; folder: string }): Promise<Map<string, string>> {
-  const accounts = await withLibrary(options, ({ library }) => library.accounts());
+  const accounts = await withService(options, ({ library }) => library.accounts());
   return new Map(
     accounts.map(({ id, provider, name, username }) => {
       const who = username === '' ? name || id : `@${username.replace(/^@+/, '')}`;

@@ -1,3 +1,5 @@
+import { callAbout, type FoundLock, findLocks } from '../../campaign/find-locks.ts';
+import { belongingOf } from '../../campaign/lock-service.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -5,8 +7,6 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { advise } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
 import type { Finding } from '../../report/tables/doctor-text.ts';
-import { callAbout, type FoundLock, findLocks } from '../find-locks.ts';
-import { belongingOf } from '../lock-service.ts';
 
 const about = 'locks';
 const mostNamed = 5;

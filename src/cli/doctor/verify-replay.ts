@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { askPerson } from '../../cli/ask-person.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { Access } from '../../campaign/environment.ts';
 import type { CreateAnswer } from '../../contract/answer.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -10,7 +9,8 @@ import { documentedCredits } from '../../kinds/price.ts';
 import { countOf } from '../../report/numbers.ts';
 import type { Finding } from '../../report/tables/doctor-text.ts';
 import { createService } from '../../service/service.ts';
-import type { Access } from '../environment.ts';
+import { askPerson } from '../ask-person.ts';
+import type { Terminal } from '../terminal.ts';
 
 const about = 'replay';
 const kind = 'music';

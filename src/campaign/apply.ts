@@ -1,0 +1,158 @@
+import { systemClock } from '../contract/clock.ts';
+import type { RunEvent } from '../contract/event.ts';
+import type { Graph } from '../graph/graph.ts';
+import { outlineOf } from '../graph/outline.ts';
+import type { Json } from '../ground/json.ts';
+import { isWork } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
+import { chosenBy, refuseStale } from './check-saved-plan.ts';
+import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
+import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
+import { requireAccess } from './environment.ts';
+import { holdGuard } from './hold-guard.ts';
+import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
+import { makePlan, type PlanningOptions } from './make-plan.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { Planned } from './plan.ts';
+import { requireLock } from './read-lock.ts';
+import { refuseUnplanned } from './refuse-unplanned.ts';
+import { type RehearsalOptions, rehearse } from './rehearse.ts';
+import { requireService } from './require-service.ts';
+import { type Ending, type RunResult, type RunSettings, runPlan } from './run.ts';
+import type { SavedPlan } from './saved-plan.ts';
+import { noteUpToDate } from './up-to-date.ts';
+
+export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
+  /** Hears everything that happens, as it happens. */
+  on?: ((event: RunEvent) => void) | undefined;
+  /** Whether the posts of the plan may go public. Default: no, and they wait. */
+  publish?: boolean | undefined;
+  /** How long another run on the same lock is waited for, in ms. Default: not at all. */
+  lockTimeoutMs?: number | undefined;
+  /** The embedded service, for a campaign that was loaded with `sandbox`. */
+  rehearsal?: RehearsalOptions | undefined;
+}
+
+/**
+ * Carries a plan out: creates what it buys, watches the jobs, saves their files, and keeps the lock. Only what the plan
+ * names is bought: when lock or outputs have changed since so that anything else would be, it throws, and nothing is sent.
+ * What an interrupted run has bought already is collected, and not bought again.
+ */
+export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
+  const { campaign, redo, selected } = planned;
+  const done = await applyGraph(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
+    ...planned.options,
+    ...options,
+    chosen: { redo, ...(selected && { selected }) },
+    verify: (plan) => refuseUnplanned(planned.plan, plan),
+    agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
+    observe: async () => ({ on: options.on ?? (() => {}), signal: options.signal }),
+  });
+  if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
+  return done.result;
+}
+
+/** Who watches a run, and may end it. */
+export interface Observer extends Ending {
+  on: (event: RunEvent) => void;
+  /** Called when the run has ended, however it did. */
+  end?: () => Promise<void>;
+}
+
+export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
+  lockTimeoutMs?: number | undefined;
+  rehearsal?: RehearsalOptions | undefined;
+  /** Asked whether the service of the lock has a new address. Absent: it has not. */
+  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
+  /** What was planned before, and agreed to by whoever applies it. */
+  saved?: SavedPlan | undefined;
+  /** What the selections came to when the plan was made before. */
+  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
+  /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
+  verify?: ((plan: Plan, graph: Graph) => void) | undefined;
+  /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
+  agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
+  observe(plan: Plan): Promise<Observer>;
+  /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
+  given?: string | undefined;
+}
+
+export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; carriedOut: Plan; result: RunResult };
+
+/** Plans while the campaign is held, asks, runs, writes the lock. */
+export async function applyGraph(
+  campaign: OpenCampaign,
+  checked: CheckedGraph,
+  options: ApplyGraphOptions,
+): Promise<Applied> {
+  const { sandbox, environment, paths, seen, tell } = campaign;
+  const { made, outline, loaded, facts, guard, finding } = await holdAndPlan(campaign, checked, options);
+  try {
+    const plan = await options.agree(made);
+    if (plan === 'no' || plan === 'interrupted') return { is: plan };
+    const needsService = plan.rows.some(isWork);
+    const access = needsService && !sandbox ? requireAccess(environment) : undefined;
+    const asks = made.rows.some((row) => isWork(row) && row.action !== 'move');
+    if (access !== undefined && asks) {
+      await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    }
+    let embedded: RunningSandbox | undefined;
+    if (needsService && sandbox) {
+      embedded = await rehearse(made, { options: options.rehearsal ?? {}, paths, lock: loaded.lock });
+    }
+    try {
+      const { on, end, ...ending } = await options.observe(plan);
+      try {
+        const result = await runPlan(plan, campaign, {
+          ...options,
+          ...ending,
+          outline,
+          loaded,
+          guard,
+          access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+          clock: systemClock,
+          createRoutes: facts.createRoutes,
+          on,
+        });
+        await seen.keep(finding);
+        return { is: 'ran', made, carriedOut: plan, result };
+      } finally {
+        await end?.();
+      }
+    } finally {
+      await embedded?.close();
+    }
+  } finally {
+    await guard.release();
+  }
+}
+
+/**
+ * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
+ */
+async function holdAndPlan(campaign: OpenCampaign, checked: CheckedGraph, options: ApplyGraphOptions) {
+  const { paths, service, seen, tell } = campaign;
+  const { saved, askAboutMove, given } = options;
+  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);
+  try {
+    const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
+    if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
+    const { lock } = loaded;
+    const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
+    const planOf = (graph: Graph, { again }: { again: boolean }) => {
+      // What it has to tell has been told.
+      const teller = again ? { ...campaign, tell: () => {} } : campaign;
+      return makePlan(teller, { graph, lock }, { ...options, chosen, isRun: true });
+    };
+    const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
+    const { plan: made, states } = planned;
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock, service });
+    options.verify?.(made, graph);
+    const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
+    return { made, outline: outlineOf(graph), loaded, facts, guard, finding };
+  } catch (error) {
+    await guard.release();
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../contract/clock.ts';
+import type { RunFact } from '../contract/event.ts';
+import type { Outputs, Ports, Service } from '../contract/ports.ts';
+import type { LockFile, RequestBodies } from '../contract/state.ts';
+import { LocalGate } from '../engine/create-gate.ts';
+import { drive } from '../engine/drive.ts';
+import { LocalLedger } from '../engine/local-ledger.ts';
+import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
+import type { Lock } from '../lock/record.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
+
+export interface CarryOutOptions {
+  /** What is on record; grows with the run. */
+  lock: Lock;
+  file: LockFile;
+  bodies: RequestBodies;
+  outputs: Outputs;
+  service: Service;
+  clock: Clock;
+  emit(fact: RunFact): void;
+  /** Aborted: nothing new is paid for; what is on the wire is awaited. */
+  signal: AbortSignal;
+  /** Digest of a send's id and the credential of this run. */
+  accountOf(send: string): string | undefined;
+  /** Whether this run still holds the lock. */
+  isAlone(): Promise<boolean>;
+  /** How a create whose answer was lost is looked for. */
+  times: LookUpTimes;
+  /** How long an empty account is waited for, in ms; 0: not at all. */
+  creditWaitMs: number;
+  /** What becomes of creates whose answers were lost. */
+  onUnknown: 'ask' | 'hold';
+  onError: 'continue' | 'finish';
+  /** Creates on the wire at once. Default: 64. */
+  creates?: number;
+  /** Files on the wire at once. Default: 16. */
+  downloads?: number;
+}
+
+export interface CarriedOut {
+  ledger: LocalLedger;
+  gate: LocalGate;
+  /** Resolves when every step has ended, with how it did, by address. */
+  ends: Promise<Map<string, StepEnd>>;
+}
+
+/** Puts ledger, gate and the search for lost creates together, and lets the engine carry the plan out with them. */
+export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
+  const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
+  const gate = new LocalGate({ clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit });
+  const ledger = new LocalLedger({ lock, file, bodies, gate, totals: plan.totals, accountOf, isAlone, emit });
+  const lost = new ListLookUp({
+    lock: () => ledger.lock,
+    service,
+    clock,
+    signal,
+    times: options.times,
+    hold: options.onUnknown === 'hold',
+    gate,
+  });
+  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
+  const { onError, downloads = 16 } = options;
+  return { ledger, gate, ends: drive(plan, ports, { concurrency: plan.concurrency, downloads, onError }) };
+}

@@ -1,0 +1,68 @@
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Lock } from '../../lock/record.ts';
+import { advise, call } from '../../plan/advice.ts';
+import { applyDecisions } from '../../plan/apply-decisions.ts';
+import { forgetRecord } from '../../plan/forget.ts';
+import { pricesFrom } from '../../plan/prices.ts';
+import { type Ruling, refuse } from '../../plan/ruling.ts';
+import { chooseSteps } from '../choose-steps.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import { orphansOf } from '../find-remote-records.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import type { Chosen } from './pin.ts';
+
+export interface ForgetChosen extends Chosen {
+  /** All that the manifest no longer has. */
+  orphans?: boolean | undefined;
+  /** Running jobs, too: their outputs are given up. */
+  force?: boolean | undefined;
+}
+
+/** What was bought for these addresses counts as never bought. Ids and charges stay on record. */
+export function forget(campaign: OpenCampaign, chosen: ForgetChosen, options: DecideOptions = {}): Promise<Decided> {
+  return decide(campaign, options, ({ graph, lock }) => {
+    const addresses = chooseAll(chosen, { graph, lock });
+    const priceOf = pricesFrom(lock, graph.prices);
+    const steps = new Map(applyDecisions(graph, lock).steps.map((step) => [step.address, step]));
+    return addresses.map((address): Ruling => {
+      const step = steps.get(address);
+      const record = lock.steps.get(address);
+      if (record === undefined) {
+        return refuse(
+          address,
+          'has nothing that was bought',
+          advise`${call('plan', '--all')} shows what every step has`,
+        );
+      }
+      return forgetRecord(record, {
+        force: chosen.force === true,
+        ...(step !== undefined && { price: priceOf(step.kind, step.request).credits }),
+        ...(step?.decided?.pinned === 'manifest' && { isPinnedByTask: true }),
+      });
+    });
+  });
+}
+
+function chooseAll(
+  { names = [], select, orphans: wantsOrphans }: ForgetChosen,
+  facts: { graph: Graph; lock: Lock },
+): string[] {
+  const { graph, lock } = facts;
+  const orphans = orphansOf(graph, lock);
+  if (wantsOrphans !== true) return chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
+  if (orphans.length === 0 && names.length === 0 && select === undefined) {
+    throw new CommandError(exitCodes.wrongUsage, 'the lock has no orphans', 'there is nothing to forget');
+  }
+  const named =
+    names.length === 0 && select === undefined
+      ? []
+      : chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
+  return [...new Set([...named, ...orphans])];
+}
+
+/** What only the lock has, forgotten or not: naming it twice is no mistake. */
+function namedOrphans(lock: Lock, graph: Graph): string[] {
+  const known = new Set(graph.steps.map(({ address }) => address));
+  return [...lock.steps.keys()].filter((address) => !known.has(address)).sort();
+}

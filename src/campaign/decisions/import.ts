@@ -1,0 +1,96 @@
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import type { Step } from '../../graph/graph.ts';
+import { isJobId } from '../../ground/job-id.ts';
+import { kinds } from '../../kinds/index.ts';
+import { importJob } from '../../plan/import-job.ts';
+import { matchSteps } from '../../plan/match.ts';
+import { type Ruling, refuse } from '../../plan/ruling.ts';
+import type { Library } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/list-jobs.ts';
+import { requireStep } from '../choose-steps.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { withLibrary } from '../with-library.ts';
+
+export interface ImportedJob {
+  address: string;
+  job: string;
+  /** What it was charged, where the service does not say. */
+  credits?: number | undefined;
+  /** Do not ask the service for it. */
+  offline?: boolean | undefined;
+}
+
+/** A paid job becomes the purchase of a step that has none. */
+export async function importStep(
+  campaign: OpenCampaign,
+  { address, job, credits, offline }: ImportedJob,
+  options: DecideOptions = {},
+): Promise<Decided> {
+  if (!isJobId(job)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `${JSON.stringify(job)} cannot be a job id`,
+      'copy it as the service shows it',
+    );
+  }
+  const { service } = campaign;
+  return decide(campaign, { ...options, service }, async ({ graph, lock }) => {
+    const written = requireStep(address, graph);
+    if (kinds[written.kind]?.status === undefined) {
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `${address} is of kind ${written.kind}, which has no jobs that can be imported`,
+        'only what has a job at the service can be collected',
+      );
+    }
+    const match = matchSteps(graph, lock).find(({ step }) => step.address === written.address);
+    if (match === undefined) throw new Error(`internal error: no match for ${address}`);
+    const context = { campaign: graph.name, lock };
+    const given = { jobId: job, ...(credits !== undefined && { credits }) };
+    const ruling = importJob(match, given, context);
+    if (ruling.is !== 'recorded' || offline === true) return [ruling];
+    const asked = await withLibrary({ ...campaign, folder: campaign.paths.folder, keeps: false }, ({ library }) =>
+      askFor(match.step, job, library),
+    );
+    return [isRuling(asked) ? asked : importJob(match, { ...asked, ...given }, context)];
+  });
+}
+
+type Asked = { credits?: number; recordId?: string };
+
+function isRuling(asked: Asked | Ruling): asked is Ruling {
+  return 'is' in asked;
+}
+
+/** What the service says about the job, or why it is none for this step. */
+async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
+  const facts = await library.job(kind, jobId);
+  if (facts === undefined) {
+    return refuse(
+      address,
+      `cannot have job ${jobId}: the service knows no ${kind} job of this id`,
+      'check the id, and that it was made with this account; --offline records it all the same',
+    );
+  }
+  if (facts.kind !== undefined && facts.kind !== kind) {
+    return refuse(
+      address,
+      `is of kind ${kind}, and job ${jobId} is of kind ${facts.kind}`,
+      'import it for a step of that kind',
+    );
+  }
+  if (facts.status === 'FAILED') {
+    const why = facts.error === undefined ? '' : `: ${facts.error}`;
+    return refuse(
+      address,
+      `cannot have job ${jobId}: it failed${why}`,
+      'apply buys the step; --offline records it all the same',
+    );
+  }
+  if (kinds[kind]?.list === undefined) return facts.credits === undefined ? {} : { credits: facts.credits };
+  const listed = (await library.jobs(kind, { limit: mostLookedThrough })).find((one) => one.jobId === jobId);
+  const credits = facts.credits ?? listed?.credits;
+  const recordId = listed?.recordId;
+  return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
+}

@@ -1,0 +1,43 @@
+import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { taskOfAddress } from '../../graph/address.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
+import { applyDecisions } from '../../plan/apply-decisions.ts';
+import { moveRecord } from '../../plan/move-record.ts';
+import { pricesFrom } from '../../plan/prices.ts';
+import { nearTo, requireStep } from '../choose-steps.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+
+/** What was bought for one address becomes that of another. */
+export function move(
+  campaign: OpenCampaign,
+  { from, to }: { from: string; to: string },
+  options: DecideOptions = {},
+): Promise<Decided> {
+  return decide(campaign, options, ({ graph, lock }) => {
+    const old = lock.steps.get(from);
+    if (old === undefined || countedPurchases(old).length === 0) {
+      throw new CommandError(
+        exitCodes.wrongUsage,
+        `nothing was bought for ${from}`,
+        nearTo(
+          from,
+          [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
+        ),
+      );
+    }
+    const decided = applyDecisions(graph, lock);
+    const step = requireStep(to, decided);
+    const record = lock.steps.get(to);
+    const oldStep = decided.steps.find(({ address }) => address === from);
+    const price = pricesFrom(lock, graph.prices)(step.kind, step.request).credits;
+    return [
+      moveRecord(old, {
+        step,
+        price,
+        ...(record !== undefined && { record }),
+        ...(oldStep !== undefined && { oldStep }),
+      }),
+    ];
+  });
+}

@@ -1,0 +1,42 @@
+import { type Match, matchSteps } from '../../plan/match.ts';
+import { pinStep, unpinStep } from '../../plan/pin.ts';
+import { pricesFrom } from '../../plan/prices.ts';
+import type { Ruling } from '../../plan/ruling.ts';
+import { chooseSteps } from '../choose-steps.ts';
+import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+
+/** Steps by name (`hero@lamp`, `hero`, `hero@*`) and by selection (`tag:launch`). */
+export interface Chosen {
+  names?: readonly string[] | undefined;
+  select?: readonly string[] | undefined;
+}
+
+/** Steps that keep what they have, whatever the manifest says, until they are unpinned. */
+export function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  return decideEach(campaign, chosen, options, pinStep);
+}
+
+/** The manifest decides about them again. */
+export function unpin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  return decideEach(campaign, chosen, options, unpinStep);
+}
+
+function decideEach(
+  campaign: OpenCampaign,
+  chosen: Chosen,
+  options: DecideOptions,
+  rule: (match: Match, price: number | null) => Ruling,
+): Promise<Decided> {
+  return decide(campaign, options, (held) => {
+    const priceOf = pricesFrom(held.lock, held.graph.prices);
+    return chosenMatches(held, chosen).map((match) =>
+      rule(match, priceOf(match.step.kind, match.step.request).credits),
+    );
+  });
+}
+
+function chosenMatches({ graph, lock }: HeldCampaign, { names = [], select }: Chosen): Match[] {
+  const chosen = new Set(chooseSteps(names, select, { graph, lock }));
+  return matchSteps(graph, lock).filter(({ step }) => chosen.has(step.address));
+}

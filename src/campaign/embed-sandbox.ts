@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { findOddFile } from '../disk/fs/odd-file.ts';
+import { findWayOut } from '../disk/fs/own-tree.ts';
+import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
+import type { Json } from '../ground/json.ts';
+import type { Fault } from '../sandbox/index.ts';
+
+export type { Fault };
+
+/** What `apply --sandbox` and `mediabatch sandbox` sign in with. Worth nothing. */
+export const sandboxKey = 'sandbox_live_local';
+
+export interface RunningSandbox {
+  url: string;
+  balance(): number;
+  setBalance(credits: number): void;
+  /** Whether this is a job, a post or a file that it has made. */
+  knows(id: string): boolean;
+  close(): Promise<void>;
+}
+
+/** The embedded service on loopback. The only place where the runner's side touches it. */
+export async function startSandbox(options: {
+  dataDir: string;
+  filesDir?: string;
+  port: number;
+  credits?: number;
+  speed?: number;
+  failRate?: number;
+  faults?: Fault[];
+}): Promise<RunningSandbox> {
+  // It writes where its files lie, and a branch may have put links and pipes there.
+  const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
+  if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
+  const { createSandbox } = await import('../sandbox/index.ts');
+  const { port, ...rest } = options;
+  const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
+  const { url, close } = await sandbox.listen({ port });
+  return {
+    url,
+    balance: () => sandbox.balance(),
+    setBalance: (credits) => sandbox.setBalance(credits),
+    knows: (id) => sandbox.knows(id),
+    close,
+  };
+}
+
+/** Its OpenAPI document, without a socket and without state on disk. */
+export async function sandboxDocument(): Promise<Json> {
+  const { createSandbox } = await import('../sandbox/index.ts');
+  const sandbox = createSandbox({ apiKey: sandboxKey });
+  try {
+    const answer = await sandbox.fetch(
+      new Request('http://127.0.0.1/api/v1/openapi.json', { headers: { authorization: `Bearer ${sandboxKey}` } }),
+    );
+    return (await answer.json()) as Json;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** The same for a command of its own. Where it cannot start, the command ends. */
+export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
+  try {
+    return await startSandbox(options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
+  }
+}
+
+/** The sandbox whose state lies in a campaign's folder. Where there is none yet, looking at it leaves none behind. */
+export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
+  const dataDir = join(folder, '.mediabatch', 'sandbox');
+  if (keeps || lstatOrAbsent(dataDir) !== undefined) return embedSandbox({ dataDir, port: 0 });
+  const passing = await mkdtemp(join(tmpdir(), 'mediabatch-'));
+  const { url, close } = await embedSandbox({ dataDir: passing, port: 0 });
+  return {
+    url,
+    async close() {
+      await close();
+      await rm(passing, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { buildGraph } from '../graph/build.ts';
+import type { RequestChecker } from '../graph/check/request-checker.ts';
+import type { FileFact, Graph } from '../graph/graph.ts';
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
+import { besideManifest } from '../manifest/file-path.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
+import { advise, call } from '../plan/advice.ts';
+import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+export interface LoadedManifest {
+  graph?: Graph;
+  /** As it was written, where it could be read at all. */
+  manifest?: Manifest;
+  diagnostics: Diagnostic[];
+  /** Texts by file name, for excerpts. */
+  sources: Map<string, string>;
+  /** What the disk was asked for. */
+  asked: readonly Asked[];
+}
+
+/** What a manifest is checked against beside its own rules. */
+export interface LoadOptions {
+  vars?: Record<string, string> | undefined;
+  /** Judges requests that only the service's own document describes. */
+  checker?: RequestChecker | undefined;
+  /** As in `OpenCampaign`. */
+  onSize?: OpenCampaign['onSize'] | undefined;
+}
+
+/** Text to graph, with the disk's answers to the questions that the pure stages ask. */
+export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
+  const { vars = {} } = options;
+  const sources = new Map<string, string>();
+  const inputs = new ManifestInputs(file);
+  const { asked } = inputs;
+  const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
+  if (manifest === undefined) return { diagnostics, sources, asked };
+  const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
+  options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
+  const files = new Map<string, FileFact | { problem: string }>();
+  for (;;) {
+    const built = buildGraph(manifest, {
+      ...facts,
+      vars,
+      files,
+      ...(schemaCompiler && { schemaCompiler }),
+      ...(options.checker && { checker: options.checker }),
+    });
+    if (built.files.length === 0) {
+      const all = [...diagnostics, ...built.diagnostics];
+      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, asked };
+    }
+    for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
+  }
+}
+
+/** The manifest and all that it includes. Their texts go into `sources`. */
+async function readManifest(
+  file: string,
+  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
+  const read = await inputs.ask('manifest', file);
+  if ('problem' in read) throw manifestProblem(file, read);
+  sources.set(file, read.text);
+  const included = new Map<string, DataFile>();
+  for (;;) {
+    const { includes, ...parsed } = parseManifest({ file, text: read.text }, included);
+    if (includes.length === 0) return parsed;
+    for (const { path } of includes) {
+      const answer = await inputs.ask('data', path);
+      included.set(path, answer);
+      if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
+    }
+  }
+}
+
+/** What the manifest asks the disk for. Data files are named like the manifest itself: as seen from the working folder. */
+async function readFacts(
+  manifest: Manifest,
+  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+): Promise<{ data: Map<string, DataFile>; schemaCompiler?: SchemaCompiler }> {
+  const { file } = manifest;
+  const data = new Map<string, DataFile>();
+  for (const { path, as } of dataFiles(manifest)) {
+    const answer: DataFile = await inputs.ask(as === 'files' ? 'files' : 'data', path);
+    data.set(path, answer);
+    if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
+  }
+  if (manifest.tasks.every(({ schema }) => schema === undefined)) return { data };
+  const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
+  return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
+}
+
+export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
+  const hint = advise`give the path of a campaign.yaml; ${call('init')} makes one to start from`;
+  switch (problem) {
+    case 'missing':
+      return new CommandError(exitCodes.wrongInput, `there is no file ${file} (${resolve(file)})`, hint);
+    case 'folder':
+      return new CommandError(exitCodes.wrongInput, `${file} is a folder, not a manifest (${resolve(file)})`, hint);
+    default:
+      return new CommandError(exitCodes.wrongInput, `the manifest ${file} cannot be read: ${detail}`, hint);
+  }
+}
+
+/** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
+export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
+  const { file, tell } = campaign;
+  const { graph, diagnostics, sources } = await loadManifest(file, campaign);
+  if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
+  if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
+    throw new CommandError(exitCodes.wrongInput, '');
+  }
+  return graph;
+}

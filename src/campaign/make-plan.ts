@@ -1,0 +1,180 @@
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import type { Tell } from '../contract/notice.ts';
+import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
+import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
+import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock } from '../lock/record.ts';
+import { advise, call } from '../plan/advice.ts';
+import { applyDecisions } from '../plan/apply-decisions.ts';
+import { assemblePlan, outputsOf } from '../plan/assemble.ts';
+import type { FileState } from '../plan/decide.ts';
+import type { MediaFacts } from '../plan/expectation.ts';
+import { matchSteps } from '../plan/match.ts';
+import type { Plan, StepOrder } from '../plan/plan.ts';
+import { wantedPath } from '../plan/save-names.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { CampaignPaths } from './paths.ts';
+import { sparePosts } from './redo-posts.ts';
+import { makeSelector } from './select-steps.ts';
+
+export interface PlanningOptions {
+  /** Selections of steps to buy again. */
+  redo?: string[] | undefined;
+  /** Selections of the steps that the plan is about. Default: all of them. */
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
+  /** Credits that this run may spend at most. */
+  maxCredits?: number | undefined;
+  /** Jobs at a time. Default: the manifest's, or 8. */
+  concurrency?: number | undefined;
+  /** What becomes of creates whose answers were lost and can be asked for by nobody. Default: `ask`. */
+  onUnknown?: 'ask' | 'hold' | undefined;
+}
+
+export interface MakePlanOptions extends PlanningOptions {
+  /** What the selections came to when a plan was made before, instead of them. */
+  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
+  /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
+  isRun?: boolean | undefined;
+}
+
+export interface MadePlan {
+  plan: Plan;
+  /** Of all outputs on record, by path. */
+  states: ReadonlyMap<string, OutputState>;
+  /** The steps that `--redo` names. */
+  redo: ReadonlySet<string>;
+  /** The steps that the plan is about. Absent: all. */
+  selected?: ReadonlySet<string>;
+}
+
+const defaultConcurrency = 8;
+
+/** Asks the disk what the planner wants to know, and plans. */
+export async function makePlan(
+  { paths, seen, replays, accountOf, tell, onSize }: OpenCampaign,
+  { graph, lock }: { graph: Graph; lock: Lock },
+  options: MakePlanOptions,
+): Promise<MadePlan> {
+  const { redo: texts = [], isRun = false } = options;
+  onSize({ steps: graph.steps.length });
+  const matches = matchSteps(graph, lock);
+  const recorded = outputsOf(matches);
+  const states = await checkOutputs(
+    paths.outputs,
+    recorded.map(({ output }) => output),
+    { seen },
+  );
+  const measured = new Map<string, MediaFacts | undefined>();
+  for (const { output, measure } of recorded) {
+    if (measure && states.get(output.path) === 'intact') {
+      measured.set(output.path, await measureMedia(paths.outputs, output));
+    }
+  }
+  const select = makeSelector(graph, lock);
+  const { selected, redo: asked } = options.chosen ?? {
+    selected: select.chosen(options),
+    redo: select.all('--redo', texts),
+  };
+  const settled = options.chosen !== undefined;
+  const redo = sparePosts(asked, { texts, matches, settled, tell });
+  if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
+  const plan = assemblePlan({
+    graph,
+    lock,
+    fileState: (output): FileState => states.get(output.path) ?? 'missing',
+    mediaFacts: (output) => measured.get(output.path),
+    replays,
+    accountOf,
+    ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
+    now: Date.now(),
+    concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
+    redo,
+    matches,
+    ...(selected !== undefined && { selected }),
+    ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+  });
+  await checkPlaces(plan, lock, { paths, tell, isRun });
+  return { plan, states, redo, ...(selected !== undefined && { selected }) };
+}
+
+/** So many addresses stand in a command that is advised. */
+const mostNamed = 20;
+
+/** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
+function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
+  const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
+  const [first] = pinned;
+  if (first === undefined) return;
+  const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
+  throw new CommandError(
+    exitCodes.wrongUsage,
+    `--redo: ${first.address}${others} pinned, and what is pinned is not bought again`,
+    first.decided?.pinned === 'manifest'
+      ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
+      : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
+  );
+}
+
+/** Where outputs cannot go, or where something else is: said before anything is paid for. */
+async function checkPlaces(
+  plan: Plan,
+  lock: Lock,
+  context: { paths: CampaignPaths; tell: Tell; isRun: boolean },
+): Promise<void> {
+  const { paths, tell, isRun } = context;
+  const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
+  const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
+  const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
+  if (worst !== undefined) throw badPlaceError(worst);
+  if (bad[0] !== undefined) tell({ is: 'notice', text: notWritable(bad[0]) });
+  const ours = new Set<string>();
+  for (const record of lock.steps.values()) {
+    for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
+  }
+  const [stranger, ...others] = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
+  if (stranger === undefined) return;
+  const more = others.length > 0 ? `, and ${others.length} more like it` : '';
+  const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
+  tell({ is: 'notice', code: 'MB1604', text });
+}
+
+/** A list of files that is not there yet is looked at by its first name. */
+function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
+  if (kinds[order.kind]?.media === 'none') return [];
+  const count = Math.max(1, order.outputs?.length ?? 0);
+  return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
+}
+
+/** Whoever only looks need not write: a mount for reading, somebody else's checkout, a CI without rights. */
+function notWritable({ address, path }: BadPlace): string {
+  const where = path === '.' ? 'this folder' : `the folder ${path}`;
+  return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
+}
+
+function badPlaceError({ address, path, why }: BadPlace): CommandError {
+  switch (why) {
+    case 'symlink':
+      return new CommandError(
+        exitCodes.wrongInput,
+        `MB1605: ${path} is a symbolic link; ${address} would be saved through it`,
+        'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
+      );
+    case 'not-a-folder':
+    case 'not-a-file':
+      return new CommandError(
+        exitCodes.wrongInput,
+        `MB1604: ${path} is ${why === 'not-a-file' ? 'not a plain file' : 'a file, not a folder'}, and ${address} is to be saved there`,
+        'move it away, or choose another `save:`',
+      );
+    case 'not-writable':
+      return new CommandError(
+        exitCodes.cannotWrite,
+        `the folder ${path} cannot be written, and ${address} is to be saved there`,
+        'fix its permissions (or the read-only mount) and run again; nothing was spent',
+      );
+    default:
+      return why satisfies never;
+  }
+}

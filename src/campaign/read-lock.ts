@@ -1,0 +1,87 @@
+import { relative } from 'node:path';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { readLockBytes } from '../disk/lock/lock-file.ts';
+import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
+import { readLock } from '../lock/read.ts';
+import type { Lock } from '../lock/record.ts';
+import { emptyLock } from '../lock/write.ts';
+import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+export interface LoadedLock {
+  lock: Lock;
+  /** What was read, to tell whether it still is there; absent when there is no file. */
+  read?: Digest;
+  tornTailAt?: number;
+  /** A part of it is not as it was written: the file must be whole again before anything is appended. */
+  isMended: boolean;
+  needsRewrite: boolean;
+  /** Something was told of it. */
+  isNotable: boolean;
+  /** It has purchases of another address, and `--service-moved` was given: a person has to agree. */
+  isMoved: boolean;
+  /** An older version wrote it. */
+  isOlder: boolean;
+  /** Its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
+  isOfAnother: boolean;
+}
+
+/**
+ * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
+ * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
+ * whoever writes asks a person first (`agreeToMove`).
+ */
+export async function requireLock(
+  { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,
+  service: string | undefined,
+  { serviceMoved = false }: { serviceMoved?: boolean | undefined } = {},
+): Promise<LoadedLock> {
+  const shown = relative('', paths.lock) || paths.lock;
+  let bytes: Buffer | undefined;
+  try {
+    bytes = await readLockBytes(paths.lock);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
+  }
+  if (bytes === undefined) {
+    const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
+    return {
+      lock,
+      needsRewrite: false,
+      isNotable: false,
+      isMended: false,
+      isMoved: false,
+      isOlder: false,
+      isOfAnother: false,
+    };
+  }
+  const reading = readLock(shown, bytes);
+  const hasError = reading.diagnostics.some(({ severity }) => severity === 'error');
+  if (hasError && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
+    throw new CommandError(
+      exitCodes.wrongInput,
+      `${shown} is not a lock of mediabatch: it has no header line`,
+      'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
+    );
+  }
+  const diagnostics = withoutTwoServices(reading.diagnostics, serviceMoved);
+  if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources: new Map() });
+  if (diagnostics.some(({ severity }) => severity === 'error')) {
+    throw new CommandError(exitCodes.wrongInput, '');
+  }
+  const belonging = belongingOf(reading, service);
+  if (belonging === 'elsewhere' && service !== undefined) refuseElsewhere(reading, { shown, service, serviceMoved });
+  const { needsRewrite, tornTailAt } = reading;
+  return {
+    lock: { ...reading.lock, ...(service !== undefined && { service }) },
+    read: digestOf(bytes),
+    needsRewrite,
+    isNotable: diagnostics.length > 0,
+    isMended: reading.isMended === true,
+    isMoved: belonging === 'elsewhere',
+    isOlder: reading.isOlder,
+    isOfAnother: belonging !== 'ours',
+    ...(tornTailAt !== undefined && { tornTailAt }),
+  };
+}

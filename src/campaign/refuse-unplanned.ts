@@ -1,0 +1,28 @@
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+
+/** Throws when the plan as it is made now would buy anything that the one before does not name, or at a higher price. */
+export function refuseUnplanned(before: Plan, now: Plan): void {
+  const named = new Map(before.rows.map((row) => [row.address, row]));
+  const [first, ...others] = now.rows.filter((row) => !isNamed(row, named.get(row.address)));
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  throw new CommandError(
+    exitCodes.wrongInput,
+    `the plan is stale: ${first.address} would be bought now (${first.reason})${more}, which is not what it says`,
+    'plan again; nothing was spent',
+  );
+}
+
+function isNamed(row: PlanRow, before: PlanRow | undefined): boolean {
+  const { order, credits } = row;
+  if (order === undefined) return true;
+  const planned = before?.order;
+  if (planned === undefined) return false;
+  if ((order.retries?.left ?? 0) > (planned.retries?.left ?? 0)) return false;
+  if (!isSpending(row.action)) return true;
+  if (order.asksOnly) return order.send !== undefined && order.send.id === planned.send?.id;
+  if (order.fingerprint !== planned.fingerprint || order.repeat !== planned.repeat) return false;
+  return before?.credits === null || (credits !== null && credits <= (before?.credits ?? 0));
+}

@@ -1,0 +1,29 @@
+import { readEnvironment } from '../campaign/environment.ts';
+import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
+import { keepHeapSmall } from './keep-heap-small.ts';
+import { tellOn } from './tell.ts';
+import type { Terminal } from './terminal.ts';
+import { collectVars } from './vars.ts';
+
+/** Which lock is meant, whose money, and what the manifest is told. */
+export interface StateOptions {
+  sandbox?: boolean | undefined;
+  lock?: string | undefined;
+  var?: Record<string, string> | undefined;
+}
+
+/** A campaign as the command line names it, in this process's environment. */
+export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {
+  return openCampaign(file, openOptions(options, terminal));
+}
+
+export function openOptions({ sandbox, lock, var: vars }: StateOptions, terminal: Terminal): OpenOptions {
+  return {
+    sandbox,
+    lock,
+    vars: collectVars(vars),
+    environment: readEnvironment(process.env, process.cwd()),
+    tell: tellOn(terminal),
+    onSize: keepHeapSmall,
+  };
+}

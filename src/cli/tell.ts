@@ -1,0 +1,29 @@
+import type { Tell } from '../contract/notice.ts';
+import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
+import { safeText } from '../report/safe-text.ts';
+import type { Terminal } from './terminal.ts';
+
+const longestText = 2000;
+
+/** Shows notices of the application to whoever sits at the terminal. */
+export function tellOn({ err, style }: Pick<Terminal, 'err' | 'style'>): Tell {
+  return (notice) => {
+    switch (notice.is) {
+      case 'notice': {
+        const mark = notice.code === undefined ? 'notice' : `notice ${notice.code}`;
+        return err(`${style.yellow(mark)} ${safeText(notice.text, longestText)}\n`);
+      }
+      case 'waiting':
+      case 'cannot reach':
+        return err(`${style.yellow(notice.is)} ${safeText(notice.text, longestText)}\n`);
+      case 'connecting':
+        return err(`connecting to ${safeText(notice.text)} …\n`);
+      case 'diagnostics': {
+        const { diagnostics, sources } = notice;
+        return err(diagnosticsText(diagnostics, sources, { style }));
+      }
+      default:
+        return notice satisfies never;
+    }
+  };
+}

@@ -1,0 +1,37 @@
+import { readEnvironment } from '../campaign/environment.ts';
+import { type OpenAccess, withLibrary } from '../campaign/with-library.ts';
+import { call } from '../plan/advice.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ServiceOptions {
+  /** Ask the embedded sandbox instead of the service. */
+  sandbox?: boolean;
+}
+
+/** The service that this process is told of, or the sandbox of a folder, for as long as `use` takes. */
+export function withService<T>(
+  options: ServiceOptions & {
+    /** Where the sandbox's state lies. Default: the working folder. */
+    folder?: string;
+    /** The sandbox is to remember what happens, even where it has never run before. */
+    keeps?: boolean;
+  },
+  use: (open: OpenAccess) => Promise<T>,
+): Promise<T> {
+  const { sandbox = false, folder = process.cwd(), keeps = false } = options;
+  const environment = sandbox ? {} : readEnvironment(process.env, process.cwd());
+  return withLibrary({ environment, sandbox, folder, keeps }, use);
+}
+
+/** The embedded sandbox ends with the command, and its links with it. */
+export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
+  if (options.sandbox !== true) return;
+  terminal.err(
+    `${terminal.style.yellow('notice')} links of the sandbox work while it runs; \`${terminal.paste(call('sandbox'))}\` keeps one running\n`,
+  );
+}
+
+/** Whether the service could be asked at all: there is a key, or it is the sandbox. */
+export function hasAccess(options: ServiceOptions): boolean {
+  return options.sandbox === true || readEnvironment(process.env, process.cwd()).token !== undefined;
+}
