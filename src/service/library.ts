@@ -45,8 +45,8 @@ export interface Library {
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
   /** One job by its id, as its status tells; undefined when the service does not know it. Only for kinds with a status. */
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /** The record of a clipping job as it stands, without asking the provider; undefined when it is gone. */
-  clipping(jobId: string): Promise<ListedJob | undefined>;
+  /** The record of a job as it stands, without asking the provider; undefined when it is gone, or its kind has none. */
+  record(kind: string, jobId: string): Promise<ListedJob | undefined>;
   /** For good; credits do not come back. `gone`: it was not there any more. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
@@ -81,9 +81,10 @@ export function createLibrary(options: LibraryOptions): Library {
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       return readJobFacts(requireAnswer(answer, redact), jobId);
     },
-    async clipping(jobId) {
-      const kind = requireKind('clipping');
-      const answer = await http.call({ method: 'GET', path: pathWithId('/clippings/{id}', jobId), deadlineMs });
+    async record(name, jobId) {
+      const kind = requireKind(name);
+      if (kind.record === undefined) return undefined;
+      const answer = await http.call({ method: 'GET', path: pathWithId(kind.record.path, jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       const data = readAt(requireAnswer(answer, redact), envelope.answer.data);
       return data === undefined ? undefined : readListed(kind, [data])[0];

@@ -115,9 +115,9 @@ async function completeRecords(library: Library, records: readonly RemoteRecord[
     for (const job of await listJobs(library, kind)) listed.set(`${kind} ${job.jobId}`, job);
   }
   for (const { kind, jobId } of records) {
-    if (kind !== 'clipping' || listed.has(`${kind} ${jobId}`)) continue;
-    // The list of clippings has no pages, and nobody says how much of it is shown.
-    const own = await library.clipping(jobId);
+    if (listed.has(`${kind} ${jobId}`)) continue;
+    // Nobody says how much of a list is shown.
+    const own = await library.record(kind, jobId);
     if (own !== undefined) listed.set(`${kind} ${jobId}`, own);
   }
   return records.map((record) => {
