@@ -1,5 +1,5 @@
 import { CommandError, exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { readCredential } from '../../service/secrets.ts';
 import { type Access, type Environment, readDotEnv, readEnvironment, requireAccess } from '../environment.ts';
 

@@ -1,10 +1,10 @@
 import { exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { advise } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
 import { callAbout, type FoundLock, findLocks } from '../find-locks.ts';
 import { belongingOf } from '../lock-service.ts';
 

@@ -4,11 +4,11 @@ import type { Terminal } from '../../cli/terminal.ts';
 import type { CreateAnswer } from '../../contract/answer.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { canonicalJson } from '../../ground/json.ts';
 import { requireKind } from '../../kinds/index.ts';
 import { documentedCredits } from '../../kinds/price.ts';
 import { countOf } from '../../report/numbers.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
 import { createService } from '../../service/service.ts';
 import type { Access } from '../environment.ts';
 

@@ -7,8 +7,9 @@ import { knownService } from '../../campaign/paths.ts';
 import { withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { doctorJson, doctorText, type Finding } from '../../report/tables/doctor-text.ts';
+import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
 import type { Terminal } from '../terminal.ts';
 
