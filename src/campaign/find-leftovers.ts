@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
+import type { Leftover } from '../contract/leftover.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
 import { hashFile } from '../disk/outputs/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
@@ -10,7 +11,6 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { matchSteps } from '../plan/match.ts';
 import { withoutExtension } from '../plan/save-names.ts';
-import type { Leftover } from '../report/tables/gc-text.ts';
 
 export interface LeftoverFile extends Leftover {
   /** The digests that the lock knows for this path; absent for a broken download. */

@@ -1,9 +1,9 @@
+import type { RemoteRecord } from '../contract/remote-record.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
-import { makeStatus, type PresentFiles } from '../report/status.ts';
-import type { RemoteRecord } from '../report/tables/destroy-text.ts';
+import { makeStatus, type PresentFiles } from '../plan/status.ts';
 
 export interface RemoteRecords {
   records: RemoteRecord[];

@@ -8,7 +8,6 @@ import { orForgotten } from '../disk/state/kept-json.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
-import { isQuiet } from '../report/plan/plan-text.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';

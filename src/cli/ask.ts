@@ -1,6 +1,7 @@
 import type { Plan, PlanTotals } from '../plan/plan.ts';
+import { postsOf } from '../plan/post-consent.ts';
 import { countOf } from '../report/numbers.ts';
-import { type AccountNames, postsOf, postsText } from '../report/plan/post-words.ts';
+import { type AccountNames, postsText } from '../report/plan/post-words.ts';
 import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { type Call, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
-import { publishes } from '../plan/post-consent.ts';
-import { postsOf, postsText } from '../report/plan/post-words.ts';
+import { postsOf, publishes } from '../plan/post-consent.ts';
+import { postsText } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import type { Terminal } from './terminal.ts';

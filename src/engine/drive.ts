@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { runStep } from '../run/step.ts';
+import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { ChainedOrders } from './chained-orders.ts';
 import { holdPosts } from './hold-posts.ts';
@@ -28,125 +28,175 @@ export type DriveResult = Map<string, StepEnd>;
  * what it was holding up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
 export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Promise<DriveResult> {
-  const orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderName(order), order] as const] : [])));
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
+  return new Drive(plan, ports, options).run();
+}
 
-  const ends: DriveResult = new Map();
-  const jobs = new PQueue({ concurrency: options.concurrency });
-  const downloads = new PQueue({ concurrency: options.downloads });
-  const stepPorts: Ports = {
-    ...ports,
-    emit(fact) {
-      ports.emit(fact);
-      if (ready.note(fact)) fillSlots();
-    },
-    outputs: {
-      save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
-      relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
-      measure: (output) => ports.outputs.measure(output),
-    },
-  };
-  const { counts: waiting, dependents } = linkOrders(orders);
-  const heights = measureHeights(orders, dependents);
-  const failure: { error?: unknown } = {};
-  const ready = new ChainedOrders(orders, { dependents, heights }, plan.totals);
-  let unfinished = 0;
-  /** Begun and not ended. */
-  let underWay = 0;
-  let onFinished = () => {};
+/** An order that waited for another one, and how that one has ended. */
+interface Link {
+  dependent: StepOrder;
+  on: StepOrder;
+  how: StepEnd;
+}
 
-  const fillSlots = () => {
-    while (jobs.pending + jobs.size < options.concurrency) {
-      const order = ready.take({ isIdle: underWay === 0 });
+/** One plan under way. An order waits for others, is ready, takes a slot, gives it back, and ends. */
+class Drive {
+  readonly #options: DriveOptions;
+  readonly #ports: Ports;
+  /** The orders of the plan, in topological order. */
+  readonly #orders: ReadonlyMap<string, StepOrder>;
+  readonly #dependents: ReadonlyMap<string, string[]>;
+  /** How many others each order still waits for. */
+  readonly #waiting: Map<string, number>;
+  readonly #posts: ReturnType<typeof holdPosts>;
+  readonly #ready: ChainedOrders;
+  readonly #ends: DriveResult = new Map();
+  readonly #errors: unknown[] = [];
+  /** Orders that have begun, and have not ended. */
+  #underWay = 0;
+  #slotsTaken = 0;
+  #onFinished = () => {};
+
+  constructor(plan: Plan, ports: Ports, options: DriveOptions) {
+    this.#options = options;
+    this.#ports = this.#watchPorts(ports);
+    this.#orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderName(order), order] as const] : [])));
+    const { counts, dependents } = linkOrders(this.#orders);
+    this.#waiting = counts;
+    this.#dependents = dependents;
+    const heights = measureHeights(this.#orders, dependents);
+    this.#ready = new ChainedOrders(this.#orders, { dependents, heights }, plan.totals);
+    this.#posts = holdPosts(this.#orders, (order) => this.#ready.add(order));
+  }
+
+  async run(): Promise<DriveResult> {
+    for (const [name, order] of this.#orders) if (!this.#waiting.has(name)) this.#posts.ready(order);
+    this.#posts.release();
+    // Not before everything that can start is ready: the order is that of priority from the first slot on.
+    this.#fillSlots();
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onFinished = resolve;
+      });
+    }
+    if (this.#errors.length > 0) throw this.#errors[0];
+    return this.#ends;
+  }
+
+  /** What happens may let others start; and only so many outputs are fetched at once. */
+  #watchPorts(ports: Ports): Ports {
+    const downloads = new PQueue({ concurrency: this.#options.downloads });
+    return {
+      ...ports,
+      emit: (fact) => {
+        ports.emit(fact);
+        if (this.#ready.note(fact)) this.#fillSlots();
+      },
+      outputs: {
+        save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
+        relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
+        measure: (output) => ports.outputs.measure(output),
+      },
+    };
+  }
+
+  #fillSlots(): void {
+    while (this.#slotsTaken < this.#options.concurrency) {
+      const order = this.#ready.take({ isIdle: this.#underWay === 0 });
       if (order === undefined) return;
-      underWay += 1;
-      void jobs.add(() => holdSlot(order));
+      this.#slotsTaken += 1;
+      this.#underWay += 1;
+      void this.#carryOut(order);
     }
-  };
-  jobs.on('next', fillSlots);
+  }
 
-  /** Resolves when the slot is free; the step may go on after it. */
-  const holdSlot = (order: StepOrder) =>
-    new Promise<void>((free) => {
-      const { length: ownDependents } = dependents.get(orderName(order)) ?? [];
-      const urgency = () => urgencyOf({ dependents: ownDependents, waiting: ready.size, running: jobs.pending });
-      runStep(order, stepPorts, { free, urgency })
-        .then(
-          (end) => settle(order, end),
-          (error: unknown) => {
-            failure.error ??= error;
-            ports.gate.stop('error', error instanceof Error ? error.message : String(error));
-            settle(order, { outcome: 'left', credits: null, error: String(error) });
-          },
-        )
-        .catch((error: unknown) => {
-          failure.error ??= error;
-        })
-        .finally(() => {
-          free();
-          underWay -= 1;
-          fillSlots();
-          unfinished -= 1;
-          if (unfinished === 0) onFinished();
-        });
-    });
-
-  const start = (order: StepOrder) => {
-    unfinished += 1;
-    ready.add(order);
-  };
-
-  const posts = holdPosts(orders, start);
-  const settle = (order: StepOrder, end: StepEnd) => {
-    const name = orderName(order);
-    ends.set(name, end);
-    if (options.onError === 'finish' && failures.includes(end.outcome)) {
-      ports.gate.stop('failure', `${order.address} ${end.outcome}`);
+  async #carryOut(order: StepOrder): Promise<void> {
+    const slot = this.#slotOf(order);
+    try {
+      const end = await runStep(order, this.#ports, slot).catch((error: unknown) => this.#break(error));
+      this.#settle(order, end);
+    } catch (error) {
+      this.#errors.push(error);
     }
-    posts.ended(order);
-    for (const address of dependents.get(name) ?? []) {
-      const dependent = orders.get(address);
-      if (dependent === undefined || ends.has(address)) continue;
-      // A step that is not needed stands in nobody's way: who uses it finds out by itself whether it is needed. Nor does a
-      // send that was asked about, unless it can be asked about again: what is bought now is something else.
-      const isPassed = order.asksOnly && !end.recoverable;
-      if (end.outcome !== 'done' && end.outcome !== 'unneeded' && !isPassed) {
-        blockStep(dependent, order.address, order.asksOnly ? 'left' : end.outcome);
+    this.#underWay -= 1;
+    slot.free();
+    this.#fillSlots();
+    if (this.#underWay === 0) this.#onFinished();
+  }
+
+  #slotOf(order: StepOrder): Slot {
+    const dependents = this.#dependents.get(orderName(order))?.length ?? 0;
+    let isTaken = true;
+    return {
+      urgency: () => urgencyOf({ dependents, waiting: this.#ready.size, running: this.#slotsTaken }),
+      free: () => {
+        if (!isTaken) return;
+        isTaken = false;
+        this.#slotsTaken -= 1;
+        // Whoever gives a slot back first says why: the job is over, or no more may be spent.
+        queueMicrotask(() => this.#fillSlots());
+      },
+    };
+  }
+
+  /** An error of ours: nothing more is bought, and what is under way comes to its end. */
+  #break(error: unknown): StepEnd {
+    this.#errors.push(error);
+    this.#ports.gate.stop('error', error instanceof Error ? error.message : String(error));
+    return { outcome: 'left', credits: null, error: String(error) };
+  }
+
+  /**
+   * Notes how an order has ended, and lets those go on that waited for it, or blocks them and whoever waits for them.
+   * Without recursion: a chain may be as long as a manifest.
+   */
+  #settle(order: StepOrder, end: StepEnd): void {
+    const links = this.#end(order, end);
+    for (let link = links.pop(); link !== undefined; link = links.pop()) {
+      const { dependent, on, how } = link;
+      const name = orderName(dependent);
+      if (this.#ends.has(name)) continue;
+      if (!letsGoOn(on, how)) {
+        for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
-      const left = (waiting.get(address) ?? 0) - 1;
-      waiting.set(address, left);
-      if (left === 0) posts.ready(dependent);
+      const left = (this.#waiting.get(name) ?? 0) - 1;
+      this.#waiting.set(name, left);
+      if (left === 0) this.#posts.ready(dependent);
     }
-  };
+  }
+
+  /** Who waited for this one, the last first. */
+  #end(on: StepOrder, how: StepEnd): Link[] {
+    const name = orderName(on);
+    this.#ends.set(name, how);
+    if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
+      this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
+    }
+    this.#posts.ended(on);
+    const dependents = (this.#dependents.get(name) ?? []).flatMap((one) => this.#orders.get(one) ?? []);
+    return dependents.reverse().map((dependent) => ({ dependent, on, how }));
+  }
 
   /** Not a failure of its own: it only could not begin. */
-  const blockStep = (order: StepOrder, by: string, outcome: StepOutcome) => {
+  #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     const { address, task, kind, action } = order;
-    const own: StepOutcome = outcome === 'left' || outcome === 'running' ? 'left' : 'blocked';
-    stepPorts.emit({ event: 'step-started', address, task, kind, action });
-    stepPorts.emit({
-      event: 'step-finished',
-      address,
-      task,
-      outcome: own,
-      credits: 0,
-      error: `needs ${by}, which is ${outcome}`,
-    });
-    settle(order, { outcome: own, credits: 0 });
-  };
-
-  for (const [name, order] of orders) if (!waiting.has(name)) posts.ready(order);
-  posts.release();
-  // Not before everything that can start is ready: the order is that of priority from the first slot on.
-  fillSlots();
-  if (unfinished > 0) {
-    await new Promise<void>((resolve) => {
-      onFinished = resolve;
-    });
+    const needed = by.asksOnly ? 'left' : byOutcome;
+    const outcome: StepOutcome = needed === 'left' || needed === 'running' ? 'left' : 'blocked';
+    const error = `needs ${by.address}, which is ${needed}`;
+    this.#ports.emit({ event: 'step-started', address, task, kind, action });
+    this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
+    return this.#end(order, { outcome, credits: 0 });
   }
-  if (failure.error !== undefined) throw failure.error;
-  return ends;
+}
+
+/**
+ * Whether those that waited for an order can go on. A step that is not needed stands in nobody's way: who uses it finds out
+ * by itself whether it is needed. Nor does a send that was asked about, unless it can be asked about again: what is bought
+ * now is something else.
+ */
+function letsGoOn(order: StepOrder, end: StepEnd): boolean {
+  return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
 
 function leave(row: PlanRow, ports: Ports): void {

@@ -1,42 +1,25 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { isScalar, type JsonMap } from '../ground/values.ts';
-import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { limitDiagnostics } from '../manifest/collect.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
-import type { DataFile } from '../manifest/rows/rows.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
-import type { RequestChecker } from './check/request-checker.ts';
-import type { ExpandedTask } from './expand/draft.ts';
-import { type Cells, expandMatrix } from './expand/expand-matrix.ts';
+import type { TaskRows } from './expand/draft.ts';
+import { expandMatrix } from './expand/expand-matrix.ts';
 import { countSteps, expandTask } from './expand/expand-task.ts';
-import { indexSteps } from './expand/join.ts';
 import { pickPartSteps } from './expand/part-picks.ts';
 import { rowsOfParts } from './expand/part-rows.ts';
 import { resolveVars } from './expand/resolve-vars.ts';
 import { orderTasks } from './expand/task-edges.ts';
-import { readTaskRows, type TaskRows } from './expand/task-rows.ts';
+import { readTaskRows } from './expand/task-rows.ts';
+import { Expansion, type GraphFacts } from './expansion.ts';
 import type { Graph, Step } from './graph.ts';
 import { finishStep, type MadeUpload, uploadStep } from './render/finish-step.ts';
-import { type RenderedStep, renderStep, type Steps } from './render/render-step.ts';
+import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/render-value.ts';
-import { createTemplateCache, placeFault, type TemplateCache } from './render/templates.ts';
-import { type FileAnswer, Uploads, uploadTask } from './uploads.ts';
+import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
-
-/** What a manifest does not hold itself. */
-export interface GraphFacts {
-  /** The data files that `dataFiles` asks for, by their paths. */
-  data: ReadonlyMap<string, DataFile>;
-  /** Values from outside for declared vars. */
-  vars: Readonly<Record<string, string>>;
-  /** What is known of the files that are to be uploaded, by their paths. */
-  files?: ReadonlyMap<string, FileAnswer>;
-  /** Needed when a task has a schema for its rows. */
-  schemaCompiler?: SchemaCompiler;
-  checker?: RequestChecker;
-}
 
 /**
  * Expands a manifest into its steps. All mistakes are found at once, at most 100 are told. There is no graph
@@ -47,74 +30,44 @@ export function buildGraph(
   manifest: Manifest,
   facts: GraphFacts,
 ): { graph?: Graph; diagnostics: Diagnostic[]; files: { path: string; place: Place }[] } {
-  const templates = createTemplateCache();
-  const wrongTexts = new Set<string>();
-  const kindsByTask = new Map(manifest.tasks.map((task) => [task.id, task.kind]));
-  const { vars, diagnostics } = resolveVars(manifest, { overrides: facts.vars, templates });
-  const { rows, diagnostics: rowFaults } = readTaskRows(manifest, { ...facts, vars });
-  const cells = new Map<string, Cells>();
-  diagnostics.push(...rowFaults);
+  const expansion = new Expansion(manifest, facts);
+  const { diagnostics, uploads } = expansion;
+  expansion.vars = resolveVars(expansion);
+  readTaskRows(expansion);
   for (const task of manifest.tasks) {
-    const expanded = expandMatrix(task, { manifest, vars });
-    diagnostics.push(...expanded.diagnostics);
-    if (expanded.cells !== undefined) cells.set(task.id, expanded.cells);
-    const taskRows = rows.get(task.id) ?? 'unknown';
-    const taskFacts = { manifest, vars, rows: taskRows, cells: expanded.cells, templates, kindsByTask, wrongTexts };
-    diagnostics.push(...checkTask(task, taskFacts));
+    const cells = expandMatrix(task, expansion);
+    if (cells !== undefined) expansion.cells.set(task.id, cells);
+    checkTask(task, expansion);
   }
-  diagnostics.push(...checkDefaults(manifest, templates));
-  const { descriptions, diagnostics: descriptionFaults } = renderDescriptions(manifest, { vars, templates });
-  diagnostics.push(...descriptionFaults);
-  const { order, diagnostics: orderFaults } = orderTasks(manifest, templates);
-  diagnostics.push(...orderFaults);
-  const tooMany = checkSize(manifest, rows, cells);
-  if (tooMany !== undefined) return { diagnostics: limitDiagnostics([...diagnostics, tooMany]), files: [] };
+  checkDefaults(expansion);
+  const descriptions = renderDescriptions(expansion);
+  const order = orderTasks(expansion);
+  if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
 
-  const uploads = new Uploads(facts.files ?? new Map());
-  const expanded = expandAll(manifest, { order, vars, rows, cells, templates, wrongTexts, diagnostics });
-  const indexes = new Map([...expanded].map(([id, one]) => [id, indexSteps(one)]));
-  const checker = facts.checker === undefined ? {} : { checker: facts.checker };
-  const steps: Steps = { manifest, vars, templates, expanded, indexes, wrongTexts, uploads, ...checker };
-  const rendered = new Map<string, RenderedStep[]>();
-  for (const [id, { drafts }] of expanded) {
-    const list = drafts.map((draft) => renderStep(draft, steps));
-    for (const one of list) diagnostics.push(...one.diagnostics);
-    rendered.set(
-      id,
-      list.map((one) => one.step),
-    );
+  // Parts need the steps that they are parts of, so tasks are expanded in their order, unless they go in a circle.
+  for (const task of order ?? manifest.tasks) {
+    expansion.expanded.set(task.id, expandTask(task, rowsForSteps(task, expansion), expansion));
   }
-  const saves = [...rendered.values()].flat().filter((step) => step.save !== '');
-  diagnostics.push(
-    ...checkSaves(
-      saves.map((step) => ({ draft: step.draft, path: step.save })),
-      manifest,
-    ),
-  );
-  const made = readMade(uploads, manifest, diagnostics);
+  const rendered = renderSteps(expansion);
+  const made = readMade(expansion);
   if (uploads.unread.size > 0) {
     return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
   }
   const told = limitDiagnostics(diagnostics);
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: told, files: [] };
-  for (const { task, drafts, leftOut } of expanded.values()) {
+  for (const { task, drafts, leftOut } of expansion.expanded.values()) {
     if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
-  return {
-    graph: assemble(manifest, { order, rendered, made, descriptions, warnings: told }),
-    diagnostics: told,
-    files: [],
-  };
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told });
+  return { graph, diagnostics: told, files: [] };
 }
 
-/** Counted before anything is made, so that a matrix of matrices costs nothing. */
-function checkSize(
-  manifest: Manifest,
-  rows: ReadonlyMap<string, TaskRows>,
-  cells: ReadonlyMap<string, Cells>,
-): Diagnostic | undefined {
+/** Counted before anything is made, so that a matrix of matrices costs nothing. Reported when there are too many steps. */
+function isTooLarge(expansion: Expansion): boolean {
+  const { manifest, cells } = expansion;
+  const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
   let total = 0;
   const counts = new Map<string, number>();
   const countOf = (id: string): number => {
@@ -122,96 +75,69 @@ function checkSize(
     if (known !== undefined) return known;
     // Tasks that go through each other's parts are told elsewhere; here they must only come to an end.
     counts.set(id, 0);
-    const task = manifest.tasks.find((one) => one.id === id);
+    const task = tasks.get(id);
     const taskCells = cells.get(id);
     if (task === undefined || taskCells === undefined) return 0;
-    const count = countSteps(task, rows.get(id) ?? 'unknown', taskCells, countOf);
+    const count = countSteps(task, expansion.rowsOf(id), taskCells, countOf);
     counts.set(id, count);
     return count;
   };
-  for (const task of manifest.tasks) {
-    const count = countOf(task.id);
+  for (const { id } of manifest.tasks) {
+    const count = countOf(id);
     total += count;
     if (total <= maxSteps) continue;
     const limit = maxSteps.toLocaleString('en-US');
-    return {
+    expansion.reportError({
       code: 'MB1406',
-      severity: 'error',
-      message: `the manifest makes more than ${limit} steps: task \`${task.id}\` alone makes ${count.toLocaleString('en-US')}`,
+      message: `the manifest makes more than ${limit} steps: task \`${id}\` alone makes ${count.toLocaleString('en-US')}`,
       hint: 'use fewer rows, matrix values or takes, or split the campaign into several manifests',
-      place: manifest.places.key(taskPath(task.id)),
-    };
+      place: manifest.places.key(taskPath(id)),
+    });
+    return true;
   }
-  return undefined;
+  return false;
 }
 
-function expandAll(
-  manifest: Manifest,
-  from: {
-    /** Absent when the tasks need each other in a circle. */
-    order: readonly Task[] | undefined;
-    vars: JsonMap;
-    rows: ReadonlyMap<string, TaskRows>;
-    cells: ReadonlyMap<string, Cells>;
-    templates: TemplateCache;
-    wrongTexts: ReadonlySet<string>;
-    diagnostics: Diagnostic[];
-  },
-): Map<string, ExpandedTask> {
-  const { vars, templates, wrongTexts } = from;
-  const expanded = new Map<string, ExpandedTask>();
-  // Parts need the steps that they are parts of, so tasks are expanded in their order.
-  for (const task of from.order ?? manifest.tasks) {
-    const cells = from.cells.get(task.id);
-    const rows = rowsOfTask(task, { ...from, manifest, expanded });
-    if (cells === undefined) {
-      expanded.set(task.id, { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false });
-      continue;
-    }
-    const result = expandTask(task, { manifest, rows, cells, vars, templates, wrongTexts });
-    from.diagnostics.push(...result.diagnostics);
-    expanded.set(task.id, result.expanded);
-  }
-  return new Map(
-    manifest.tasks.flatMap(({ id }) => {
-      const one = expanded.get(id);
-      return one === undefined ? [] : [[id, one] as const];
-    }),
-  );
-}
-
-function rowsOfTask(
-  task: Task,
-  from: {
-    manifest: Manifest;
-    vars: JsonMap;
-    rows: ReadonlyMap<string, TaskRows>;
-    expanded: ReadonlyMap<string, ExpandedTask>;
-    templates: TemplateCache;
-    wrongTexts: ReadonlySet<string>;
-    diagnostics: Diagnostic[];
-  },
-): TaskRows {
-  const rows = from.rows.get(task.id) ?? 'unknown';
+/** The rows that a task's steps are made of: for a task that goes through parts, those of the steps that were made before. */
+function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
+  const rows = expansion.rowsOf(task.id);
   if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
-  const producer = from.expanded.get(task.rows.task);
+  const source = task.rows;
+  const producer = expansion.expanded.get(source.task);
   if (producer === undefined || !producer.complete) return 'unknown';
-  const { drafts, diagnostics } = pickPartSteps(task, task.rows, { ...from, producer });
-  from.diagnostics.push(...diagnostics);
-  return drafts === undefined ? 'unknown' : rowsOfParts(task, task.rows, { manifest: from.manifest, drafts });
+  const drafts = pickPartSteps(task, { source, producer }, expansion);
+  return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
 }
 
-/** The steps that templates make on the spot, with their files; and what is wrong with them. */
-function readMade(uploads: Uploads, manifest: Manifest, diagnostics: Diagnostic[]): MadeUpload[] {
-  const [first] = uploads.made;
-  if (first !== undefined && manifest.tasks.some(({ id }) => id === uploadTask)) {
+/** The steps of each task, in the order in which the tasks are written. */
+function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
+  const rendered = new Map<string, RenderedStep[]>();
+  for (const { id } of expansion.manifest.tasks) {
+    const drafts = expansion.expanded.get(id)?.drafts ?? [];
+    rendered.set(
+      id,
+      drafts.map((draft) => renderStep(draft, expansion)),
+    );
+  }
+  const saving = [...rendered.values()].flat().filter((step) => step.save !== '');
+  checkSaves(
+    saving.map((step) => ({ draft: step.draft, path: step.save })),
+    expansion,
+  );
+  return rendered;
+}
+
+/** The steps that templates make on the spot, with their files. */
+function readMade(expansion: Expansion): MadeUpload[] {
+  const { uploads, manifest, kinds } = expansion;
+  if (uploads.made.length > 0 && kinds.has(uploadTask)) {
     const message = `\`{{upload …}}\` makes steps of a task \`${uploadTask}\`, and the manifest has one of its own`;
     const place = manifest.places.key(taskPath(uploadTask));
-    diagnostics.push({ code: 'MB1402', severity: 'error', message, hint: 'give the task another name', place });
+    expansion.reportError({ code: 'MB1402', message, hint: 'give the task another name', place });
   }
   return uploads.made.flatMap(({ address, path, place }): MadeUpload[] => {
     const found = uploads.read(path, { folder: '', place });
-    if ('diagnostic' in found) diagnostics.push(found.diagnostic);
+    if ('diagnostic' in found) expansion.report(found.diagnostic);
     return 'diagnostic' in found || found.file === undefined ? [] : [{ address, file: found.file, place }];
   });
 }
@@ -268,22 +194,18 @@ function assemble(
 }
 
 /** A description may use vars and nothing else; it is the same for all steps of a task. */
-function renderDescriptions(
-  manifest: Manifest,
-  from: { vars: JsonMap; templates: TemplateCache },
-): { descriptions: Map<string, string>; diagnostics: Diagnostic[] } {
-  const { places } = manifest;
-  const diagnostics: Diagnostic[] = [];
+function renderDescriptions(expansion: Expansion): Map<string, string> {
+  const { manifest, templates, vars } = expansion;
   const descriptions = new Map<string, string>();
-  const names = Object.assign(Object.create(null) as JsonMap, { vars: from.vars });
+  const names = Object.assign(Object.create(null) as JsonMap, { vars });
   for (const { id, description } of manifest.tasks) {
     if (description === undefined) continue;
     const value = renderValue(description, taskPath(id, 'description'), {
-      templates: from.templates,
+      templates,
       scopeAt: () => ({ names }),
-      onFault: (fault, site) => diagnostics.push(placeFault(fault, { ...site, places })),
+      onFault: (fault, site) => expansion.reportFault(fault, site),
     });
     if (isScalar(value)) descriptions.set(id, String(value));
   }
-  return { descriptions, diagnostics };
+  return descriptions;
 }

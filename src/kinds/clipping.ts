@@ -15,7 +15,9 @@ export const clipping: Kind = {
     paged: false,
     jobId: 'id',
     echoes: { videoUrl: 'videoUrl' },
+    isStale: true,
   },
+  record: { path: '/clippings/{id}' },
   remove: { path: '/clippings/{id}', by: 'job' },
   recovery: 'list',
   fields: {

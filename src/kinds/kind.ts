@@ -39,7 +39,11 @@ export interface Kind {
     readonly jobId: 'id' | 'jobId';
     /** Fields of the request, and under which name an item gives them back. The first one tells requests apart best. */
     readonly echoes: Readonly<Record<string, string>>;
+    /** By its documentation, reading the list does not bring its jobs up to date. */
+    readonly isStale?: true;
   };
+  /** A job's record as it stands, without asking the provider. `{id}`: the job's id. */
+  readonly record?: { readonly path: string };
   /** Removes the remote record for good; credits do not come back. `{id}`: the job's id, or its record's. */
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
   /**

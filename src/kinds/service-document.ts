@@ -2,6 +2,7 @@ import type { Json } from '../ground/json.ts';
 import { findRoute } from './create-route.ts';
 import { findDifferences } from './document-differences.ts';
 import { type DocumentMap, follow, mapOf, ownValue, writeOutSchema } from './document-schema.ts';
+import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
 /** What the service's own OpenAPI document says about the requests that we send. */
@@ -28,8 +29,6 @@ export interface ServiceDocument {
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const mostModels = 500;
-/** What every base URL ends in. */
-const usualPrefix = '/api/v1';
 
 /** Reads a document of any content: what is not as it should be is left out, and nothing throws. */
 export function readServiceDocument(document: Json, kinds: Readonly<Record<string, Kind>>): ServiceDocument {
@@ -79,7 +78,7 @@ function relativePaths(root: DocumentMap): ReadonlyMap<string, DocumentMap> {
       continue;
     }
     // Some documents name the prefix in each path as well.
-    const named = [prefix, usualPrefix].find((one) => one !== '' && path.startsWith(`${one}/`));
+    const named = [prefix, envelope.prefix].find((one) => one !== '' && path.startsWith(`${one}/`));
     paths.set(named === undefined ? path : path.slice(named.length), item);
   }
   return paths;

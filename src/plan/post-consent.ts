@@ -11,6 +11,12 @@ export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): b
   return isSpending(action) && isPost(kind);
 }
 
+/** What the plan publishes, or would if somebody agreed. */
+export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
+  const isMeant = which === 'published' ? publishes : ({ blockedBy }: PlanRow) => blockedBy === 'consent';
+  return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
+}
+
 /** What the row of a post says beside its action. A failed one is never followed by another of itself. */
 export function tellPost(row: PlanRow, { match, decision }: { match: Match; decision: Decision }): void {
   const { step, record } = match;

@@ -1,8 +1,9 @@
 import type { Json } from '../ground/json.ts';
 import { isPost } from '../plan/post-record.ts';
+import type { StatusView, TaskStatus } from '../plan/status.ts';
+import type { StepState } from '../plan/step-state.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
-import type { StatusView, StepState, TaskStatus } from './status.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 

@@ -1,10 +1,11 @@
 import type { CreateAnswer } from '../contract/answer.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
-import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
+import { isServiceError, parseRetryAfter, readAt, readMessage } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
@@ -32,7 +33,7 @@ export async function createJob(
     path: route.path,
     body: call.body,
     // Only documented for these; elsewhere it would promise something that nobody keeps.
-    ...(kind.recovery === 'replay' && { headers: { 'idempotency-key': call.key } }),
+    ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: true,
   });
@@ -49,7 +50,8 @@ export function classifyCreate(
   const { status, json } = answer;
   const message = readMessage(json, status, redact);
   if (status >= 200 && status < 300) return readCreated(json, message, { redact, kind });
-  if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']), message };
+  if (status === 429)
+    return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]), message };
   if (status === 409) return { is: 'in-progress', message };
   if (status === 405 || (status === 404 && (!isServiceError(json) || route?.isDocumented === false))) {
     return { is: 'no-route', message: `the service has no POST ${route?.path ?? 'here'} (${message})` };
@@ -77,43 +79,44 @@ function readCreated(
   message: string,
   { redact, kind }: { redact: Redact; kind: Kind | undefined },
 ): CreateAnswer {
-  const body = readRecord(json);
-  const found = body === undefined ? undefined : findJob(body, kind);
+  const { created } = envelope;
+  const found = findJob(json, kind);
   // An id that holds the credential could be written nowhere.
-  if (body === undefined || found === undefined || redact(found.jobId) !== found.jobId) {
-    const seen = body === undefined ? undefined : unusableId(body, kind);
+  if (found === undefined || redact(found.jobId) !== found.jobId) {
+    const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
   }
-  const model = body.model ?? found.model;
+  const model = readAt(json, created.model) ?? found.model;
   const { jobId, recordId } = found;
   return {
     is: 'accepted',
     job: {
       jobId,
-      credits: readCredits(body.creditsDeducted),
-      balance: readCredits(body.creditsRemaining),
+      credits: chargeOf(readAt(json, created.credits)),
+      balance: chargeOf(readAt(json, created.balance)),
       ...(recordId !== undefined && redact(recordId) === recordId && { recordId }),
     },
     ...(typeof model === 'string' && { model: redact(model).slice(0, 100) }),
   };
 }
 
-/** Where the job stands in the answer is documented for images and music (`generation`); other kinds are looked through. */
-const jobHolders = ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'] as const;
-
-function holdersOf(body: { [key: string]: Json }, kind: Kind | undefined): { [key: string]: Json }[] {
-  const holders = kind === undefined || kind.create.documented ? (['generation'] as const) : jobHolders;
-  const candidates = [...holders.map((name) => readRecord(body[name])), ...(kind?.create.documented ? [] : [body])];
-  return candidates.filter((record) => record !== undefined);
+/** Where the job may stand in the answer: kinds that the service does not document are looked through. */
+function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
+  const { holder, otherHolders } = envelope.created;
+  if (kind === undefined) return [readAt(answer, holder), answer];
+  return kind.create.documented
+    ? [readAt(answer, holder)]
+    : [...otherHolders.map((name) => readAt(answer, name)), answer];
 }
 
 function findJob(
-  body: { [key: string]: Json },
+  answer: Json | undefined,
   kind: Kind | undefined,
 ): { jobId: string; recordId?: string; model: Json | undefined } | undefined {
-  for (const { id, jobId, model } of holdersOf(body, kind)) {
-    // A record that names its job is another thing than the job.
+  const { created } = envelope;
+  for (const holder of holdersOf(answer, kind)) {
+    const [id, jobId, model] = [created.id, created.jobId, created.model].map((name) => readAt(holder, name));
     if (isJobId(jobId)) return { jobId, ...(isJobId(id) && id !== jobId && { recordId: id }), model };
     if (isJobId(id)) return { jobId: id, model };
   }
@@ -121,19 +124,14 @@ function findJob(
 }
 
 /** What stands where an id should: a person may find the job by it. */
-function unusableId(body: { [key: string]: Json }, kind: Kind | undefined): Json | undefined {
-  return holdersOf(body, kind).flatMap(({ jobId, id }) => jobId ?? id ?? [])[0];
+function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | undefined {
+  const { jobId, id } = envelope.created;
+  return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
 /** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */
 const mostCredits = 1_000_000_000;
 
-function readCredits(value: Json | undefined): number | null {
+function chargeOf(value: Json | undefined): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostCredits ? value : null;
-}
-
-/** The documented error body: `success` false, with `error`, `code` or `message`. A proxy's page is not one. */
-function isServiceError(json: Json | undefined): boolean {
-  const body = readRecord(json);
-  return body !== undefined && body.success === false;
 }

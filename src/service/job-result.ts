@@ -1,33 +1,35 @@
 import type { JobResult } from '../contract/answer.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readRecord } from './fields.ts';
+import { readAt, readText } from './fields.ts';
 
 /** More than a kind may give: an answer that lists more is cut here, and nothing waits for the rest. */
 const mostParts = 1000;
 
 /** What a finished job gives, from the `data` of its status; undefined while a link is missing. */
-export function readResult(kind: Kind, data: { [key: string]: Json }): JobResult | undefined {
+export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }
 
-function readSingle(kind: Kind, data: { [key: string]: Json }): JobResult | undefined {
-  const url = linkIn(data.outputUrl) ?? linkIn(readRecord(data.outputAsset)?.url);
+function readSingle(kind: Kind, data: Json): JobResult | undefined {
+  const url = linkIn(data, envelope.job.link);
   if (url === undefined) return undefined;
   const values: { [field: string]: string } = { url };
-  const thumbnail = linkIn(data.thumbnailUrl) ?? linkIn(readRecord(data.thumbnailAsset)?.url);
+  const thumbnail = linkIn(data, envelope.job.thumbnail);
   if (kind.outputs.includes('thumbnailUrl') && thumbnail !== undefined) values.thumbnailUrl = thumbnail;
   return { values, files: [url] };
 }
 
 /** A list of parts in the order that they give themselves, `order` counted from 0. */
-function readParts(name: string, data: { [key: string]: Json }): JobResult | undefined {
-  const list = data[name];
+function readParts(name: string, data: Json): JobResult | undefined {
+  const { part } = envelope;
+  const list = readAt(data, name);
   if (!Array.isArray(list) || list.length === 0) return undefined;
   const parts = list.slice(0, mostParts).map((item, index) => {
-    const part = readRecord(item);
-    const order = typeof part?.order === 'number' ? part.order : index;
-    return { order, index, id: part?.id, url: linkIn(readRecord(part?.outputAsset)?.url) ?? linkIn(part?.url) };
+    const order = readAt(item, part.order);
+    const id = readText(item, part.id, 256);
+    return { order: typeof order === 'number' ? order : index, index, id, url: linkIn(item, part.link) };
   });
   parts.sort((a, b) => a.order - b.order || a.index - b.index);
   const values: { [field: string]: string } = {};
@@ -36,12 +38,13 @@ function readParts(name: string, data: { [key: string]: Json }): JobResult | und
     if (url === undefined) return undefined;
     files.push(url);
     values[`${name}.${index}.url`] = url;
-    if (typeof id === 'string' && id !== '') values[`${name}.${index}.id`] = id.slice(0, 256);
+    if (id !== undefined) values[`${name}.${index}.id`] = id;
   }
   values.url = files[0] ?? '';
   return { values, files, parts: files.length };
 }
 
-function linkIn(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Whole: a link that is cut leads nowhere. */
+function linkIn(value: Json, names: readonly string[]): string | undefined {
+  return readText(value, names, Number.POSITIVE_INFINITY);
 }

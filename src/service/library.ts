@@ -2,8 +2,10 @@ import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { ListedJob } from '../contract/listed-job.ts';
 import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { requireKind } from '../kinds/index.ts';
-import { readRecord } from './fields.ts';
+import { readAt } from './fields.ts';
 import { createHttp } from './http.ts';
 import { pathWithId } from './job-path.ts';
 import { createLinks } from './links.ts';
@@ -23,6 +25,8 @@ export type { Account, CatalogModel, Voice } from './read-catalog.ts';
 export type { JobFacts } from './read-job.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
 
+const { paths } = envelope;
+
 export interface LibraryOptions {
   /** Ends in `/api/v1`. https, or loopback. */
   baseUrl: string;
@@ -41,8 +45,8 @@ export interface Library {
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
   /** One job by its id, as its status tells; undefined when the service does not know it. Only for kinds with a status. */
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /** The record of a clipping job as it stands, without asking the provider; undefined when it is gone. */
-  clipping(jobId: string): Promise<ListedJob | undefined>;
+  /** The record of a job as it stands, without asking the provider; undefined when it is gone, or its kind has none. */
+  record(kind: string, jobId: string): Promise<ListedJob | undefined>;
   /** For good; credits do not come back. `gone`: it was not there any more. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
@@ -66,9 +70,9 @@ export function createLibrary(options: LibraryOptions): Library {
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
 
   return {
-    voices: async () => readVoices(await get('/voiceovers/voices')),
-    catalog: async () => readCatalog(await get('/catalog')),
-    accounts: async () => readAccounts(await get('/accounts')),
+    voices: async () => readVoices(await get(paths.voices)),
+    catalog: async () => readCatalog(await get(paths.catalog)),
+    accounts: async () => readAccounts(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     async job(name, jobId) {
       const { status } = requireKind(name);
@@ -77,11 +81,12 @@ export function createLibrary(options: LibraryOptions): Library {
       if (answer.is === 'answer' && answer.status === 404) return undefined;
       return readJobFacts(requireAnswer(answer, redact), jobId);
     },
-    async clipping(jobId) {
-      const kind = requireKind('clipping');
-      const answer = await http.call({ method: 'GET', path: pathWithId('/clippings/{id}', jobId), deadlineMs });
+    async record(name, jobId) {
+      const kind = requireKind(name);
+      if (kind.record === undefined) return undefined;
+      const answer = await http.call({ method: 'GET', path: pathWithId(kind.record.path, jobId), deadlineMs });
       if (answer.is === 'answer' && answer.status === 404) return undefined;
-      const data = readRecord(requireAnswer(answer, redact))?.data;
+      const data = readAt(requireAnswer(answer, redact), envelope.answer.data);
       return data === undefined ? undefined : readListed(kind, [data])[0];
     },
     async removeJob(name, ids) {
@@ -100,10 +105,10 @@ export function createLibrary(options: LibraryOptions): Library {
       uploadFromUrl({ url, ...(fileName !== undefined && { fileName }) }, uploads, signal),
     async ping() {
       const startedAt = performance.now();
-      const answer = await http.call({ method: 'GET', path: '/accounts', deadlineMs });
+      const answer = await http.call({ method: 'GET', path: paths.accounts, deadlineMs });
       const latencyMs = performance.now() - startedAt;
       requireAnswer(answer, redact);
-      const date = answer.is === 'answer' ? Date.parse(answer.headers.date ?? '') : Number.NaN;
+      const date = answer.is === 'answer' ? Date.parse(answer.headers[envelope.headers.date] ?? '') : Number.NaN;
       return { latencyMs, ...(!Number.isNaN(date) && { skewMs: date - Date.now() }) };
     },
     async close() {
@@ -116,14 +121,14 @@ export function createLibrary(options: LibraryOptions): Library {
 /** At the place that is documented first, or at the other one when there is no document. */
 async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
   try {
-    const document = await get('/openapi.json');
-    if (readRecord(readRecord(document)?.paths) !== undefined) return document;
+    const document = await get(paths.document);
+    if (isMap(readAt(document, 'paths'))) return document;
   } catch (error) {
     // A host that gives no answer here gives none there.
     const isAnswered = error instanceof ServiceError && error.status !== undefined;
     if (!isAnswered || error.why === 'auth') throw error;
   }
-  const document = await get('/api-docs/openapi.json', true);
-  if (readRecord(readRecord(document)?.paths) !== undefined) return document;
-  throw new ServiceError('unusable', 'GET /openapi.json: the answer is not an OpenAPI document');
+  const document = await get(paths.documentAtRoot, true);
+  if (isMap(readAt(document, 'paths'))) return document;
+  throw new ServiceError('unusable', `GET ${paths.document}: the answer is not an OpenAPI document`);
 }

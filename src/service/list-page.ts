@@ -1,7 +1,10 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readRecord } from './fields.ts';
+import { readAt } from './fields.ts';
+
+const { page: names } = envelope;
 
 type List = NonNullable<Kind['list']>;
 
@@ -29,29 +32,29 @@ export async function getPage(
 
 /** Where the answer does not say, the next page does. */
 export function hasMore(body: Json, page: number): boolean {
-  const pagination = readRecord(readRecord(body)?.pagination);
-  if (typeof pagination?.hasNextPage === 'boolean') return pagination.hasNextPage;
-  return typeof pagination?.totalPages === 'number' ? page < pagination.totalPages : true;
+  const hasNext = readAt(body, names.hasNext);
+  const pages = readAt(body, names.pages);
+  if (typeof hasNext === 'boolean') return hasNext;
+  return typeof pages === 'number' ? page < pages : true;
 }
 
 /** How many records a page of this list has, as far as this one, with `count` records, tells. */
 export function readPageSize(body: Json, count: number): number | undefined {
-  const pagination = readRecord(readRecord(body)?.pagination);
   // A page with others behind it is full, whatever length it repeats because it was asked for it.
-  if (pagination?.hasNextPage === true && count > 0) return count;
-  const limit = pagination?.limit;
+  if (readAt(body, names.hasNext) === true && count > 0) return count;
+  const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
 /** How many records the whole list has, if the answer says so. */
 export function readTotal(body: Json): number | undefined {
-  const total = readRecord(readRecord(body)?.pagination)?.totalCount;
+  const total = readAt(body, names.records);
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }
 
 /** The records of a page. Throws `ServiceError` when there is no list in it. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
-  const items = readRecord(body)?.[list.items];
+  const items = readAt(body, list.items);
   if (Array.isArray(items)) return items;
   throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../contract/errors.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
 import { contentTypeOf } from './content-type.ts';
 import { parseRetryAfter } from './fields.ts';
@@ -77,7 +78,7 @@ function checkAnswer(
     if (!isWhole) throw new ServiceError('unreachable', `${host} answered before it had the whole file`);
     return;
   }
-  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
   // 403: the signed URL has run out; the next try asks for another one.
   const why = mayPass(statusCode) || statusCode === 403 ? 'unreachable' : 'refused';
   throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {

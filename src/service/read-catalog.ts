@@ -1,5 +1,7 @@
 import type { Json } from '../ground/json.ts';
-import { readRecord } from './fields.ts';
+import { isMap } from '../ground/values.ts';
+import { envelope } from '../kinds/envelope.ts';
+import { readAt, readText } from './fields.ts';
 
 /** A voice as the service lists it. */
 export interface Voice {
@@ -33,18 +35,17 @@ export interface CatalogModel {
 }
 
 export function readVoices(json: Json): Voice[] {
-  return listIn(json, ['voices', 'data']).flatMap((item): Voice[] => {
-    const voice = readRecord(item);
-    const id = textOf(voice?.id);
-    if (voice === undefined || id === undefined) return [];
-    const previewUrl = textOf(voice.previewUrl);
+  return listIn(json, envelope.voices.lists).flatMap((voice): Voice[] => {
+    const id = readText(voice, 'id');
+    if (id === undefined) return [];
+    const previewUrl = readText(voice, 'previewUrl');
     return [
       {
         id,
-        label: textOf(voice.label) ?? id,
-        description: textOf(voice.description) ?? '',
-        gender: textOf(voice.gender) ?? '',
-        accent: textOf(voice.accent) ?? '',
+        label: readText(voice, 'label') ?? id,
+        description: readText(voice, 'description') ?? '',
+        gender: readText(voice, 'gender') ?? '',
+        accent: readText(voice, 'accent') ?? '',
         ...(previewUrl !== undefined && { previewUrl }),
       },
     ];
@@ -52,17 +53,17 @@ export function readVoices(json: Json): Voice[] {
 }
 
 export function readAccounts(json: Json): Account[] {
-  return listIn(json, ['data', 'accounts']).flatMap((item): Account[] => {
-    const account = readRecord(item);
-    const id = textOf(account?.id);
-    if (account === undefined || id === undefined) return [];
-    const expiresAt = textOf(account.expiresAt);
+  const { accounts: names } = envelope;
+  return listIn(json, names.lists).flatMap((account): Account[] => {
+    const id = readText(account, 'id');
+    if (id === undefined) return [];
+    const expiresAt = readText(account, 'expiresAt');
     return [
       {
         id,
-        provider: textOf(account.provider) ?? '',
-        name: textOf(account.accountName) ?? '',
-        username: textOf(account.accountUsername) ?? '',
+        provider: readText(account, 'provider') ?? '',
+        name: readText(account, names.name) ?? '',
+        username: readText(account, names.username) ?? '',
         ...(expiresAt !== undefined && { expiresAt }),
       },
     ];
@@ -70,8 +71,7 @@ export function readAccounts(json: Json): Account[] {
 }
 
 const mostModels = 2000;
-/** Names of lists that say nothing about what is in them. */
-const innerNames = ['data', 'models', 'catalog', 'items'];
+const { catalog: names } = envelope;
 
 /** Any list of objects with a key, at any place that people would put one. */
 export function readCatalog(json: Json): CatalogModel[] {
@@ -80,18 +80,17 @@ export function readCatalog(json: Json): CatalogModel[] {
     if (depth > 6 || found.length >= mostModels) return;
     if (Array.isArray(value)) {
       for (const item of value) {
-        const record = readRecord(item);
         // An entry that holds models is a group of them.
-        const isGroup = innerNames.some((name) => Array.isArray(record?.[name]));
+        const isGroup = names.lists.some((name) => Array.isArray(readAt(item, name)));
         const model = isGroup ? undefined : readModel(item, kind);
-        if (model === undefined) visit(item, isGroup ? (nameOf(record) ?? kind) : kind, depth + 1);
+        if (model === undefined) visit(item, isGroup ? (nameOf(item) ?? kind) : kind, depth + 1);
         else if (found.length < mostModels) found.push(model);
       }
       return;
     }
-    for (const [key, item] of Object.entries(readRecord(value) ?? {})) {
+    for (const [key, item] of Object.entries(isMap(value) ? value : {})) {
       // A map of lists by kind, as in { image: [ … ] }.
-      const inner = innerNames.includes(key) ? kind : key;
+      const inner = names.lists.some((name) => name === key) ? kind : key;
       if (item !== null && typeof item === 'object') visit(item, inner, depth + 1);
     }
   };
@@ -100,16 +99,17 @@ export function readCatalog(json: Json): CatalogModel[] {
 }
 
 function readModel(item: Json, around: string | undefined): CatalogModel | undefined {
-  const record = readRecord(item);
-  const model = nameOf(record);
-  if (record === undefined || model === undefined) return undefined;
-  const kind = textOf(record.kind) ?? textOf(record.type) ?? around;
-  const isPerJob = record.per === undefined || record.per === null || record.per === 'job';
-  const credits = [record.credits, record.cost, record.price, record.creditCost].find(
-    (value): value is number => isPerJob && typeof value === 'number' && Number.isFinite(value) && value >= 0,
-  );
-  const aliasOf = textOf(record.aliasOf);
-  const description = textOf(record.description) ?? textOf(record.label);
+  const model = nameOf(item);
+  if (model === undefined) return undefined;
+  const kind = readText(item, names.kind) ?? around;
+  const per = readAt(item, 'per') ?? 'job';
+  const credits = names.credits
+    .map((name) => readAt(item, name))
+    .find(
+      (value): value is number => per === 'job' && typeof value === 'number' && Number.isFinite(value) && value >= 0,
+    );
+  const aliasOf = readText(item, 'aliasOf');
+  const description = readText(item, names.description);
   return {
     model,
     ...(kind !== undefined && { kind: kind.toLowerCase() }),
@@ -119,20 +119,15 @@ function readModel(item: Json, around: string | undefined): CatalogModel | undef
   };
 }
 
-function nameOf(record: { [key: string]: Json } | undefined): string | undefined {
-  return textOf(record?.key) ?? textOf(record?.model) ?? textOf(record?.id) ?? textOf(record?.name);
+function nameOf(item: Json): string | undefined {
+  return readText(item, names.model);
 }
 
 function listIn(json: Json, names: readonly string[]): readonly Json[] {
   if (Array.isArray(json)) return json;
-  const body = readRecord(json);
   for (const name of names) {
-    const list = body?.[name];
+    const list = readAt(json, name);
     if (Array.isArray(list)) return list;
   }
   return [];
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 500) : undefined;
 }

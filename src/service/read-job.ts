@@ -1,6 +1,8 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { Json } from '../ground/json.ts';
-import { readRecord } from './fields.ts';
+import { isMap } from '../ground/values.ts';
+import { envelope } from '../kinds/envelope.ts';
+import { readAt, readCredits, readText } from './fields.ts';
 
 /** What the status of a job says about it. Texts are the service's own: show them through `safeText`. */
 export interface JobFacts {
@@ -11,32 +13,24 @@ export interface JobFacts {
   error?: string;
 }
 
-/** By the words that are documented for it. In which field they stand is not. */
-const kindWords: Readonly<Record<string, string>> = {
-  BASIC: 'image',
-  INFLUENCER: 'influencer',
-  THUMBNAIL: 'thumbnail',
-};
-
 /** Throws `ServiceError` where the answer is not about this job. */
 export function readJobFacts(answer: Json, jobId: string): JobFacts {
-  const data = readRecord(readRecord(answer)?.data);
-  const { id, status, error } = data ?? {};
-  if (data === undefined || typeof status !== 'string') {
+  const { job, kindWords } = envelope;
+  const data = readAt(answer, envelope.answer.data);
+  const status = readAt(data, job.status);
+  if (!isMap(data) || typeof status !== 'string') {
     throw new ServiceError('unusable', 'the answer has no status of a job');
   }
+  const id = readAt(data, job.id);
   if (id !== undefined && id !== jobId) throw new ServiceError('unusable', 'the answer is about another job');
   const word = Object.values(data).find((value) => typeof value === 'string' && Object.hasOwn(kindWords, value));
   const kind = typeof word === 'string' ? kindWords[word] : undefined;
-  const credits = [data.creditsUsed, data.creditsDeducted, data.credits].find(isCredits);
+  const credits = readCredits(data, job.credits);
+  const error = readText(data, job.error);
   return {
     status: status.slice(0, 60),
     ...(kind !== undefined && { kind }),
-    ...(typeof credits === 'number' && { credits }),
-    ...(typeof error === 'string' && error !== '' && { error: error.slice(0, 500) }),
+    ...(credits !== undefined && { credits }),
+    ...(error !== undefined && { error }),
   };
-}
-
-function isCredits(value: Json | undefined): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

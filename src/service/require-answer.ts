@@ -1,6 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { Json } from '../ground/json.ts';
-import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
+import { envelope } from '../kinds/envelope.ts';
+import { isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import type { HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
@@ -10,7 +11,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   const { status, json, headers } = answer;
   if (status >= 200 && status < 300) {
     if (json === undefined) throw new ServiceError('unusable', `HTTP ${status}: the answer is not JSON`, { status });
-    if (readRecord(json)?.success === false) {
+    if (isServiceError(json)) {
       throw new ServiceError('refused', readMessage(json, status, redact), { status });
     }
     return json;
@@ -18,7 +19,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   const message = readMessage(json, status, redact);
   if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
   if (!mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
-  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }
 

@@ -1,7 +1,5 @@
+import { envelope } from '../kinds/envelope.ts';
 import type { Http, HttpAnswer } from './http.ts';
-
-/** It costs nothing, and is documented. */
-const probePath = '/accounts';
 
 /**
  * How far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The service keeps
@@ -24,7 +22,7 @@ export class ServiceClock {
     return {
       call: async (call) => {
         const answer = await http.call(call);
-        if (answer.is === 'answer') this.#observe(answer.headers.date);
+        if (answer.is === 'answer') this.#observe(answer.headers[envelope.headers.date]);
         return answer;
       },
       close: () => http.close(),
@@ -37,7 +35,7 @@ export class ServiceClock {
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
-    const probe = { method: 'GET', path: probePath, deadlineMs: this.#probeMs } as const;
+    const probe = { method: 'GET', path: envelope.paths.accounts, deadlineMs: this.#probeMs } as const;
     this.#probe ??= http.call(probe).finally(() => {
       this.#probe = undefined;
     });

@@ -2,15 +2,18 @@ import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
 import { contentTypeOf } from './content-type.ts';
-import { readRecord } from './fields.ts';
+import { readAt, readText } from './fields.ts';
 import type { Http } from './http.ts';
 import type { Links } from './links.ts';
 import { type FileToUpload, readPlannedFile } from './planned-file.ts';
 import { putFile } from './put-file.ts';
 import { requireAnswer } from './require-answer.ts';
 import type { Redact } from './secrets.ts';
+
+const { paths, upload: names } = envelope;
 
 /** A file in the media library. */
 export interface Asset {
@@ -51,7 +54,7 @@ export async function uploadFile(file: FileToUpload, ports: UploadPorts, options
   return again(ports, signal, async () => {
     const { fileName, contentType = contentTypeOf(fileName), bytes } = file;
     const base64 = Buffer.from(await readPlannedFile(file)).toString('base64');
-    const asset = requireAsset(await post('/uploads', { fileName, contentType, base64 }, { ports, signal }), ports);
+    const asset = requireAsset(await post(paths.uploads, { fileName, contentType, base64 }, { ports, signal }), ports);
     onProgress?.(bytes, bytes);
     return asset;
   });
@@ -64,7 +67,7 @@ export async function uploadFromUrl(
   signal: AbortSignal,
 ): Promise<Asset> {
   return again(ports, signal, async () =>
-    requireAsset(await post('/uploads', { ...source }, { ports, signal }), ports),
+    requireAsset(await post(paths.uploads, { ...source }, { ports, signal }), ports),
   );
 }
 
@@ -72,17 +75,18 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
   const { fileName } = file;
   const { signal, onProgress } = options;
   const { blobName, publicUrl } = await again(ports, signal, async () => {
-    const minted = readRecord(readRecord(await post('/uploads/signed-url', { fileName }, { ports, signal }))?.data);
-    const { uploadUrl, ...stored } = minted ?? {};
-    if (typeof uploadUrl !== 'string' || typeof stored.blobName !== 'string' || stored.blobName === '') {
+    const minted = await post(paths.signedUrl, { fileName }, { ports, signal });
+    const uploadUrl = readAt(minted, names.uploadUrl);
+    const storedName = readText(minted, names.blobName, Number.POSITIVE_INFINITY);
+    if (typeof uploadUrl !== 'string' || storedName === undefined) {
       throw new ServiceError('unusable', 'the service gave no signed URL to upload to');
     }
     await putFile(file, { uploadUrl, links: ports.links, redact: ports.redact, signal, onProgress });
-    return { blobName: stored.blobName, publicUrl: stored.publicUrl };
+    return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
   // By itself, so that a lost answer does not send the whole file again.
   const completed = await again(ports, signal, () =>
-    post('/uploads/complete', { blobName, fileName }, { ports, signal }),
+    post(paths.completeUpload, { blobName, fileName }, { ports, signal }),
   );
   // What the answer holds is not documented: the asset, or nothing but its success.
   const asset = findAsset(completed, ports) ?? readStored(blobName, publicUrl, ports);
@@ -123,9 +127,8 @@ function requireAsset(json: Json, ports: UploadPorts): Asset {
 }
 
 function findAsset(json: Json, ports: UploadPorts): Asset | undefined {
-  const body = readRecord(json);
-  for (const record of [readRecord(body?.data), readRecord(body?.asset), body]) {
-    const { id, url } = record ?? {};
+  for (const holder of [...names.holders.map((name) => readAt(json, name)), json]) {
+    const [id, url] = [readAt(holder, names.id), readAt(holder, names.url)];
     if (isJobId(id) && isUsable(url, ports)) return { id, url };
   }
   return undefined;

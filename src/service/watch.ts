@@ -2,9 +2,10 @@ import type { JobEnd } from '../contract/answer.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { WatchOptions } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope, jobStates } from '../kinds/envelope.ts';
 import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { parseRetryAfter, readMessage, readRecord } from './fields.ts';
+import { parseRetryAfter, readAt, readMessage, readText } from './fields.ts';
 import { pathWithId } from './job-path.ts';
 import { readResult } from './job-result.ts';
 import type { Observation, Poller } from './polling/poller.ts';
@@ -104,11 +105,12 @@ async function follow(
       afterMs = Math.min(5000, 500 * 1.5 ** unknowns);
       continue;
     }
-    const data = answer.is === 'answer' && code === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
-    const isOther = data?.id !== undefined && data.id !== job.jobId;
-    const status = isOther ? undefined : data?.status;
+    const data = answer.is === 'answer' && code === 200 ? readAt(answer.json, envelope.answer.data) : undefined;
+    const id = readAt(data, envelope.job.id);
+    const isOther = id !== undefined && id !== job.jobId;
+    const status = isOther ? undefined : readAt(data, envelope.job.status);
     if (typeof status !== 'string') {
-      const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers['retry-after']) : null;
+      const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
       // A 429 is the service speaking. Anything else was a proxy, an overloaded host or a broken wire.
       if (code !== 429) countFailure(health, clock.now());
       if (health.failures >= mostHostFailures) {
@@ -124,19 +126,19 @@ async function follow(
     if (status !== lastStatus) {
       lastStatus = status;
       options.onStatus(redact(status).slice(0, 60));
-      if (!knownStatuses.has(status)) {
+      if (!jobStates.includes(status)) {
         options.notice(
           `the service calls job ${job.jobId} “${redact(status).slice(0, 60)}”, a status it does not document; waiting on`,
         );
       }
     }
-    if (status === 'COMPLETED') {
+    if (status === envelope.states.completed) {
       const result = data === undefined ? undefined : readResult(kind, data);
       if (result !== undefined) return { is: 'completed', result };
       linkless += 1;
       afterMs = Math.min(5000, 500 * 2 ** linkless);
       if (linkless > mostLinkless) {
-        if (kind.parts !== undefined && isEmptyList(data?.[kind.parts.name])) {
+        if (kind.parts !== undefined && isEmptyList(readAt(data, kind.parts.name))) {
           return { is: 'completed', result: { values: {}, files: [], parts: 0 } };
         }
         return {
@@ -146,8 +148,8 @@ async function follow(
         };
       }
     }
-    if (status === 'FAILED') {
-      const error = typeof data?.error === 'string' && data.error !== '' ? data.error : 'the service gives no reason';
+    if (status === envelope.states.failed) {
+      const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
       return { is: 'failed', error: redact(error).slice(0, 500) };
     }
   }
@@ -157,5 +159,3 @@ async function follow(
 function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }
-
-const knownStatuses = new Set(['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED']);

@@ -7,11 +7,12 @@ import { requireLock } from '../../campaign/read-lock.ts';
 import { asCommandError } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { type CommandError, exitCodes } from '../../contract/exit.ts';
+import type { RemoteRecord, Removal } from '../../contract/remote-record.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { destroyJson, type RemoteRecord, type Removal, recordsText } from '../../report/tables/destroy-text.ts';
+import { destroyJson, recordsText } from '../../report/tables/destroy-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { askAboutMove } from '../ask-about-move.ts';
 import { askPerson } from '../ask-person.ts';
@@ -118,9 +119,9 @@ async function completeRecords(library: Library, records: readonly RemoteRecord[
     for (const job of await listJobs(library, kind)) listed.set(`${kind} ${job.jobId}`, job);
   }
   for (const { kind, jobId } of records) {
-    if (kind !== 'clipping' || listed.has(`${kind} ${jobId}`)) continue;
-    // The list of clippings has no pages, and nobody says how much of it is shown.
-    const own = await library.clipping(jobId);
+    if (listed.has(`${kind} ${jobId}`)) continue;
+    // Nobody says how much of a list is shown.
+    const own = await library.record(kind, jobId);
     if (own !== undefined) listed.set(`${kind} ${jobId}`, own);
   }
   return records.map((record) => {

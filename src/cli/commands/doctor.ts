@@ -1,8 +1,9 @@
 import { knownService } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { safeJson } from '../../report/safe-text.ts';
-import { doctorJson, doctorText, type Finding } from '../../report/tables/doctor-text.ts';
+import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
 import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
 import { checkFolder } from '../doctor/check-folder.ts';

@@ -6,7 +6,7 @@ import {
   requireAccess,
 } from '../../campaign/environment.ts';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { readCredential } from '../../service/secrets.ts';
 
 const about = 'environment';

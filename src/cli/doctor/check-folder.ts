@@ -1,11 +1,11 @@
 import { access, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { syncFolder } from '../../disk/fs/durable.ts';
 import { readSmallFile, statPlainFile } from '../../disk/fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../../disk/fs/replace.ts';
 import { bytesText } from '../../report/numbers.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
 
 const about = 'folder';
 const littleRoom = 1_000_000_000;

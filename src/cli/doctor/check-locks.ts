@@ -6,7 +6,6 @@ import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { advise } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
 
 const about = 'locks';
 const mostNamed = 5;

@@ -1,9 +1,9 @@
 import { asCommandError } from '../../campaign/with-library.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { readServiceDocument, type ServiceDocument } from '../../kinds/service-document.ts';
 import { spanText } from '../../report/age-text.ts';
-import type { Finding } from '../../report/tables/doctor-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 
 const about = 'service';

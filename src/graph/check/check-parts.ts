@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { type Manifest, type RowSource, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type RowSource, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
+import type { Expansion } from '../expansion.ts';
 
 export type PartSource = Extract<RowSource, { from: 'parts' }>;
 
@@ -15,21 +15,23 @@ export function shapeOfParts(source: PartSource): Rows {
   return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns };
 }
 
-/** Whether the task that is named has such parts. */
-export function checkParts(task: Task, source: PartSource, manifest: Manifest): Diagnostic[] {
+/** Whether the task that is named has such parts; reported where it has not. */
+export function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean {
+  const { manifest } = expansion;
   const place = manifest.places.value(taskPath(task.id, 'foreach'));
   const producer = manifest.tasks.find(({ id }) => id === source.task);
   const written = `tasks.${source.task}.${source.parts}`;
-  const wrong = (code: 'MB1203' | 'MB1403' | 'MB1406', message: string, hint: string): Diagnostic[] => [
-    { code, severity: 'error', message, hint, place },
-  ];
+  const wrong = (code: 'MB1203' | 'MB1403', message: string, hint: string): false => {
+    expansion.reportError({ code, message, hint, place });
+    return false;
+  };
   if (producer === undefined) {
     const names = manifest.tasks.map(({ id }) => id).filter((id) => id !== task.id);
     const message = `\`${written}\` names a task that does not exist: \`${shorten(source.task)}\``;
     return wrong('MB1403', message, suggestName(source.task, names, { what: 'tasks' }));
   }
   const kind = producer.kind === undefined ? undefined : kinds[producer.kind];
-  if (kind === undefined) return [];
+  if (kind === undefined) return true;
   if (kind.parts === undefined) {
     const having = Object.values(kinds).flatMap(({ name, parts }) =>
       parts === undefined ? [] : [`${name} (${parts.name})`],
@@ -41,5 +43,5 @@ export function checkParts(task: Task, source: PartSource, manifest: Manifest): 
     const message = `\`${written}\` is not known: a task of kind ${kind.name} gives \`${kind.parts.name}\``;
     return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
   }
-  return [];
+  return true;
 }

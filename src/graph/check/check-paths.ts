@@ -6,7 +6,7 @@ import { explainUnprintable } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 
 /** What the rows of a task look like. `unknown`: they could not be read. */
-export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] };
+export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] | undefined };
 
 export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
@@ -18,7 +18,7 @@ export interface KnownNames {
   vars: JsonMap;
   row?: RowShape;
   /** Axes of the matrix; `unknown` when it is wrong. */
-  axes?: readonly string[] | 'unknown';
+  axes?: readonly string[] | 'unknown' | undefined;
   hasKey?: boolean;
   hasTakes?: boolean;
   /** The kind of each task; `undefined` for a task whose kind is wrong. */

@@ -3,6 +3,7 @@ import { kinds } from '../../kinds/index.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { dataFiles } from '../../manifest/parse.ts';
 import { type Draft, withTrail } from '../expand/draft.ts';
+import type { Expansion } from '../expansion.ts';
 import { foldPath } from '../render/save-path.ts';
 
 /** The output path of one step. */
@@ -11,9 +12,9 @@ export interface Save {
   path: string;
 }
 
-/** Steps that save to one place, one step's file where another one needs a folder, and files that are not ours. */
-export function checkSaves(saves: readonly Save[], manifest: Manifest): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
+/** Finds steps that save to one place, one step's file where another one needs a folder, and files that are not ours. */
+export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
+  const { manifest } = expansion;
   const inputs = inputFiles(manifest);
   const files = new Map<string, Save>();
   const folders = new Map<string, Save>();
@@ -25,16 +26,15 @@ export function checkSaves(saves: readonly Save[], manifest: Manifest): Diagnost
     const blocked = same ?? firstOf(parents, files);
     const blocking = blocked ?? folders.get(folded);
     if (own !== undefined || folded.endsWith('.lock.jsonl')) {
-      diagnostics.push(describeOwnFile(save, { what: own ?? 'a lock', manifest }));
+      expansion.report(describeOwnFile(save, { what: own ?? 'a lock', manifest }));
     } else if (same !== undefined) {
-      diagnostics.push(describeClash(save, { other: same, manifest, folder: false }));
+      expansion.report(describeClash(save, { other: same, manifest, folder: false }));
     } else if (blocking !== undefined) {
-      diagnostics.push(describeClash(save, { other: blocking, manifest, folder: true }));
+      expansion.report(describeClash(save, { other: blocking, manifest, folder: true }));
     }
     if (same === undefined) files.set(folded, save);
     for (const parent of parents) if (!folders.has(parent)) folders.set(parent, save);
   }
-  return diagnostics;
 }
 
 /** A step whose output is a list may save so many files, numbered from 1. */

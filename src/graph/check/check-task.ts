@@ -1,38 +1,26 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import { emptyMap, type JsonMap, type Path } from '../../ground/values.ts';
+import type { Json } from '../../ground/json.ts';
+import { emptyMap, type Path } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
-import type { Cells } from '../expand/expand-matrix.ts';
+import type { TaskRows } from '../expand/draft.ts';
 import { hasKey } from '../expand/expand-task.ts';
-import type { TaskRows } from '../expand/task-rows.ts';
+import type { Expansion } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
-import { findTemplates, placeFault, type TemplateCache, textId } from '../render/templates.ts';
+import { findTemplates, type TemplateSite, type Templates } from '../render/templates.ts';
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
 import { checkRequest, type RequestFault } from './check-request.ts';
 
-/** What a task's templates can see, found out once for all of its steps. */
-export interface TaskFacts {
-  manifest: Manifest;
-  vars: JsonMap;
-  rows: TaskRows;
-  cells: Cells | undefined;
-  templates: TemplateCache;
-  /** The kind of each task, where it is right. */
-  kindsByTask: ReadonlyMap<string, string | undefined>;
-  /** Texts whose templates are wrong get in here, so that no step tells it again. */
-  wrongTexts: Set<string>;
-}
-
 /**
- * Mistakes of a task that show without its steps: templates that cannot be parsed or name nothing, in all their
+ * Finds mistakes of a task that show without its steps: templates that cannot be parsed or name nothing, in all their
  * branches, and fields of the request that are wrong whatever the templates give.
  */
-export function checkTask(task: Task, facts: TaskFacts): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
+export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
-  const check = (value: Task['with'][number]['value'], path: Path, names: readonly RootName[], what: string) => {
-    diagnostics.push(...checkTemplates(value, path, { task, facts, roots: names, what }));
+  const names = knownNames(task, expansion);
+  const check = (value: Json, path: Path, roots: readonly RootName[], what: string) => {
+    checkTemplates(findTemplates(value, path), { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
   };
   for (const field of task.with) {
     check(field.value, field.path, ['vars', 'row', 'matrix', 'key', 'take', 'tasks'], '`with`');
@@ -51,29 +39,29 @@ export function checkTask(task: Task, facts: TaskFacts): Diagnostic[] {
     }
   }
   const kind = task.kind === undefined ? undefined : kinds[task.kind];
-  if (kind === undefined) return diagnostics;
+  if (kind === undefined) return;
+  const { manifest, templates } = expansion;
   const request = emptyMap();
-  for (const { field, value, path } of task.with)
-    request[field] = renderValue(value, path, { templates: facts.templates });
-  for (const fault of checkRequest(kind, request)) diagnostics.push(placeRequestFault(fault, task, facts.manifest));
-  return diagnostics;
+  for (const { field, value, path } of task.with) request[field] = renderValue(value, path, { templates });
+  for (const fault of checkRequest(kind, request)) expansion.report(placeRequestFault(fault, task, manifest));
 }
 
-/** Fields of `defaults` that no task shows to be wrong, because no task of the kind uses them. */
-export function checkDefaults(manifest: Manifest, templates: TemplateCache): Diagnostic[] {
-  return Object.entries(manifest.defaults).flatMap(([name, fields]) => {
+/** Finds fields of `defaults` that no task shows to be wrong, because no task of the kind uses them. */
+export function checkDefaults(expansion: Expansion): void {
+  const { manifest, templates } = expansion;
+  for (const [name, fields] of Object.entries(manifest.defaults)) {
     const kind = kinds[name];
-    if (kind === undefined) return [];
+    if (kind === undefined) continue;
     const request = emptyMap();
     for (const [field, value] of Object.entries(fields)) request[field] = renderValue(value, [], { templates });
-    return checkRequest(kind, request)
-      .filter((fault) => fault.code !== 'MB1502')
-      .map(({ at, meant, ...words }): Diagnostic => {
-        const path = ['defaults', name, ...at];
-        const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
-        return { severity: 'error', ...words, place, ...(meant !== undefined && { fix: { place, text: meant } }) };
-      });
-  });
+    for (const { at, meant, ...words } of checkRequest(kind, request)) {
+      if (words.code === 'MB1502') continue;
+      const path = ['defaults', name, ...at];
+      const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
+      const fix = meant !== undefined && { fix: { place, text: meant } };
+      expansion.report({ severity: 'error', ...words, place, ...fix });
+    }
+  }
 }
 
 /** A mistake in a request, placed where the field is written: in the task, or in the defaults. */
@@ -89,45 +77,36 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   return { ...error, place, ...(meant !== undefined && { fix: { place, text: meant } }) };
 }
 
-function checkTemplates(
-  value: Task['with'][number]['value'],
-  path: Path,
-  from: { task: Task; facts: TaskFacts; roots: readonly RootName[]; what: string },
-): Diagnostic[] {
-  const { task, facts, roots, what } = from;
-  const { places } = facts.manifest;
-  const sites = findTemplates(value, path);
-  if (sites.length === 0) return [];
-  const known = { ...knownNames(task, facts), roots, what: `${what} of task \`${task.id}\`` };
-  return sites.flatMap((site) => {
-    const parsed = facts.templates.parse(site.text);
-    const faults = [...parsed.faults, ...checkPaths(parsed.paths, known)];
-    if (faults.length > 0) facts.wrongTexts.add(textId(site.path));
-    return faults.map((fault) => placeFault(fault, { ...site, places }));
-  });
+function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
+  for (const site of sites) {
+    const { faults, paths } = expansion.templates.parse(site.text);
+    const found = [...faults, ...checkPaths(paths, known)];
+    if (found.length > 0) expansion.templates.markUnsound(site.path);
+    for (const fault of found) expansion.reportFault(fault, site);
+  }
 }
 
-function knownNames(task: Task, facts: TaskFacts): Omit<KnownNames, 'roots' | 'what'> {
-  const { rows, cells, vars } = facts;
-  const axes = task.matrix === undefined ? undefined : (cells?.axes ?? 'unknown');
+function knownNames(task: Task, expansion: Expansion): Omit<KnownNames, 'roots' | 'what'> {
+  const rows = expansion.rowsOf(task.id);
+  const axes = task.matrix === undefined ? undefined : (expansion.cells.get(task.id)?.axes ?? 'unknown');
   return {
-    vars,
+    vars: expansion.vars,
     row: shapeOf(rows),
-    ...(axes === undefined ? {} : { axes }),
+    axes,
     hasKey: rows === 'unknown' || hasKey(task, rows),
     hasTakes: task.takes !== undefined,
-    tasks: facts.kindsByTask,
+    tasks: expansion.kinds,
   };
 }
 
 function shapeOf(rows: TaskRows): RowShape {
   if (typeof rows !== 'object') return rows;
   if (rows.rows.length === 0 && rows.columns === undefined) return 'unknown';
-  return { label: rows.label, ...(rows.columns === undefined ? {} : { columns: rows.columns }) };
+  return { label: rows.label, columns: rows.columns };
 }
 
 /** Whether a task's output path says which take it is. */
-export function savesByTake(task: Task, templates: TemplateCache): boolean {
+export function savesByTake(task: Task, templates: Templates): boolean {
   if (task.save === undefined || !isTemplate(task.save)) return false;
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
 }

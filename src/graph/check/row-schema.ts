@@ -1,60 +1,60 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, shorten } from '../../ground/values.ts';
-import type { SchemaCompiler, SchemaProblem } from '../../manifest/check/json-schema.ts';
+import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type Task, taskPath } from '../../manifest/manifest.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
-import type { DataFile, Row, Rows } from '../../manifest/rows/rows.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-whole-yaml.ts';
+import type { Expansion } from '../expansion.ts';
 
 /** Every row against the JSON Schema that the task names, each problem at the row that has it. */
-export function checkRowSchema(
-  task: Task,
-  rows: Rows,
-  from: { manifest: Manifest; data: ReadonlyMap<string, DataFile>; schemaCompiler?: SchemaCompiler },
-): Diagnostic[] {
+export function checkRowSchema(task: Task, rows: Rows, expansion: Expansion): void {
   const { schema, folder } = task;
-  if (schema === undefined || task.rows.from !== 'file') return [];
-  const { manifest, data, schemaCompiler } = from;
+  if (schema === undefined || task.rows.from !== 'file') return;
+  const { manifest } = expansion;
+  const { data, schemaCompiler } = expansion.facts;
   if (schemaCompiler === undefined) throw new Error('internal error: a schema for rows, and nothing to check it with');
   const path = pathFrom(folder, schema);
   const place = manifest.places.value(taskPath(task.id, 'schema'));
-  const wrong = (message: string, hint: string): Diagnostic[] => [
-    { code: 'MB1305', severity: 'error', message, hint, place },
-  ];
+  const wrong = (message: string, hint: string) => expansion.reportError({ code: 'MB1305', message, hint, place });
   const file = data.get(path);
   if (file === undefined) throw new Error(`internal error: the schema ${path} was not read`);
   if (!('text' in file)) {
     const why = 'problem' in file && file.problem === 'missing' ? 'does not exist' : 'cannot be read';
-    return wrong(
+    wrong(
       `the schema ${shorten(path)} ${why}`,
       'name a JSON Schema below the folder of the manifest, as in products.schema.json',
     );
+    return;
   }
   const read = readWholeYaml(besideManifest(manifest.file, path), file.text);
-  if (read.diagnostics.length > 0) return read.diagnostics;
+  for (const diagnostic of read.diagnostics) expansion.report(diagnostic);
+  if (read.diagnostics.length > 0) return;
   const isCsv = extensionOf(task.rows.path) === 'csv';
   const compiled = schemaCompiler(read.value ?? null, { textsAreValues: isCsv });
   if ('problem' in compiled) {
-    return wrong(
+    wrong(
       `${shorten(path)} is not a JSON Schema: ${shorten(compiled.problem, 200)}`,
       'write it by JSON Schema 2020-12 or draft-07; it cannot refer to other files',
     );
+    return;
   }
-  const problems: Diagnostic[] = [];
+  let problems = 0;
   for (const row of rows.rows) {
     const found = compiled.validate(row.value);
     if (found === 'too-much') {
       const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
-      return [...problems, ...wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint)];
+      wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint);
+      return;
     }
-    for (const problem of found) problems.push(describe(problem, row, place));
+    for (const problem of found) expansion.report(describe(problem, row, place));
+    problems += found.length;
     // A hundred are told.
-    if (problems.length >= mostProblems) break;
+    if (problems >= mostProblems) return;
   }
-  return problems;
 }
 
 const mostProblems = 500;

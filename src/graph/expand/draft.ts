@@ -1,8 +1,18 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import type { JsonMap } from '../../ground/values.ts';
+import type { JsonMap, Scalar } from '../../ground/values.ts';
 import type { Task } from '../../manifest/manifest.ts';
-import type { Row } from '../../manifest/rows/rows.ts';
-import type { Cell } from './expand-matrix.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
+
+/** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which has been reported. */
+export type TaskRows = 'none' | 'unknown' | Rows;
+
+export type Cell = { [axis: string]: Scalar };
+
+/** The combinations of a matrix, in the order of its axes: the last axis changes fastest. */
+export interface Cells {
+  axes: string[];
+  cells: Cell[];
+}
 
 /** A step before its request is rendered: its address, and what its templates can see. */
 export interface Draft {
@@ -18,6 +28,12 @@ export interface Draft {
   part?: { of: string; index: number };
 }
 
+/** What a step of another task must be like: an axis, `key` or `take`, and its value as a text. */
+export interface Condition {
+  name: string;
+  value: string;
+}
+
 /** All steps of one task. `complete` is false when some are missing because of mistakes that have been reported. */
 export interface ExpandedTask {
   task: Task;
@@ -27,6 +43,8 @@ export interface ExpandedTask {
   /** Steps that are not made, because `when` is not true for them. */
   leftOut: Draft[];
   complete: boolean;
+  /** The steps that are like this, without a look at each of them every time. */
+  find(conditions: readonly Condition[]): readonly Draft[];
 }
 
 /** What the names in the templates of a step stand for. */

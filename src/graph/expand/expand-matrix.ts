@@ -1,76 +1,56 @@
-import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
-import {
-  describeValue,
-  isScalar,
-  type JsonMap,
-  type Path,
-  type Scalar,
-  shorten,
-  unknownValue,
-} from '../../ground/values.ts';
-import { type Manifest, type Matrix, type Task, taskPath } from '../../manifest/manifest.ts';
+import type { DiagnosticCode } from '../../ground/diagnostic.ts';
+import { describeValue, isScalar, type Path, type Scalar, shorten, unknownValue } from '../../ground/values.ts';
+import { type Matrix, type Task, taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { addressPart } from '../address.ts';
+import type { Expansion } from '../expansion.ts';
+import type { Cell, Cells } from './draft.ts';
 import { readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/** The combinations of a matrix, in the order of its axes: the last axis changes fastest. */
-export interface Cells {
-  axes: string[];
-  cells: Cell[];
-}
-
-export type Cell = { [axis: string]: Scalar };
-
 /** A task without matrix has one empty cell. `undefined`: the matrix is wrong, which has been reported. */
-export function expandMatrix(
-  task: Task,
-  from: { manifest: Manifest; vars: JsonMap },
-): { cells?: Cells; diagnostics: Diagnostic[] } {
-  if (task.matrix === undefined) return { cells: { axes: [], cells: [emptyCell()] }, diagnostics: [] };
-  return new Expansion(task, task.matrix, from).run();
+export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
+  if (task.matrix === undefined) return { axes: [], cells: [emptyCell()] };
+  return new MatrixReading(task, task.matrix, expansion).run();
 }
 
-class Expansion {
+class MatrixReading {
   readonly #task: Task;
   readonly #matrix: Matrix;
-  readonly #from: { manifest: Manifest; vars: JsonMap };
-  readonly #diagnostics: Diagnostic[] = [];
-  #broken: boolean;
+  readonly #expansion: Expansion;
+  #isBroken: boolean;
 
-  constructor(task: Task, matrix: Matrix, from: { manifest: Manifest; vars: JsonMap }) {
+  constructor(task: Task, matrix: Matrix, expansion: Expansion) {
     this.#task = task;
     this.#matrix = matrix;
-    this.#from = from;
-    this.#broken = matrix.broken;
+    this.#expansion = expansion;
+    this.#isBroken = matrix.broken;
   }
 
-  run(): { cells?: Cells; diagnostics: Diagnostic[] } {
+  run(): Cells | undefined {
     const axes = this.#readAxes();
     const names = axes.length > 0 ? axes.map((axis) => axis.name) : Object.keys(this.#matrix.include[0] ?? {});
     if (axes.length === 0) for (const name of names) this.#checkAxisName(name, ['include', 0, name]);
-    if (names.length === 0 && !this.#broken && this.#diagnostics.length === 0) {
+    if (names.length === 0 && !this.#isBroken) {
       this.#report('MB1407', [], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
     }
-    if (this.#broken || this.#diagnostics.length > 0) return { diagnostics: this.#diagnostics };
+    if (this.#isBroken) return undefined;
     const size = axes.reduce((product, axis) => product * axis.values.length, axes.length > 0 ? 1 : 0);
     if (size + this.#matrix.include.length > maxCells) {
       const shape = axes.map((axis) => axis.values.length).join(' × ');
       const message = `the matrix has ${shape} = ${size.toLocaleString('en-US')} cells; at most ${maxCells.toLocaleString('en-US')} are allowed`;
       this.#report('MB1406', [], message, 'use shorter lists, or split the task');
-      return { diagnostics: this.#diagnostics };
+      return undefined;
     }
     const kept = axes.length > 0 ? this.#exclude(product(axes), axes) : [];
     const cells = this.#include(kept, names);
-    if (this.#diagnostics.length === 0 && cells.length === 0) {
+    if (this.#isBroken) return undefined;
+    if (cells.length === 0) {
       const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
       this.#report('MB1408', ['exclude'], message, 'leave one cell, or remove the task');
-      return { cells: { axes: names, cells }, diagnostics: this.#diagnostics };
     }
-    return this.#diagnostics.length > 0
-      ? { diagnostics: this.#diagnostics }
-      : { cells: { axes: names, cells }, diagnostics: [] };
+    return { axes: names, cells };
   }
 
   #readAxes(): { name: string; values: Scalar[] }[] {
@@ -87,17 +67,16 @@ class Expansion {
   }
 
   #readVar(name: string, text: string): Scalar[] | undefined {
-    const found = readVar(text, { ...this.#from, path: this.#path(name) });
-    if (found.is !== 'value') {
-      this.#broken = true;
-      if (found.is === 'wrong') this.#diagnostics.push(found.diagnostic);
+    const found = readVar(text, this.#path(name), this.#expansion);
+    if (found === undefined) {
+      this.#isBroken = true;
       return undefined;
     }
     const list = found.value;
     if (Array.isArray(list) && list.every(isScalar)) return list;
     const odd = Array.isArray(list) ? list.find((item) => !isScalar(item)) : undefined;
     if (odd === unknownValue) {
-      this.#broken = true;
+      this.#isBroken = true;
       return undefined;
     }
     const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)} in it`}`;
@@ -211,18 +190,12 @@ class Expansion {
   }
 
   #report(code: DiagnosticCode, at: Path, message: string, ...more: [hint: string, first?: Path]): void {
-    const { places } = this.#from.manifest;
+    const { places } = this.#expansion.manifest;
     const [hint, first] = more;
     const related =
       first === undefined ? {} : { related: [{ message: 'the first one', place: places.value(this.#path(...first)) }] };
-    this.#diagnostics.push({
-      code,
-      severity: 'error',
-      message,
-      hint,
-      place: places.value(this.#path(...at)),
-      ...related,
-    });
+    this.#isBroken = true;
+    this.#expansion.reportError({ code, message, hint, place: places.value(this.#path(...at)), ...related });
   }
 }
 

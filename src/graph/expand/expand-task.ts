@@ -1,13 +1,11 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
-import { isScalar, type JsonMap } from '../../ground/values.ts';
-import type { Manifest, Task } from '../../manifest/manifest.ts';
+import { isScalar } from '../../ground/values.ts';
+import type { Task } from '../../manifest/manifest.ts';
 import { addressPart, stepAddress } from '../address.ts';
-import type { TemplateCache } from '../render/templates.ts';
+import type { Expansion } from '../expansion.ts';
 import { applyCondition } from './apply-condition.ts';
-import type { Draft, ExpandedTask } from './draft.ts';
-import type { Cell, Cells } from './expand-matrix.ts';
+import type { Cell, Cells, Draft, ExpandedTask, TaskRows } from './draft.ts';
+import { indexSteps } from './join.ts';
 import { keyRows } from './row-keys.ts';
-import type { TaskRows } from './task-rows.ts';
 
 /** How many steps a task makes at most, known before any of them is made. `countOf` tells it of another task. */
 export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
@@ -17,20 +15,12 @@ export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (t
 }
 
 /** Every step of a task: its rows, times the cells of its matrix, times its takes. */
-export function expandTask(
-  task: Task,
-  from: {
-    manifest: Manifest;
-    rows: TaskRows;
-    cells: Cells;
-    vars: JsonMap;
-    templates: TemplateCache;
-    wrongTexts: ReadonlySet<string>;
-  },
-): { expanded: ExpandedTask; diagnostics: Diagnostic[] } {
-  const { rows, cells } = from;
-  const diagnostics: Diagnostic[] = [];
-  const keyed = rows === 'unknown' ? [] : keyRows(task, { ...from, rows, diagnostics });
+export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedTask {
+  const cells = expansion.cells.get(task.id);
+  if (cells === undefined) {
+    return { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false, find: () => [] };
+  }
+  const keyed = rows === 'unknown' ? [] : keyRows(task, rows, expansion);
   const takes = task.takes !== undefined && task.takes > 1 ? range(task.takes) : [undefined];
   const drafts: Draft[] = [];
   // Steps of one cell share it: most campaigns have one, and many rows.
@@ -52,9 +42,9 @@ export function expandTask(
     }
   }
   const complete = rows !== 'unknown' && keyed.length === (rows === 'none' ? 1 : rows.rows.length);
-  const { kept, leftOut } = applyCondition(drafts, { ...from, diagnostics });
-  const expanded = { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete };
-  return { expanded, diagnostics };
+  const { kept, leftOut } = applyCondition(drafts, expansion);
+  const find = indexSteps(kept);
+  return { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete, find };
 }
 
 /** A cell with its values as texts, and as parts of an address. */

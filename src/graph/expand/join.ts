@@ -1,36 +1,24 @@
-import type { Draft, ExpandedTask } from './draft.ts';
+import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
-/** What a step of another task must be like: an axis, `key` or `take`, and its value as a text. */
-export interface Condition {
-  name: string;
-  value: string;
-}
-
-/** Finds steps of a task by their key, matrix values and take, without looking at each of them every time. */
-export interface JoinIndex {
-  find(conditions: readonly Condition[]): readonly Draft[];
-}
-
-export function indexSteps(expanded: ExpandedTask): JoinIndex {
+/** Finds steps by their key, matrix values and take: an index is made for each set of names that is asked for. */
+export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   const indexes = new Map<string, Map<string, Draft[]>>();
-  return {
-    find(conditions) {
-      if (conditions.length === 0) return expanded.drafts;
-      const names = conditions.map((condition) => condition.name);
-      const id = JSON.stringify(names);
-      let index = indexes.get(id);
-      if (index === undefined) {
-        index = new Map();
-        for (const draft of expanded.drafts) {
-          const values = JSON.stringify(names.map((name) => attributeOf(draft, name)));
-          const bucket = index.get(values);
-          if (bucket === undefined) index.set(values, [draft]);
-          else bucket.push(draft);
-        }
-        indexes.set(id, index);
+  return (conditions) => {
+    if (conditions.length === 0) return drafts;
+    const names = conditions.map((condition) => condition.name);
+    const id = JSON.stringify(names);
+    let index = indexes.get(id);
+    if (index === undefined) {
+      index = new Map();
+      for (const draft of drafts) {
+        const values = JSON.stringify(names.map((name) => attributeOf(draft, name)));
+        const bucket = index.get(values);
+        if (bucket === undefined) index.set(values, [draft]);
+        else bucket.push(draft);
       }
-      return index.get(JSON.stringify(conditions.map((condition) => condition.value))) ?? [];
-    },
+      indexes.set(id, index);
+    }
+    return index.get(JSON.stringify(conditions.map((condition) => condition.value))) ?? [];
   };
 }
 

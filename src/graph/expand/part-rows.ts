@@ -9,10 +9,9 @@ import type { Draft } from './draft.ts';
 /** A row for each part that each of these steps of the other task may give. */
 export function rowsOfParts(
   task: Task,
-  source: PartSource,
-  from: { manifest: Manifest; drafts: readonly Draft[] },
+  { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
+  manifest: Manifest,
 ): Rows {
-  const { manifest, drafts } = from;
   const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
   const rows = drafts.flatMap((draft) => {
     const key = nameOf(draft);

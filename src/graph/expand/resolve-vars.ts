@@ -1,117 +1,122 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { emptyMap, isMap, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
-import type { Manifest } from '../../manifest/manifest.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { renderTemplate } from '../../manifest/template/render-template.ts';
-import { isTemplate, type Template } from '../../manifest/template/template.ts';
+import { isTemplate, type Template, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkPaths } from '../check/check-paths.ts';
+import type { Expansion } from '../expansion.ts';
 import { readOverride } from '../render/read-override.ts';
-import { placeFault, type TemplateCache } from '../render/templates.ts';
 
 /**
  * The values of all vars: as declared, or as set from outside. Values may be templates of other vars; values from
  * outside never are. A var that is wrong is `unknownValue`.
  */
-export function resolveVars(
-  manifest: Manifest,
-  options: { overrides: Readonly<Record<string, string>>; templates: TemplateCache },
-): { vars: JsonMap; diagnostics: Diagnostic[] } {
-  const diagnostics: Diagnostic[] = [];
-  const declared = manifest.vars;
+export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
-  const open: string[] = [];
+  for (const [name, text] of Object.entries(expansion.facts.vars)) setFromOutside(vars, { name, text }, expansion);
+  const declared = new DeclaredVars(vars, expansion);
+  for (const name of Object.keys(expansion.manifest.vars)) declared.resolve(name);
+  return vars;
+}
 
-  function resolve(name: string): void {
-    if (Object.hasOwn(vars, name)) return;
-    open.push(name);
-    const value = resolveValue(declared[name] ?? null, ['vars', name]);
-    open.pop();
-    if (!Object.hasOwn(vars, name)) vars[name] = value;
+function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: string }, expansion: Expansion): void {
+  const { vars: declared, places } = expansion.manifest;
+  const isDeclared = Object.hasOwn(declared, name);
+  const result = isDeclared ? readOverride(declared[name] ?? null, text) : undefined;
+  if (result !== undefined && 'value' in result) {
+    vars[name] = result.value;
+    return;
+  }
+  // What is declared is wrong itself, which has been told: nobody knows what was to come.
+  if (declared[name] === unknownValue) return;
+  const place = places.key(isDeclared ? ['vars', name] : ['vars']);
+  if (result === undefined) {
+    const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
+    const hint = hintForUndeclared(name, Object.keys(declared));
+    expansion.reportError({ code: 'MB1101', message, hint, place });
+    return;
+  }
+  vars[name] = unknownValue;
+  if ('unsendable' in result) {
+    const { written, problem, hint } = result.unsendable;
+    const message = `the var \`${name}\` is set from outside, and ${written ?? 'its text'} ${problem}`;
+    expansion.reportError({ code: 'MB1106', message, hint, place });
+  } else {
+    const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
+    const hint = hintForOverride(name, declared[name] ?? null, text);
+    expansion.reportError({ code: 'MB1103', message, hint, place });
+  }
+}
+
+/** The declared vars on their way to their values: each is resolved after those that it names. */
+class DeclaredVars {
+  /** The values known so far, those from outside included. */
+  readonly #vars: JsonMap;
+  readonly #expansion: Expansion;
+  /** Vars that are being resolved, the outermost first. */
+  readonly #open: string[] = [];
+
+  constructor(vars: JsonMap, expansion: Expansion) {
+    this.#vars = vars;
+    this.#expansion = expansion;
   }
 
-  function resolveValue(value: Json, path: Path): Json {
+  resolve(name: string): void {
+    if (Object.hasOwn(this.#vars, name)) return;
+    this.#open.push(name);
+    const value = this.#resolveValue(this.#expansion.manifest.vars[name] ?? null, ['vars', name]);
+    this.#open.pop();
+    if (!Object.hasOwn(this.#vars, name)) this.#vars[name] = value;
+  }
+
+  #resolveValue(value: Json, path: Path): Json {
     if (value === unknownValue) return value;
-    if (typeof value === 'string') return isTemplate(value) ? resolveTemplate(value, path) : value;
-    if (Array.isArray(value)) return value.map((item, index) => resolveValue(item, [...path, index]));
+    if (typeof value === 'string') return isTemplate(value) ? this.#resolveTemplate(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => this.#resolveValue(item, [...path, index]));
     if (!isMap(value)) return value;
     const copy = emptyMap();
-    for (const [key, item] of Object.entries(value)) copy[key] = resolveValue(item, [...path, key]);
+    for (const [key, item] of Object.entries(value)) copy[key] = this.#resolveValue(item, [...path, key]);
     return copy;
   }
 
-  function resolveTemplate(text: string, path: Path): Json {
-    const site = { text, path, places: manifest.places };
-    const template = options.templates.get(text);
-    if (template === undefined) {
-      for (const fault of options.templates.parse(text).faults) diagnostics.push(placeFault(fault, site));
-      return unknownValue;
-    }
-    if (!resolveNames(template, site)) return unknownValue;
-    const known = { what: 'a var', roots: ['vars'], vars } as const;
-    const { value, faults } = renderTemplate(template, { names: { vars } });
-    const wrong = checkPaths(template.paths, known);
-    for (const fault of wrong.length > 0 ? wrong : faults) diagnostics.push(placeFault(fault, site));
-    return wrong.length > 0 || value === undefined ? unknownValue : value;
+  #resolveTemplate(text: string, path: Path): Json {
+    const site = { text, path };
+    const { template, faults } = this.#expansion.templates.parse(text);
+    if (template === undefined) return this.#refuse(faults, site);
+    if (!this.#resolveNames(template, site)) return unknownValue;
+    const names = { vars: this.#vars };
+    const misnamed = checkPaths(template.paths, { what: 'a var', roots: ['vars'], ...names });
+    if (misnamed.length > 0) return this.#refuse(misnamed, site);
+    const rendered = renderTemplate(template, { names });
+    return rendered.value === undefined ? this.#refuse(rendered.faults, site) : rendered.value;
+  }
+
+  #refuse(faults: readonly TemplateFault[], site: { text: string; path: Path }): Json {
+    for (const fault of faults) this.#expansion.reportFault(fault, site);
+    return unknownValue;
   }
 
   /** False when a var needs itself. */
-  function resolveNames(template: Template, site: { text: string; path: Path }): boolean {
-    for (const used of template.paths) {
-      const name = used.parts[0] === 'vars' ? used.parts[1] : undefined;
+  #resolveNames(template: Template, site: { text: string; path: Path }): boolean {
+    const { vars: declared } = this.#expansion.manifest;
+    for (const { parts, start, end } of template.paths) {
+      const name = parts[0] === 'vars' ? parts[1] : undefined;
       if (name === undefined || !Object.hasOwn(declared, name)) continue;
-      const from = open.indexOf(name);
-      if (from === -1 || Object.hasOwn(vars, name)) {
-        resolve(name);
+      const from = this.#open.indexOf(name);
+      if (from === -1 || Object.hasOwn(this.#vars, name)) {
+        this.resolve(name);
         continue;
       }
-      const circle = [...open.slice(from), name].map((part) => `vars.${part}`).join(' → ');
+      const needed = this.#open.slice(from);
+      const circle = [...needed, name].map((part) => `vars.${part}`).join(' → ');
       const message = `vars need each other in a circle: ${circle}`;
-      const fault = {
-        code: 'MB1206',
-        message,
-        hint: 'give one of them a fixed value',
-        start: used.start,
-        end: used.end,
-      } as const;
-      diagnostics.push(placeFault(fault, { ...site, places: manifest.places }));
-      for (const part of open.slice(from)) vars[part] = unknownValue;
+      const hint = 'give one of them a fixed value';
+      this.#expansion.reportFault({ code: 'MB1206', message, hint, start, end }, site);
+      for (const part of needed) this.#vars[part] = unknownValue;
       return false;
     }
     return true;
   }
-
-  for (const [name, text] of Object.entries(options.overrides)) {
-    const result = Object.hasOwn(declared, name) ? readOverride(declared[name] ?? null, text) : undefined;
-    if (result !== undefined && 'value' in result) {
-      vars[name] = result.value;
-      continue;
-    }
-    // What is declared is wrong itself, which has been told: nobody knows what was to come.
-    if (declared[name] === unknownValue) continue;
-    const place = manifest.places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
-    const error = { severity: 'error', place } as const;
-    if (result === undefined) {
-      const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
-      diagnostics.push({ code: 'MB1101', ...error, message, hint: hintForUndeclared(name, Object.keys(declared)) });
-    } else if ('unsendable' in result) {
-      vars[name] = unknownValue;
-      const { written, problem, hint } = result.unsendable;
-      const message = `the var \`${name}\` is set from outside, and ${written ?? 'its text'} ${problem}`;
-      diagnostics.push({ code: 'MB1106', ...error, message, hint });
-    } else {
-      vars[name] = unknownValue;
-      const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
-      diagnostics.push({
-        code: 'MB1103',
-        ...error,
-        message,
-        hint: hintForOverride(name, declared[name] ?? null, text),
-      });
-    }
-  }
-  for (const name of Object.keys(declared)) resolve(name);
-  return { vars, diagnostics };
 }
 
 function hintForUndeclared(name: string, declared: readonly string[]): string {

@@ -1,11 +1,12 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import { describeValue, emptyMap, isMap, isScalar, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { describeValue, emptyMap, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
+import { type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
-import { renderTemplate } from '../../manifest/template/render-template.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
 import { forbiddenIn, maxKeyLength } from '../address.ts';
-import { placeFault, type TemplateCache, textId } from '../render/templates.ts';
+import type { Expansion } from '../expansion.ts';
+import { renderValue } from '../render/render-value.ts';
+import { placeFault } from '../render/templates.ts';
 import { trailOf } from './draft.ts';
 
 export interface KeyedRow {
@@ -14,36 +15,23 @@ export interface KeyedRow {
 }
 
 /** Rows with their keys; rows whose key is wrong are left out. */
-export function keyRows(
-  task: Task,
-  from: {
-    manifest: Manifest;
-    rows: 'none' | Rows;
-    vars: JsonMap;
-    templates: TemplateCache;
-    wrongTexts: ReadonlySet<string>;
-    diagnostics: Diagnostic[];
-  },
-): KeyedRow[] {
-  const { manifest, rows, diagnostics } = from;
-  const { places } = manifest;
+export function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
+  const { places } = expansion.manifest;
   const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
   if (task.keyBroken === true) return [];
   if (task.key === undefined && rows === 'none') return [{}];
   if (task.key === undefined && list.some((row) => isMap(row?.value) && row?.key === undefined)) {
-    diagnostics.push({
+    expansion.reportError({
       code: 'MB1401',
-      severity: 'error',
       message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
       hint: `add \`key: "{{row.${keyColumn(rows) ?? 'id'}}}"\`: something unique that stays the same when rows are added or sorted`,
       place: places.value(taskPath(task.id, 'foreach')),
     });
     return [];
   }
-  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, from)) {
-    diagnostics.push({
+  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, expansion)) {
+    expansion.reportError({
       code: 'MB1402',
-      severity: 'error',
       message: `the key of task \`${task.id}\` is the same for every row`,
       hint: `write ${rowKey(task.key ?? '', rows)}`,
       place: places.value(taskPath(task.id, 'key')),
@@ -54,7 +42,7 @@ export function keyRows(
   const keyed: KeyedRow[] = [];
   const keyPlace = places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
   for (const row of list) {
-    const key = renderKey(task, row, from);
+    const key = renderKey(task, row, expansion);
     if (key === undefined) continue;
     const wrong = checkKey(key);
     if (wrong !== undefined) {
@@ -62,14 +50,7 @@ export function keyRows(
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
           : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
-      diagnostics.push({
-        code: 'MB1401',
-        severity: 'error',
-        message: wrong,
-        hint,
-        place: keyPlace,
-        ...whereIs(task, row),
-      });
+      expansion.reportError({ code: 'MB1401', message: wrong, hint, place: keyPlace, ...whereIs(task, row) });
       continue;
     }
     if (!seen.has(key)) {
@@ -78,9 +59,8 @@ export function keyRows(
       continue;
     }
     const first = seen.get(key);
-    diagnostics.push({
+    expansion.reportError({
       code: 'MB1402',
-      severity: 'error',
       message: `two rows of task \`${task.id}\` have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
       hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
       place: row?.place() ?? keyPlace,
@@ -100,34 +80,23 @@ function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> 
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
 }
 
-function renderKey(
-  task: Task,
-  row: Row | undefined,
-  from: {
-    manifest: Manifest;
-    vars: JsonMap;
-    templates: TemplateCache;
-    wrongTexts: ReadonlySet<string>;
-    diagnostics: Diagnostic[];
-  },
-): string | undefined {
+function renderKey(task: Task, row: Row | undefined, expansion: Expansion): string | undefined {
   if (task.key === undefined) return row?.key ?? (isScalar(row?.value) ? String(row.value) : undefined);
-  if (!isTemplate(task.key)) return task.key;
-  const template = from.templates.get(task.key);
-  if (template === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return undefined;
+  const { places } = expansion.manifest;
+  const path = taskPath(task.id, 'key');
   const names = emptyMap();
-  names.vars = from.vars;
+  names.vars = expansion.vars;
   if (row !== undefined) names.row = row.value;
-  const rowLabel = row === undefined ? {} : { rowLabel: row.label };
-  const { value, faults } = renderTemplate(template, { names, ...rowLabel });
-  const site = { text: task.key, path: taskPath(task.id, 'key'), places: from.manifest.places };
-  for (const fault of faults) from.diagnostics.push({ ...placeFault(fault, site), ...whereIs(task, row) });
-  if (value === undefined || value === unknownValue) return undefined;
+  const value = renderValue(task.key, path, {
+    templates: expansion.templates,
+    scopeAt: () => ({ names, rowLabel: row?.label }),
+    onFault: (fault, site) => expansion.report({ ...placeFault(fault, site, places), ...whereIs(task, row) }),
+  });
+  if (value === unknownValue) return undefined;
   if (isScalar(value)) return String(value);
   const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
   const hint = 'a key is a text or a number';
-  const place = from.manifest.places.value(site.path);
-  from.diagnostics.push({ code: 'MB1401', severity: 'error', message, hint, place, ...whereIs(task, row) });
+  expansion.reportError({ code: 'MB1401', message, hint, place: places.value(path), ...whereIs(task, row) });
   return undefined;
 }
 
@@ -152,10 +121,10 @@ function slugged(key: string): string {
 }
 
 /** A key that nothing of the row gets into. */
-function isSameForAll(task: Task, from: { templates: TemplateCache; wrongTexts: ReadonlySet<string> }): boolean {
-  if (task.key === undefined || from.wrongTexts.has(textId(taskPath(task.id, 'key')))) return false;
+function isSameForAll(task: Task, { templates }: Expansion): boolean {
+  if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
-  return from.templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
+  return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
 /** The key that was most likely meant: the column whose bare name is written, or else one whose values differ. */

@@ -1,8 +1,9 @@
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type Task, taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { findTemplates, type TemplateCache } from '../render/templates.ts';
+import type { Expansion } from '../expansion.ts';
+import { findTemplates } from '../render/templates.ts';
 
 /** One task needs another one, by a reference or by `needs`. */
 interface Edge {
@@ -13,17 +14,14 @@ interface Edge {
 
 /**
  * The order of the tasks: what is needed first, then as written. A circle among tasks is refused even where the steps
- * themselves would have none. `order` is absent when there is one.
+ * themselves would have none. Absent when there is one.
  */
-export function orderTasks(
-  manifest: Manifest,
-  templates: TemplateCache,
-): { order?: Task[]; diagnostics: Diagnostic[] } {
+export function orderTasks(expansion: Expansion): Task[] | undefined {
+  const { manifest } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
-  const diagnostics = manifest.tasks.flatMap((task) => checkNames(task, { manifest, tasks }));
-  const edges = new Map(manifest.tasks.map((task) => [task.id, edgesOf(task, { manifest, tasks, templates })]));
-  for (const task of manifest.tasks)
-    diagnostics.push(...findIdlePicks(task, { manifest, tasks, edges: edges.get(task.id) ?? [] }));
+  for (const task of manifest.tasks) checkNames(task, expansion);
+  const edges = new Map(manifest.tasks.map((task) => [task.id, edgesOf(task, expansion)]));
+  for (const task of manifest.tasks) checkIdlePicks(task, edges.get(task.id) ?? [], expansion);
   const order: Task[] = [];
   const state = new Map<string, 'open' | 'done'>();
   let circles = 0;
@@ -51,7 +49,7 @@ export function orderTasks(
         circles += 1;
         const from = trail.findIndex((one) => one.task.id === edge.to);
         const circle = trail.slice(from).flatMap((one) => one.edges[one.next - 1] ?? []);
-        diagnostics.push(describeCircle(edge.to, circle));
+        expansion.report(describeCircle(edge.to, circle));
       } else {
         enter(target);
       }
@@ -59,7 +57,7 @@ export function orderTasks(
   }
 
   for (const task of manifest.tasks) if (!state.has(task.id)) visit(task);
-  return circles > 0 ? { diagnostics } : { order, diagnostics };
+  return circles > 0 ? undefined : order;
 }
 
 function describeCircle(first: string, circle: readonly Edge[]): Diagnostic {
@@ -77,17 +75,13 @@ function describeCircle(first: string, circle: readonly Edge[]): Diagnostic {
   };
 }
 
-function edgesOf(
-  task: Task,
-  from: { manifest: Manifest; tasks: ReadonlyMap<string, Task>; templates: TemplateCache },
-): Edge[] {
-  const { manifest, tasks, templates } = from;
+function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] {
   const edges: Edge[] = [];
   for (const field of task.with) {
     for (const site of findTemplates(field.value, field.path)) {
       for (const path of templates.get(site.text)?.paths ?? []) {
         const [root, to] = path.parts;
-        if (root !== 'tasks' || to === undefined || !tasks.has(to)) continue;
+        if (root !== 'tasks' || to === undefined || !kinds.has(to)) continue;
         const part = { text: site.text, start: path.start, end: path.end };
         const says = `\`${task.id}\` refers to \`${to}\``;
         edges.push({ to, says, place: () => manifest.places.within(site.path, part) });
@@ -106,38 +100,32 @@ function edgesOf(
   return edges;
 }
 
-/** What `from` says about a task that nothing refers to: left over, or meant for another task. */
-function findIdlePicks(
-  task: Task,
-  from: { manifest: Manifest; tasks: ReadonlyMap<string, Task>; edges: readonly Edge[] },
-): Diagnostic[] {
-  const used = new Set(from.edges.map((edge) => edge.to));
-  return task.from.flatMap(({ task: name }): Diagnostic[] => {
-    if (used.has(name) || !from.tasks.has(name)) return [];
+/** Checks what `from` says about a task that nothing refers to: left over, or meant for another task. */
+function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion): void {
+  const used = new Set(edges.map((edge) => edge.to));
+  for (const { task: name } of task.from) {
+    if (used.has(name) || !expansion.kinds.has(name)) continue;
     const message = `\`from\` of task \`${task.id}\` picks a step of \`${name}\`, but nothing in the task refers to it`;
-    const place = from.manifest.places.key(taskPath(task.id, 'from', name));
-    return [{ code: 'MB1405', severity: 'warning', message, hint: 'remove it, or use {{tasks.…}} in `with`', place }];
-  });
+    const place = expansion.manifest.places.key(taskPath(task.id, 'from', name));
+    const hint = 'remove it, or use {{tasks.…}} in `with`';
+    expansion.report({ code: 'MB1405', severity: 'warning', message, hint, place });
+  }
 }
 
-/** Tasks that `needs` and `from` name. */
-function checkNames(task: Task, from: { manifest: Manifest; tasks: ReadonlyMap<string, Task> }): Diagnostic[] {
-  const { places } = from.manifest;
-  const unknown = (name: string, where: string, place: Place): Diagnostic => ({
-    code: 'MB1403',
-    severity: 'error',
-    message: `\`${where}\` of task \`${task.id}\` names a task that does not exist: \`${shorten(name)}\``,
-    hint: suggestName(name, [...from.tasks.keys()], { what: 'tasks' }),
-    place,
-  });
-  return [
-    ...task.needs.flatMap((name, index) =>
-      from.tasks.has(name) || name.includes('{{')
-        ? []
-        : [unknown(name, 'needs', places.value(taskPath(task.id, 'needs', index)))],
-    ),
-    ...task.from.flatMap(({ task: name }) =>
-      from.tasks.has(name) ? [] : [unknown(name, 'from', places.key(taskPath(task.id, 'from', name)))],
-    ),
-  ];
+/** Checks the tasks that `needs` and `from` name. */
+function checkNames(task: Task, expansion: Expansion): void {
+  const { kinds, manifest } = expansion;
+  const { places } = manifest;
+  const unknown = (name: string, where: string, place: Place) => {
+    const message = `\`${where}\` of task \`${task.id}\` names a task that does not exist: \`${shorten(name)}\``;
+    const hint = suggestName(name, [...kinds.keys()], { what: 'tasks' });
+    expansion.reportError({ code: 'MB1403', message, hint, place });
+  };
+  for (const [index, name] of task.needs.entries()) {
+    if (kinds.has(name) || name.includes('{{')) continue;
+    unknown(name, 'needs', places.value(taskPath(task.id, 'needs', index)));
+  }
+  for (const { task: name } of task.from) {
+    if (!kinds.has(name)) unknown(name, 'from', places.key(taskPath(task.id, 'from', name)));
+  }
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { type Manifest, taskPath } from '../../manifest/manifest.ts';
+import { taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { makeReference } from '../../manifest/template/references.ts';
 import type { Scope } from '../../manifest/template/render-template.ts';
@@ -10,35 +10,13 @@ import type { NamePath, TemplateFault } from '../../manifest/template/template.t
 import { checkRequest } from '../check/check-request.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
 import { whyRefused } from '../check/refuse-value.ts';
-import type { RequestChecker } from '../check/request-checker.ts';
-import { type Draft, type ExpandedTask, namesOf, withTrail } from '../expand/draft.ts';
-import {
-  attributeNames,
-  type Condition,
-  explainEmptyList,
-  explainJoin,
-  findLeftOut,
-  type JoinIndex,
-  joinConditions,
-} from '../expand/join.ts';
+import { type Condition, type Draft, type ExpandedTask, namesOf, withTrail } from '../expand/draft.ts';
+import { attributeNames, explainEmptyList, explainJoin, findLeftOut, joinConditions } from '../expand/join.ts';
+import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
-import type { Uploads } from '../uploads.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
-import { placeFault, type TemplateCache, textId } from './templates.ts';
-
-/** All steps of all tasks, and how to find them. */
-export interface Steps {
-  manifest: Manifest;
-  vars: JsonMap;
-  templates: TemplateCache;
-  expanded: ReadonlyMap<string, ExpandedTask>;
-  indexes: ReadonlyMap<string, JoinIndex>;
-  wrongTexts: ReadonlySet<string>;
-  uploads: Uploads;
-  /** Judges requests that are documented nowhere but in the service's own description. */
-  checker?: RequestChecker;
-}
+import { placeFault } from './templates.ts';
 
 /** A step with its request, before fingerprints. `unknownValue` is in it where something was wrong. */
 export interface RenderedStep {
@@ -58,30 +36,27 @@ interface Site {
 }
 
 /** Renders one step: its request, where it saves, and the steps that it waits for. */
-export function renderStep(draft: Draft, steps: Steps): { step: RenderedStep; diagnostics: Diagnostic[] } {
-  const rendering = new StepRendering(draft, steps);
+export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
+  const rendering = new StepRendering(draft, expansion);
   const request = rendering.request();
   const step: RenderedStep = { draft, request, save: rendering.save(), needs: rendering.needs() };
   const file = rendering.file(request);
   if (file !== undefined) step.file = file;
   if (rendering.unchecked) step.unchecked = true;
-  return { step, diagnostics: rendering.diagnostics };
+  return step;
 }
 
 class StepRendering {
-  readonly diagnostics: Diagnostic[] = [];
   unchecked = false;
   readonly #draft: Draft;
-  readonly #steps: Steps;
+  readonly #expansion: Expansion;
   readonly #names: JsonMap;
-  readonly #isWrong = (path: Path): boolean =>
-    this.#steps.wrongTexts.size > 0 && this.#steps.wrongTexts.has(textId(path));
   readonly #picks = new Map<string, Condition[] | 'unknown'>();
 
-  constructor(draft: Draft, steps: Steps) {
+  constructor(draft: Draft, expansion: Expansion) {
     this.#draft = draft;
-    this.#steps = steps;
-    this.#names = namesOf(draft, steps.vars);
+    this.#expansion = expansion;
+    this.#names = namesOf(draft, expansion.vars);
   }
 
   request(): JsonMap {
@@ -89,8 +64,7 @@ class StepRendering {
     const request = emptyMap();
     for (const { field, value, path } of task.with) {
       request[field] = renderValue(value, path, {
-        templates: this.#steps.templates,
-        isWrong: this.#isWrong,
+        templates: this.#expansion.templates,
         scopeAt: (site) => ({
           ...this.#scope((output) => this.#output(output, site)),
           upload: (file, call) => this.#upload(file, { ...site, start: call.start, end: call.end }),
@@ -100,12 +74,12 @@ class StepRendering {
       const refused = whyRefused(field, request[field] ?? null);
       if (refused === undefined) continue;
       request[field] = unknownValue;
-      this.#report({ severity: 'error', ...refused, place: this.#steps.manifest.places.value(path) });
+      this.#report({ severity: 'error', ...refused, place: this.#expansion.manifest.places.value(path) });
     }
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     if (kind !== undefined) {
       for (const fault of checkRequest(kind, request)) {
-        this.#report(placeRequestFault(fault, task, this.#steps.manifest));
+        this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
       }
       if (!kind.create.documented) this.#checkByDocument(kind.name, request);
     }
@@ -114,12 +88,12 @@ class StepRendering {
 
   /** By what the service says about itself, where nobody else does. */
   #checkByDocument(kind: string, request: JsonMap): void {
-    const faults = this.#steps.checker?.(kind, request) ?? 'unchecked';
+    const faults = this.#expansion.facts.checker?.(kind, request) ?? 'unchecked';
     if (faults === 'unchecked') {
       this.unchecked = true;
       return;
     }
-    for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#steps.manifest));
+    for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#expansion.manifest));
   }
 
   /** The file that an upload step brings up; asked for when nobody has read it yet. */
@@ -128,8 +102,8 @@ class StepRendering {
     const { file } = request;
     if (task.kind === undefined || kinds[task.kind]?.act !== 'upload' || typeof file !== 'string') return undefined;
     const field = task.with.find((one) => one.field === 'file');
-    const place = this.#steps.manifest.places.value(field?.path ?? taskPath(task.id));
-    const found = this.#steps.uploads.read(file, { folder: task.folder, place });
+    const place = this.#expansion.manifest.places.value(field?.path ?? taskPath(task.id));
+    const found = this.#expansion.uploads.read(file, { folder: task.folder, place });
     if ('diagnostic' in found) {
       this.#report(found.diagnostic);
       return undefined;
@@ -138,8 +112,8 @@ class StepRendering {
   }
 
   #upload(file: string, site: Site & { start: number; end: number }): Json {
-    const place = this.#steps.manifest.places.within(site.path, site);
-    const made = this.#steps.uploads.make(file, { folder: this.#draft.task.folder, place });
+    const place = this.#expansion.manifest.places.within(site.path, site);
+    const made = this.#expansion.uploads.make(file, { folder: this.#draft.task.folder, place });
     if (!('diagnostic' in made)) return makeReference(made.address, 'url');
     this.#report(made.diagnostic);
     return unknownValue;
@@ -148,7 +122,7 @@ class StepRendering {
   save(): string {
     const { task, take } = this.#draft;
     const path = taskPath(task.id, 'save');
-    const { places } = this.#steps.manifest;
+    const { places } = this.#expansion.manifest;
     if (task.kind !== undefined && kinds[task.kind]?.media === 'none') {
       if (task.save === undefined) return '';
       const message = `\`save\` has no meaning for kind ${task.kind}: there is nothing to download`;
@@ -171,7 +145,7 @@ class StepRendering {
       const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
       this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
     }
-    const full = take === undefined || savesByTake(task, this.#steps.templates) ? plain : `${plain}-${take}`;
+    const full = take === undefined || savesByTake(task, this.#expansion.templates) ? plain : `${plain}-${take}`;
     const problem = checkSavePath(full);
     if (problem === undefined) return full;
     const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
@@ -183,16 +157,15 @@ class StepRendering {
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
-      const producer = this.#steps.expanded.get(id);
-      const index = this.#steps.indexes.get(id);
+      const producer = this.#expansion.expanded.get(id);
       const picks = producer === undefined ? 'unknown' : this.#picksFor(producer);
-      if (producer === undefined || index === undefined || picks === 'unknown') return [];
+      if (producer === undefined || picks === 'unknown') return [];
       const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
-      const joined = index.find(conditions);
+      const joined = producer.find(conditions);
       const isLeftOut = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
-      const all = joined.length === 0 && automatic > 0 && !isLeftOut ? index.find(picks) : joined;
+      const all = joined.length === 0 && automatic > 0 && !isLeftOut ? producer.find(picks) : joined;
       if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
-        const place = this.#steps.manifest.places.key(taskPath(task.id, 'from', id));
+        const place = this.#expansion.manifest.places.key(taskPath(task.id, 'from', id));
         const message = `\`from\` picks no step of \`${id}\``;
         this.#report({
           code: 'MB1405',
@@ -209,17 +182,16 @@ class StepRendering {
   /** The steps that a reference names; `unknownValue` when that is wrong and has been reported. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
-    const producer = this.#steps.expanded.get(task);
-    const index = this.#steps.indexes.get(task);
+    const producer = this.#expansion.expanded.get(task);
     const kind = producer?.task.kind === undefined ? undefined : kinds[producer.task.kind];
-    if (producer === undefined || index === undefined || kind === undefined) return unknownValue;
+    if (producer === undefined || kind === undefined) return unknownValue;
     const picks = this.#picksFor(producer);
     if (picks === 'unknown' || !producer.complete) return unknownValue;
     const single = kind.outputs.includes(output);
     const field = single ? output : output.slice(0, -1);
     if (!kind.outputs.includes(field)) return unknownValue;
     if (!single) {
-      const all = index.find(picks);
+      const all = producer.find(picks);
       if (all.length > 0) return all.map((draft) => makeReference(draft.address, field));
       const words = explainEmptyList({ written: path.written, task }, { producer, picks });
       this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
@@ -230,7 +202,7 @@ class StepRendering {
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
     if (cutFrom !== undefined && picks.length === 0) return makeReference(cutFrom.address, field);
     const { conditions } = joinConditions(this.#draft, producer, picks);
-    const candidates = index.find(conditions);
+    const candidates = producer.find(conditions);
     const [only, another] = candidates;
     if (only !== undefined && another === undefined) return makeReference(only.address, field);
     const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
@@ -256,7 +228,7 @@ class StepRendering {
         if (!producer.complete) continue;
         const message = `the steps of \`${id}\` have no \`${shorten(name)}\``;
         const hint = suggestName(name, names, { what: 'they have' });
-        const place = this.#steps.manifest.places.key(path);
+        const place = this.#expansion.manifest.places.key(path);
         this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
         continue;
       }
@@ -271,8 +243,7 @@ class StepRendering {
 
   #render(text: string, path: Path): Json {
     return renderValue(text, path, {
-      templates: this.#steps.templates,
-      isWrong: this.#isWrong,
+      templates: this.#expansion.templates,
       scopeAt: () => this.#scope(() => unknownValue),
       onFault: (fault, site) => this.#reportFault(fault, site),
     });
@@ -280,14 +251,14 @@ class StepRendering {
 
   #scope(output: (path: NamePath) => Json): Scope {
     const { row } = this.#draft;
-    return { names: this.#names, output, ...(row === undefined ? {} : { rowLabel: row.label }) };
+    return { names: this.#names, output, rowLabel: row?.label };
   }
 
   #reportFault(fault: TemplateFault, site: Site): void {
-    this.#report(placeFault(fault, { ...site, places: this.#steps.manifest.places }));
+    this.#report(placeFault(fault, site, this.#expansion.manifest.places));
   }
 
   #report(diagnostic: Diagnostic): void {
-    this.diagnostics.push(withTrail(diagnostic, this.#draft));
+    this.#expansion.report(withTrail(diagnostic, this.#draft));
   }
 }

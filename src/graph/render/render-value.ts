@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import { emptyMap, isMap, type Path, unknownValue } from '../../ground/values.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import { isTemplate, type TemplateFault } from '../../manifest/template/template.ts';
-import type { TemplateCache } from './templates.ts';
+import type { Templates } from './templates.ts';
 
 /**
  * A value with its templates rendered, at any depth. What cannot be rendered is `unknownValue`; faults are handed over
@@ -12,11 +12,9 @@ export function renderValue(
   value: Json,
   path: Path,
   using: {
-    templates: TemplateCache;
+    templates: Templates;
     /** Absent: templates are not rendered, only seen as unknown. */
     scopeAt?: (site: { text: string; path: Path }) => Scope;
-    /** Whether a text is known to be wrong. */
-    isWrong?: (path: Path) => boolean;
     onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
   },
 ): Json {
@@ -24,7 +22,7 @@ export function renderValue(
   if (typeof value === 'string') {
     if (!isTemplate(value)) return value;
     const template = using.templates.get(value);
-    if (template === undefined || using.scopeAt === undefined || using.isWrong?.(path) === true) return unknownValue;
+    if (template === undefined || using.scopeAt === undefined || !using.templates.isSound(path)) return unknownValue;
     const site = { text: value, path };
     const result = renderTemplate(template, using.scopeAt(site));
     for (const fault of result.faults) using.onFault?.(fault, site);

@@ -18,28 +18,33 @@ export interface TemplateSite {
   template?: Template;
 }
 
-/** Each text is parsed once, however many tasks and steps use it. */
-export interface TemplateCache {
-  get(text: string): Template | undefined;
-  /** What is wrong with the text itself, and the paths in it. */
-  parse(text: string): ParsedTemplate;
-}
+/** The templates of a manifest. Each text is parsed once, however many tasks and steps use it. */
+export class Templates {
+  readonly #parsed = new Map<string, ParsedTemplate>();
+  readonly #unsound = new Set<string>();
 
-export function createTemplateCache(): TemplateCache {
-  const parsed = new Map<string, ReturnType<typeof parseTemplate>>();
-  const parse = (text: string) => {
-    const known = parsed.get(text);
+  get(text: string): Template | undefined {
+    return this.parse(text).template;
+  }
+
+  /** What is wrong with the text itself, and the paths in it. */
+  parse(text: string): ParsedTemplate {
+    const known = this.#parsed.get(text);
     if (known !== undefined) return known;
     const result = parseTemplate(text);
-    parsed.set(text, result);
+    this.#parsed.set(text, result);
     return result;
-  };
-  return { get: (text) => parse(text).template, parse };
-}
+  }
 
-/** Tells texts of the manifest apart. */
-export function textId(path: Path): string {
-  return path.join('\n');
+  /** Notes that the text at this path is wrong whatever the step, and has been reported. */
+  markUnsound(path: Path): void {
+    this.#unsound.add(path.join('\n'));
+  }
+
+  /** Whether the text at this path may be rendered: one that is wrong by itself is not reported again by each step. */
+  isSound(path: Path): boolean {
+    return this.#unsound.size === 0 || !this.#unsound.has(path.join('\n'));
+  }
 }
 
 /** Every template in a value, at any depth. */
@@ -59,8 +64,8 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
 }
 
 /** A mistake in a template as a diagnostic, pointing into the manifest. */
-export function placeFault(fault: TemplateFault, site: { text: string; path: Path; places: Places }): Diagnostic {
-  const place = site.places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
+export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
+  const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
   // Where the part could not be found in the file as it is written, the place is the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   return {

@@ -27,7 +27,7 @@ export interface Scope {
   /** The output of an upload that a template makes on the spot; absent where there are none. */
   upload?(path: string, call: Call): Json | undefined;
   /** What to say about a row that lacks a field: `row 14 of products.json`. */
-  rowLabel?: string;
+  rowLabel?: string | undefined;
 }
 
 /**

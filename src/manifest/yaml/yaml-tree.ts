@@ -11,10 +11,11 @@ import {
   type Pair,
   type Scalar,
   type YAMLMap,
+  type YAMLSeq,
 } from 'yaml';
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { emptyMap, isMap as isJsonMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
 import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
@@ -49,155 +50,107 @@ interface Converted {
 export function readTree(
   document: Document,
   options: { source: Source; codes: YamlCodes },
-): {
-  value: Json;
-  tree: Tree;
-  diagnostics: Diagnostic[];
-} {
-  const { source, codes } = options;
-  const diagnostics: Diagnostic[] = [];
-  const anchors = new Map<string, Node>();
-  const targets = new Map<Alias, Node>();
-  const done = new Map<Node, Converted>();
-  let repeated = 0;
-  let exhausted = false;
+): { value: Json; tree: Tree; diagnostics: Diagnostic[] } {
+  const reading = new TreeReading(options);
+  const { value } = reading.convert(document.contents, 0);
+  return { value, tree: reading.treeAt(document.contents), diagnostics: reading.diagnostics };
+}
 
-  function report(code: DiagnosticCode, node: unknown, words: { message: string; hint?: string; first?: Place }): Json {
-    const { message, hint, first } = words;
-    diagnostics.push({
-      code,
-      severity: 'error',
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      place: placeOf(node),
-      ...(first === undefined ? {} : { related: [{ message: 'the first one', place: first }] }),
-    });
-    return unknownValue;
+/** One document on its way to JSON. Each `convert…` turns one form of node into a value, and reports what is wrong with it. */
+class TreeReading {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #source: Source;
+  readonly #codes: YamlCodes;
+  /** By name; a name that is used again stands for the later node from there on. */
+  readonly #anchors = new Map<string, Node>();
+  readonly #targets = new Map<Alias, Node>();
+  readonly #done = new Map<Node, Converted>();
+  /** Values that aliases have repeated so far. */
+  #repeated = 0;
+  #isExhausted = false;
+
+  constructor({ source, codes }: { source: Source; codes: YamlCodes }) {
+    this.#source = source;
+    this.#codes = codes;
   }
 
-  function placeOf(node: unknown): Place {
-    const range = isNode(node) ? node.range : undefined;
-    const [start, end] = range ?? [0, 0];
-    if (start === end) {
-      // An empty key has its place before the indentation; what a person sees is the `:` behind it.
-      const blank = /^[ \t]*/.exec(source.text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
-      return placeBetween(source, start + blank, start + blank + 1);
-    }
-    const length = source.text.slice(start, end).search(/[\r\n]/);
-    return placeBetween(source, start, length === -1 ? end : start + length);
+  treeAt(root: Node | null): Tree {
+    const resolve = (node: unknown): unknown => (isAlias(node) ? this.#targets.get(node) : node);
+    return { source: this.#source, root, resolve, keyOf: (pair) => this.#keyOf(pair), isMerge };
   }
 
-  function convert(node: unknown, depth: number): Converted {
-    if (isAlias(node)) return convertAlias(node, depth);
+  convert(node: unknown, depth: number): Converted {
+    if (isAlias(node)) return this.#convertAlias(node, depth);
     if (!isNode(node)) return { value: null, size: 1 };
-    if ('anchor' in node && typeof node.anchor === 'string') anchors.set(node.anchor, node);
-    const converted = convertNode(node, depth);
-    done.set(node, converted);
+    this.#noteAnchor(node);
+    const converted = this.#convertNode(node, depth);
+    this.#done.set(node, converted);
     return converted;
   }
 
-  function convertNode(node: Node, depth: number): Converted {
+  #noteAnchor(node: Node): void {
+    if ('anchor' in node && typeof node.anchor === 'string') this.#anchors.set(node.anchor, node);
+  }
+
+  #convertNode(node: Node, depth: number): Converted {
     if (depth > maxDepth) {
-      return {
-        value: report(codes.tooLarge, node, {
-          message: `values are nested deeper than ${maxDepth} levels`,
-          hint: 'write them flatter',
-        }),
-        size: 1,
-      };
+      const message = `values are nested deeper than ${maxDepth} levels`;
+      return this.#refuse(this.#codes.tooLarge, node, { message, hint: 'write them flatter' });
     }
     const tag = 'tag' in node ? node.tag : undefined;
     if (typeof tag === 'string' && !jsonTags.includes(tag)) {
       const written = tag.replace('tag:yaml.org,2002:', '!!');
       const hint = 'leave the tag out; texts, numbers, true, false, lists and maps need none';
-      return {
-        value: report(codes.wrong, node, { message: `the tag ${shorten(written)} is not supported`, hint }),
-        size: 1,
-      };
+      return this.#refuse(this.#codes.wrong, node, { message: `the tag ${shorten(written)} is not supported`, hint });
     }
-    if (isMap(node)) return convertMap(node, depth);
-    if (isSeq(node)) {
-      const items = node.items.map((item) => convert(item, depth + 1));
-      return { value: items.map((item) => item.value), size: items.reduce((sum, item) => sum + item.size, 1) };
-    }
-    return { value: isScalar(node) ? scalarValue(node) : null, size: 1 };
+    if (isMap(node)) return this.#convertMap(node, depth);
+    if (isSeq(node)) return this.#convertList(node, depth);
+    return isScalar(node) ? this.#convertScalar(node) : { value: null, size: 1 };
   }
 
-  function convertAlias(alias: Alias, depth: number): Converted {
-    const target = anchors.get(alias.source);
+  #convertAlias(alias: Alias, depth: number): Converted {
+    const name = alias.source;
+    const target = this.#anchors.get(name);
     if (target === undefined) {
-      const hint = `write &${alias.source} before the value that is meant, above this line in the same file`;
-      return {
-        value: report(codes.wrong, alias, { message: `*${alias.source} has no anchor above it`, hint }),
-        size: 1,
-      };
+      const hint = `write &${name} before the value that is meant, above this line in the same file`;
+      return this.#refuse(this.#codes.wrong, alias, { message: `*${name} has no anchor above it`, hint });
     }
-    const converted = done.get(target);
+    const converted = this.#done.get(target);
     if (converted === undefined) {
-      return {
-        value: report(codes.wrong, alias, {
-          message: `*${alias.source} stands inside of itself`,
-          hint: `write out what is meant here, instead of *${alias.source}`,
-        }),
-        size: 1,
-      };
+      const hint = `write out what is meant here, instead of *${name}`;
+      return this.#refuse(this.#codes.wrong, alias, { message: `*${name} stands inside of itself`, hint });
     }
-    targets.set(alias, target);
-    repeated += converted.size;
-    if (repeated > maxRepeatedValues || depth > maxDepth) {
-      if (!exhausted) {
-        const message = `aliases repeat more than ${maxRepeatedValues.toLocaleString('en-US')} values`;
-        report(codes.tooLarge, alias, {
-          message,
-          hint: 'write large lists into a data file and read them with `foreach:`',
-        });
-      }
-      exhausted = true;
-      return { value: unknownValue, size: 1 };
-    }
-    return converted;
+    this.#targets.set(alias, target);
+    this.#repeated += converted.size;
+    if (this.#repeated <= maxRepeatedValues && depth <= maxDepth) return converted;
+    if (this.#isExhausted) return refused;
+    this.#isExhausted = true;
+    const message = `aliases repeat more than ${maxRepeatedValues.toLocaleString('en-US')} values`;
+    const hint = 'write large lists into a data file and read them with `foreach:`';
+    return this.#refuse(this.#codes.tooLarge, alias, { message, hint });
   }
 
-  function convertMap(map: YAMLMap, depth: number): Converted {
-    if (isUnquotedTemplate(map)) {
-      const [start, end] = map.range ?? [0, 0];
-      const written = shorten(source.text.slice(start, end));
+  #convertList(list: YAMLSeq, depth: number): Converted {
+    const items = list.items.map((item) => this.convert(item, depth + 1));
+    return { value: items.map((item) => item.value), size: items.reduce((sum, item) => sum + item.size, 1) };
+  }
+
+  #convertMap(map: YAMLMap, depth: number): Converted {
+    if (this.#isUnquotedTemplate(map)) {
+      const written = shorten(this.#textOf(map));
       const message = `${written} is not quoted, so YAML reads it as a map`;
-      return { value: report(codes.unquoted, map, { message, hint: `quote the template: "${written}"` }), size: 1 };
+      return this.#refuse(this.#codes.unquoted, map, { message, hint: `quote the template: "${written}"` });
     }
     const value = emptyMap();
     const merged: JsonMap[] = [];
     const written = new Map<string, Node>();
     let size = 1;
     for (const pair of map.items) {
-      const key = keyOf(pair);
-      if (key === undefined) {
-        const collection = isNode(pair.key) && isCollection(pair.key);
-        report(codes.wrong, pair.key ?? pair.value ?? map, {
-          message: collection ? 'a key must be a text, not a map or a list' : 'a key is empty',
-          hint: collection
-            ? 'write a name before the `:`, or quote the text that it begins with'
-            : 'write a name before the `:`, or quote the text if the colon belongs to it',
-        });
-        continue;
-      }
-      const first = written.get(key);
-      if (first !== undefined) {
-        const line = placeOf(first).start.line;
-        const message = `the key \`${shorten(key)}\` stands twice, first on line ${line}`;
-        report(codes.twice, pair.key, { message, hint: 'remove or rename one of the two', first: placeOf(first) });
-        continue;
-      }
-      if (isNode(pair.key)) written.set(key, pair.key);
-      const odd = codes.unsendable === undefined ? undefined : whyTextIsUnsendable(key);
-      if (odd !== undefined) {
-        reportUnsendable(pair.key, odd);
-        continue;
-      }
-      if (isNode(pair.key) && 'anchor' in pair.key && pair.key.anchor) anchors.set(pair.key.anchor, pair.key);
-      const item = convert(pair.value, depth + 1);
+      const key = this.#readKey(pair, map, written);
+      if (key === undefined) continue;
+      const item = this.convert(pair.value, depth + 1);
       size += item.size;
-      if (isMerge(pair)) merged.push(...mapsToMerge(pair, item.value));
+      if (isMerge(pair)) merged.push(...this.#mapsToMerge(pair, item.value));
       else value[key] = item.value;
     }
     for (const from of merged) {
@@ -206,69 +159,125 @@ export function readTree(
     return { value, size };
   }
 
-  function mapsToMerge(pair: Pair, value: Json): JsonMap[] {
-    const maps: JsonMap[] = [];
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (item === unknownValue) continue;
-      if (typeof item === 'object' && item !== null && !Array.isArray(item)) maps.push(item);
-      else
-        report(codes.wrong, pair.key, {
-          message: '<< merges maps only',
-          hint: 'write `<<: *name`, where &name stands before a map',
-        });
+  /** The key of a pair; absent where its value cannot be taken, which has been reported. `written`: the keys before it. */
+  #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
+    const key = this.#keyOf(pair);
+    if (key === undefined) {
+      const isCollected = isNode(pair.key) && isCollection(pair.key);
+      this.#refuse(this.#codes.wrong, pair.key ?? pair.value ?? map, isCollected ? keyIsCollection : keyIsEmpty);
+      return undefined;
     }
-    return maps;
+    const first = written.get(key);
+    if (first !== undefined) {
+      const place = this.#placeOf(first);
+      const message = `the key \`${shorten(key)}\` stands twice, first on line ${place.start.line}`;
+      const related = [{ message: 'the first one', place }];
+      this.#refuse(this.#codes.twice, pair.key, { message, hint: 'remove or rename one of the two', related });
+      return undefined;
+    }
+    if (isNode(pair.key)) written.set(key, pair.key);
+    const odd = this.#codes.unsendable === undefined ? undefined : whyTextIsUnsendable(key);
+    if (odd !== undefined) {
+      this.#refuseUnsendable(pair.key, odd);
+      return undefined;
+    }
+    if (isNode(pair.key)) this.#noteAnchor(pair.key);
+    return key;
   }
 
-  function keyOf(pair: Pair): string | undefined {
-    const key = isAlias(pair.key) ? anchors.get(pair.key.source) : pair.key;
+  #keyOf(pair: Pair): string | undefined {
+    const key = isAlias(pair.key) ? this.#anchors.get(pair.key.source) : pair.key;
     if (!isScalar(key) || key.value === null || key.value === '') return undefined;
     if (typeof key.value === 'string') return key.value;
     return typeof key.source === 'string' ? key.source : String(key.value);
   }
 
+  #mapsToMerge(pair: Pair, value: Json): JsonMap[] {
+    return (Array.isArray(value) ? value : [value]).flatMap((item) => {
+      if (item === unknownValue) return [];
+      if (isJsonMap(item)) return [item];
+      const hint = 'write `<<: *name`, where &name stands before a map';
+      this.#refuse(this.#codes.wrong, pair.key, { message: '<< merges maps only', hint });
+      return [];
+    });
+  }
+
   /** An unquoted template at the start of a value is a flow map in a flow map. */
-  function isUnquotedTemplate(map: YAMLMap): boolean {
+  #isUnquotedTemplate(map: YAMLMap): boolean {
     const start = map.range?.[0] ?? 0;
-    return map.flow === true && source.text.startsWith('{{', start);
+    return map.flow === true && this.#source.text.startsWith('{{', start);
   }
 
-  function scalarValue(node: Scalar): Json {
+  #convertScalar(node: Scalar): Converted {
     const { value } = node;
-    if (value === null || typeof value === 'boolean') return value;
+    if (value === null || typeof value === 'boolean') return { value, size: 1 };
     const written = typeof node.source === 'string' ? node.source : String(value);
-    const odd = codes.unsendable === undefined ? undefined : whyUnsendable(value, written);
-    if (odd !== undefined) return reportUnsendable(node, odd);
-    if (typeof value === 'string') return value;
+    const odd = this.#codes.unsendable === undefined ? undefined : whyUnsendable(value, written);
+    if (odd !== undefined) return this.#refuseUnsendable(node, odd);
+    if (typeof value === 'string') return { value, size: 1 };
     if (typeof value !== 'number' || !Number.isFinite(value)) {
+      const message = `${shorten(written)} is not a number that JSON can hold`;
       const hint = `quote it if it is a text: "${shorten(written)}"`;
-      return report(codes.wrong, node, { message: `${shorten(written)} is not a number that JSON can hold`, hint });
+      return this.#refuse(this.#codes.wrong, node, { message, hint });
     }
-    if (codes.number !== undefined && String(value) !== written) {
-      diagnostics.push({
-        code: codes.number,
-        severity: 'warning',
-        message: `${shorten(written)} is read as the number ${value}`,
-        hint: `quote it to keep it as it is written: "${shorten(written)}"`,
-        place: placeOf(node),
-      });
+    if (this.#codes.number !== undefined && String(value) !== written) {
+      const message = `${shorten(written)} is read as the number ${value}`;
+      const hint = `quote it to keep it as it is written: "${shorten(written)}"`;
+      const place = this.#placeOf(node);
+      this.diagnostics.push({ code: this.#codes.number, severity: 'warning', message, hint, place });
     }
-    return value;
+    return { value, size: 1 };
   }
 
-  function reportUnsendable(node: unknown, { written, problem, hint }: Unsendable): Json {
-    const range = isNode(node) ? node.range : undefined;
-    const [start, end] = range ?? [0, 0];
-    const odd = written === undefined ? findOddEscape(source.text.slice(start, end)) : undefined;
-    const place = odd === undefined ? placeOf(node) : placeBetween(source, start + odd.start, start + odd.end);
+  #refuseUnsendable(node: unknown, { written, problem, hint }: Unsendable): Converted {
+    const [start] = rangeOf(node);
+    const odd = written === undefined ? findOddEscape(this.#textOf(node)) : undefined;
+    const place = odd && placeBetween(this.#source, start + odd.start, start + odd.end);
     const message = `${written ?? 'a text'} ${problem}`;
-    diagnostics.push({ code: codes.unsendable ?? codes.wrong, severity: 'error', message, hint, place });
-    return unknownValue;
+    return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint, ...(place && { place }) });
   }
 
-  const { value } = convert(document.contents, 0);
-  const resolve = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
-  return { value, tree: { source, root: document.contents as Node | null, resolve, keyOf, isMerge }, diagnostics };
+  #refuse(
+    code: DiagnosticCode,
+    node: unknown,
+    words: Pick<Diagnostic, 'message' | 'hint' | 'place' | 'related'>,
+  ): Converted {
+    this.diagnostics.push({ code, severity: 'error', place: this.#placeOf(node), ...words });
+    return refused;
+  }
+
+  #textOf(node: unknown): string {
+    return this.#source.text.slice(...rangeOf(node));
+  }
+
+  #placeOf(node: unknown): Place {
+    const { text } = this.#source;
+    const [start, end] = rangeOf(node);
+    if (start === end) {
+      // An empty key has its place before the indentation; what a person sees is the `:` behind it.
+      const blank = /^[ \t]*/.exec(text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
+      return placeBetween(this.#source, start + blank, start + blank + 1);
+    }
+    const length = text.slice(start, end).search(/[\r\n]/);
+    return placeBetween(this.#source, start, length === -1 ? end : start + length);
+  }
+}
+
+/** Stands for a value that is wrong, which has been reported. */
+const refused: Converted = { value: unknownValue, size: 1 };
+
+const keyIsCollection = {
+  message: 'a key must be a text, not a map or a list',
+  hint: 'write a name before the `:`, or quote the text that it begins with',
+};
+const keyIsEmpty = {
+  message: 'a key is empty',
+  hint: 'write a name before the `:`, or quote the text if the colon belongs to it',
+};
+
+function rangeOf(node: unknown): [start: number, end: number] {
+  const [start, end] = (isNode(node) ? node.range : undefined) ?? [0, 0];
+  return [start, end];
 }
 
 /** `.inf` and `.nan` are told as what they are. */

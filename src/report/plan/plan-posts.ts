@@ -1,7 +1,8 @@
 import type { Plan } from '../../plan/plan.ts';
+import { postsOf } from '../../plan/post-consent.ts';
 import type { Style } from '../style.ts';
 import { padRight } from '../text-width.ts';
-import { postsOf, postsText } from './post-words.ts';
+import { postsText } from './post-words.ts';
 
 /** What goes public, said apart from what is bought: no credit covers it, and nothing takes it back. */
 export function postLines({ rows }: Plan, { style }: { style: Style }): string[] {

@@ -1,4 +1,4 @@
-import { isWork } from '../../plan/actions.ts';
+import { hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf } from '../numbers.ts';
 
@@ -75,11 +75,6 @@ function foldKept(rows: PlanRow[], of: { task: string; kind: string }): PlanItem
   return [...kept, ...rows.filter(isHeldBack).map(itemOf)];
 }
 
-/** Its input changed, and it stays as it is all the same: it is pinned, or it is a post that is out. */
-export function isHeldBack({ wouldCost, changedSince }: PlanRow): boolean {
-  return wouldCost !== undefined || changedSince === true;
-}
-
 function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
   const groups = new Map<Key, PlanRow[]>();
   for (const row of rows) {
@@ -92,11 +87,6 @@ function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, P
 
 function itemOf(row: PlanRow): PlanItem {
   return { is: 'row', row };
-}
-
-/** Whether a run would do anything at all. */
-export function hasWork(plan: Plan): boolean {
-  return plan.rows.some(isWork);
 }
 
 /** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */

@@ -1,3 +1,4 @@
+import { hasWork, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
@@ -5,15 +6,7 @@ import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
 import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
-import {
-  allUpToDate,
-  groupPlanRows,
-  hasWork,
-  isHeldBack,
-  type PlanGroup,
-  type PlanItem,
-  planHeadline,
-} from './plan-rows.ts';
+import { allUpToDate, groupPlanRows, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
 
 export interface PlanTextOptions {
   style: Style;
@@ -51,11 +44,6 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
     unchecked.length > 0 ? uncheckedLines(unchecked, options) : [],
     [...postLines(plan, { style }), ...moneyLines(plan.totals, { style, isQuiet: isShort })],
   ]);
-}
-
-/** Every step is up to date, and none is held back. */
-export function isQuiet({ rows }: Plan): boolean {
-  return rows.every((row) => row.action === 'keep' && !isHeldBack(row));
 }
 
 /** What `planText` says of a quiet plan, for those who have no more of it than this. */

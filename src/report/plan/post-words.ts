@@ -1,5 +1,4 @@
-import type { PlanRow, PostTarget } from '../../plan/plan.ts';
-import { publishes } from '../../plan/post-consent.ts';
+import type { PostTarget } from '../../plan/plan.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
@@ -43,10 +42,4 @@ function timesText(targets: readonly PostTarget[]): string {
 
 function compareTimes(a: string, b: string): number {
   return Date.parse(a) - Date.parse(b) || (a < b ? -1 : 1);
-}
-
-/** What the plan publishes, or would if somebody agreed. */
-export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
-  const isMeant = which === 'published' ? publishes : ({ blockedBy }: PlanRow) => blockedBy === 'consent';
-  return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }

@@ -1,21 +1,8 @@
+import type { Finding } from '../../contract/finding.ts';
 import type { Json } from '../../ground/json.ts';
-import type { Advice } from '../../plan/advice.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-
-/** One thing that was looked at. */
-export interface Finding {
-  /** What it belongs to: `environment`, `service`, `locks`, … */
-  about: string;
-  state: 'ok' | 'warning' | 'problem';
-  /** What was seen, without a full stop. */
-  text: string;
-  /** What to do about it. */
-  hint?: Advice;
-  /** What the command ends with because of it; only for problems. */
-  exit?: number;
-}
 
 /** A line for each finding, under the thing that it belongs to, and the sum at the end. */
 export function doctorText(findings: readonly Finding[], options: { style: Style; paste: Paste }): string {

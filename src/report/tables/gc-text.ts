@@ -1,18 +1,8 @@
+import type { Leftover } from '../../contract/leftover.ts';
 import type { Json } from '../../ground/json.ts';
 import { bytesText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { tableText } from './table.ts';
-
-/** A local file that no step owns. */
-export interface Leftover {
-  /** Relative to the folder of outputs, `/` separators. */
-  path: string;
-  bytes: number;
-  /** `output`: an earlier purchase gave it. `partial`: a download that was broken off left it. */
-  is: 'output' | 'partial';
-  /** The step that it was bought for. */
-  address?: string;
-}
 
 export function leftoversText(rows: readonly Leftover[], options: { style: Style; width?: number }): string {
   const columns = [

@@ -1,4 +1,5 @@
 import type { Json } from '../../ground/json.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import { ageText } from '../age-text.ts';
 import { creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
@@ -45,13 +46,14 @@ export function jobsText(rows: readonly JobRow[], options: { style: Style; width
 }
 
 function stateCell(status: string, style: Style): Cell {
+  const { states } = envelope;
   switch (status) {
-    case 'COMPLETED':
+    case states.completed:
       return { text: 'completed', paint: style.green };
-    case 'FAILED':
+    case states.failed:
       return { text: 'failed', paint: style.red };
-    case 'QUEUED':
-    case 'PROCESSING':
+    case states.queued:
+    case states.processing:
       return { text: status.toLowerCase(), paint: style.cyan };
     default:
       return status;

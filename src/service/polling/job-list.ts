@@ -53,8 +53,7 @@ export class JobList {
     this.#kind = kind;
     this.#clock = clock;
     this.#places = new ListPlaces(this.jobs, { isPaged: kind.list?.paged === true, size: pageSize });
-    // Reading the list of clippings does not bring them up to date, by its documentation.
-    this.#trust = new ListTrust(clock, kind.name === 'clipping' ? 'stale' : 'unknown');
+    this.#trust = new ListTrust(clock, kind.list?.isStale === true ? 'stale' : 'unknown');
   }
 
   add(job: WatchedJob): void {

@@ -144,6 +144,18 @@ tasks:
     ]);
   });
 
+  test('a chain as long as a manifest is blocked to its end', async () => {
+    const tasks = Array.from({ length: 3000 }, (_, index) => {
+      const before = index === 0 ? '' : ` {{tasks.t${index - 1}.url}}`;
+      return `  t${index}: { kind: image, with: { prompt: "number ${index}${before}" } }\n`;
+    });
+    const campaign = new TestCampaign(`version: 1\nname: test\ntasks:\n${tasks.join('')}`);
+    campaign.service.endOf = () => ({ is: 'failed', error: 'boom' });
+    const { outcomes } = await campaign.run();
+    expect(outcomes.t0).toBe('failed');
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'blocked')).toHaveLength(2999);
+  });
+
   test('finish: what has begun is finished, and nothing more is bought; the next run goes on', async () => {
     const campaign = new TestCampaign(chains);
     failSecond(campaign);

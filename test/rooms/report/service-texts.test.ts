@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Finding } from '../../../src/contract/finding.ts';
 import { ageText, spanText } from '../../../src/report/age-text.ts';
 import { accountsJson, accountsText, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
 import { destroyJson, recordsText } from '../../../src/report/tables/destroy-text.ts';
-import { doctorJson, doctorText, type Finding } from '../../../src/report/tables/doctor-text.ts';
+import { doctorJson, doctorText } from '../../../src/report/tables/doctor-text.ts';
 import { gcJson, leftoversText } from '../../../src/report/tables/gc-text.ts';
 import { jobsText } from '../../../src/report/tables/jobs-text.ts';
 import { uploadsText } from '../../../src/report/tables/uploads-text.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
-import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status.ts';
+import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
 import { statusJson, statusText } from '../../../src/report/status-text.ts';
 import { noColor, place } from './samples.ts';
 

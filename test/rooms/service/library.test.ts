@@ -261,8 +261,13 @@ describe('jobs', () => {
     const { library, names } = await serveScript((_call, count) =>
       count === 1 ? { json: { success: true, data: { id: 'c/1', status: 'PROCESSING' } } } : refusal(404),
     );
-    expect(await library.clipping('c/1')).toEqual({ kind: 'clipping', jobId: 'c/1', status: 'PROCESSING', echoes: {} });
-    expect(await library.clipping('c/1')).toBeUndefined();
+    expect(await library.record('clipping', 'c/1')).toEqual({
+      kind: 'clipping',
+      jobId: 'c/1',
+      status: 'PROCESSING',
+      echoes: {},
+    });
+    expect(await library.record('clipping', 'c/1')).toBeUndefined();
     expect(names()).toEqual(['GET /clippings/c%2F1', 'GET /clippings/c%2F1']);
   });
 });

@@ -6,14 +6,12 @@ import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { heldCredits } from '../plan/held.ts';
-import { type Match, matchSteps } from '../plan/match.ts';
-import { withoutMovedAway } from '../plan/orphans.ts';
-import { pricesFrom } from '../plan/prices.ts';
-import { type StepState, stateOfPurchase, stateOfStep } from '../plan/step-state.ts';
-import { describePurchase, type StepStatus } from './status-steps.ts';
-
-export type { StepState } from '../plan/step-state.ts';
+import { heldCredits } from './held.ts';
+import { type Match, matchSteps } from './match.ts';
+import { withoutMovedAway } from './orphans.ts';
+import { pricesFrom } from './prices.ts';
+import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
+import { describePurchase, type StepStatus } from './step-status.ts';
 
 export interface TaskStatus {
   id: string;

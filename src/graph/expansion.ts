@@ -1,0 +1,71 @@
+import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import { emptyMap, type JsonMap, type Path } from '../ground/values.ts';
+import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import type { DataFile } from '../manifest/rows/rows.ts';
+import type { TemplateFault } from '../manifest/template/template.ts';
+import type { RequestChecker } from './check/request-checker.ts';
+import type { Cells, ExpandedTask, TaskRows } from './expand/draft.ts';
+import { placeFault, Templates } from './render/templates.ts';
+import { type FileAnswer, Uploads } from './uploads.ts';
+
+/** What a manifest does not hold itself. */
+export interface GraphFacts {
+  /** The data files that `dataFiles` asks for, by their paths. */
+  data: ReadonlyMap<string, DataFile>;
+  /** Values from outside for declared vars. */
+  vars: Readonly<Record<string, string>>;
+  /** What is known of the files that are to be uploaded, by their paths. */
+  files?: ReadonlyMap<string, FileAnswer> | undefined;
+  /** Needed when a task has a schema for its rows. */
+  schemaCompiler?: SchemaCompiler | undefined;
+  /** Judges requests that are documented nowhere but in the service's own description. */
+  checker?: RequestChecker | undefined;
+}
+
+/**
+ * One manifest on its way to its steps: what is given, what the stages have found out so far, and the one place where
+ * each of them reports what is wrong. Maps are by task.
+ */
+export class Expansion {
+  readonly manifest: Manifest;
+  readonly facts: GraphFacts;
+  readonly templates = new Templates();
+  readonly uploads: Uploads;
+  readonly diagnostics: Diagnostic[] = [];
+  /** The kind of each task, where it is right. */
+  readonly kinds: ReadonlyMap<string, string | undefined>;
+
+  /** By `resolveVars`; a var that is wrong is `unknownValue`. */
+  vars: JsonMap = emptyMap();
+  /** By `readTaskRows`. */
+  readonly rows = new Map<string, TaskRows>();
+  /** By `expandMatrix`; absent where the matrix is wrong. */
+  readonly cells = new Map<string, Cells>();
+  /** By `expandTask`, in the order in which tasks need each other. */
+  readonly expanded = new Map<string, ExpandedTask>();
+
+  constructor(manifest: Manifest, facts: GraphFacts) {
+    this.manifest = manifest;
+    this.facts = facts;
+    this.uploads = new Uploads(facts.files ?? new Map());
+    this.kinds = new Map(manifest.tasks.map((task) => [task.id, task.kind]));
+  }
+
+  rowsOf(task: string): TaskRows {
+    return this.rows.get(task) ?? 'unknown';
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+  }
+
+  reportError(error: Omit<Diagnostic, 'severity'> & { hint: string; place: Place }): void {
+    this.report({ severity: 'error', ...error });
+  }
+
+  /** Reports a mistake in a template that stands in the manifest. */
+  reportFault(fault: TemplateFault, site: { text: string; path: Path }): void {
+    this.report(placeFault(fault, site, this.manifest.places));
+  }
+}

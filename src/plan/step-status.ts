@@ -1,0 +1,59 @@
+import type { Purchase } from '../lock/record.ts';
+import type { StepState } from './step-state.ts';
+
+/** Where one step stands, as far as it is on record. */
+export interface StepStatus {
+  address: string;
+  task: string;
+  kind: string;
+  state: StepState;
+  jobId?: string;
+  /** What that job was charged. */
+  credits?: number;
+  /** Its file, or the first of several, as it is found from the working folder. */
+  file?: string;
+  fileState?: 'intact' | 'missing' | 'changed';
+  /** What went wrong, in the service's words or ours. */
+  error?: string;
+  /** The service's own code of it (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
+  code?: string;
+}
+
+/** What is told of the purchase that a step stands by. */
+export function describePurchase(
+  { state, jobId, credits, error, outputs }: Purchase,
+  facts: { present: ReadonlyMap<string, 'intact' | 'missing' | 'changed'>; folder: string },
+): Omit<StepStatus, 'address' | 'task' | 'kind' | 'state'> {
+  const [output] = outputs ?? [];
+  const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? output;
+  const code = codeOf(state, error);
+  return {
+    ...(jobId !== undefined && { jobId }),
+    ...(credits !== undefined && { credits }),
+    ...(output !== undefined && { file: `${facts.folder}${output.path}` }),
+    ...(worst !== undefined && { fileState: facts.present.get(worst.path) ?? 'missing' }),
+    ...(error !== undefined && { error }),
+    ...(code !== undefined && { code }),
+  };
+}
+
+/** Stable, so that a script can go by it: the sentence beside it is for people. */
+function codeOf(state: Purchase['state'], error = ''): string | undefined {
+  switch (state) {
+    case 'done':
+    case 'running':
+      return undefined;
+    case 'intent':
+    case 'unresolved':
+      return 'no-answer';
+    case 'refused':
+    case 'failed':
+    case 'lost': {
+      const own = /\[([^\s\]]{1,60})\]$/.exec(error)?.[1];
+      const status = /^HTTP (\d{3})\b/.exec(error)?.[1];
+      return own ?? (status === undefined ? state : `http-${status}`);
+    }
+    default:
+      return state satisfies never;
+  }
+}
