@@ -96,6 +96,8 @@ const { output: built } = await build({
 });
 // npm marks it only when it finds it: in a checkout it links the command before anything is built.
 chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
+// Left by earlier builds, whose command was a script.
+rmSync(join(root, 'dist/cli/package.json'), { force: true });
 const outputs = new Set(built.map(({ fileName }) => `dist/${fileName}`));
 const inputs = new Set(built.flatMap(({ moduleIds }) => moduleIds).map((id) => slashed(relative(root, id))));
 

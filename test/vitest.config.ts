@@ -19,7 +19,6 @@ const shared = [
 const env = {
   TZ: 'UTC',
   XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state'),
-  XDG_CACHE_HOME: join(tmpdir(), 'mediabatch-test-cache'),
   ...(process.env.MEDIABATCH_TEST_LONG === '1' && { MEDIABATCH_TEST_SHORT_WAITS: '1' }),
 };
 const common = { testTimeout: 30_000, hookTimeout: 60_000, env };

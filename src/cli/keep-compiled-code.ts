@@ -17,6 +17,7 @@ export function keepCompiledCode(): void {
   const { lstatSync, mkdirSync } = process.getBuiltinModule('node:fs');
   try {
     const folder = ownCacheFolder();
+    if (folder === undefined) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = lstatSync(folder);
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
@@ -26,10 +27,11 @@ export function keepCompiledCode(): void {
   }
 }
 
-function ownCacheFolder(): string {
-  const { join } = process.getBuiltinModule('node:path');
+/** Undefined where the environment names none: a relative path would lead into the campaign's folder. */
+function ownCacheFolder(): string | undefined {
+  const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
-  const parent = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME;
-  return join(parent || join(homedir(), '.cache'), 'mediabatch', 'code');
+  const parent = (process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME) || join(homedir(), '.cache');
+  return isAbsolute(parent) ? join(parent, 'mediabatch', 'code') : undefined;
 }
