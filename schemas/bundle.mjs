@@ -66,20 +66,6 @@ const layering = {
   },
 };
 
-/** A script that V8 has from its cache cannot import modules by itself. `import-module.cjs` is loaded by Node. */
-const importing = {
-  name: 'importing',
-  renderChunk(code) {
-    return code.replaceAll(/\bimport\(/g, "require('./import-module.cjs')(");
-  },
-};
-
-const shared = {
-  cwd: root,
-  platform: 'node',
-  transform: { target: 'node20.19' },
-  logLevel: 'warn',
-};
 /** What a bundled package needs comes along, except what Handlebars asks for and does without. */
 const isKept = (id, importer) => {
   if (isBuiltin(id) || id === 'source-map') return true;
@@ -87,20 +73,20 @@ const isKept = (id, importer) => {
   return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
 };
 
-/** The runner: scripts, because only of a script can Node 20 keep the compiled code (`src/cli/load-code.ts`). */
-const runner = await build({
-  ...shared,
-  input: { main: source('cli/main.ts'), index: source('index.ts') },
-  external: (id, importer) => isKept(id, importer) || id === '../../sandbox/index.ts',
-  plugins: [addresses, layering, importing],
+const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker'];
+const { output: built } = await build({
+  cwd: root,
+  platform: 'node',
+  transform: { target: 'node20.19' },
+  logLevel: 'warn',
+  input: Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
+  external: isKept,
+  plugins: [addresses, layering],
   preserveEntrySignatures: 'allow-extension',
   output: {
-    dir: 'dist/chunks',
-    format: 'cjs',
-    strict: true,
-    entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
-    paths: (id) => (id.endsWith('sandbox/index.ts') ? '../sandbox/index.js' : id),
+    dir: 'dist',
+    format: 'es',
+    chunkFileNames: 'chunks/[name]-[hash].js',
     comments: false,
     codeSplitting: {
       groups: [{ debugName: 'layers', name: (id) => layerOf.get(id) ?? null }],
@@ -108,47 +94,12 @@ const runner = await build({
     },
   },
 });
-/** The command is a script too: Node starts its loader of modules only where it is needed. */
-const command = await build({
-  ...shared,
-  input: source('cli/bin.ts'),
-  external: isKept,
-  resolve: { alias: { [source('cli/load-main.ts')]: source('cli/load-built-main.ts') } },
-  plugins: [addresses],
-  output: { dir: 'dist/cli', format: 'cjs', strict: true, comments: false },
-});
 // npm marks it only when it finds it: in a checkout it links the command before anything is built.
 chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
-writeFileSync(join(root, 'dist/cli/package.json'), '{ "type": "commonjs" }\n');
-const sandbox = await build({
-  ...shared,
-  input: {
-    'sandbox/index': source('sandbox/index.ts'),
-    'sandbox/render-worker': source('sandbox/render-worker.ts'),
-  },
-  external: isKept,
-  plugins: [addresses],
-  output: { dir: 'dist', format: 'es', chunkFileNames: 'chunks/[name]-[hash].js', comments: false },
-});
-writeFileSync(join(root, 'dist/chunks/import-module.cjs'), 'module.exports = (specifier) => import(specifier);\n');
-const exported = runner.output.find(({ fileName }) => fileName === 'index.cjs').exports.join(', ');
-writeFileSync(
-  join(root, 'dist/index.js'),
-  `import all from './chunks/index.cjs';\nexport const { ${exported} } = all;\n`,
-);
-const outputs = new Set([
-  'dist/index.js',
-  'dist/chunks/import-module.cjs',
-  ...runner.output.map(({ fileName }) => `dist/chunks/${fileName}`),
-  ...command.output.map(({ fileName }) => `dist/cli/${fileName}`),
-  ...sandbox.output.map(({ fileName }) => `dist/${fileName}`),
-]);
-const inputs = new Set(
-  [runner, command, sandbox]
-    .flatMap(({ output }) => output)
-    .flatMap(({ moduleIds }) => moduleIds)
-    .map((id) => slashed(relative(root, id))),
-);
+// Left by earlier builds, whose command was a script.
+rmSync(join(root, 'dist/cli/package.json'), { force: true });
+const outputs = new Set(built.map(({ fileName }) => `dist/${fileName}`));
+const inputs = new Set(built.flatMap(({ moduleIds }) => moduleIds).map((id) => slashed(relative(root, id))));
 
 // `../` leads out of a folder directly under dist/ only.
 const misplaced = [...outputs].filter(

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-import { loadMain } from './load-main.ts';
+import { keepCompiledCode } from './keep-compiled-code.ts';
 
 /** What Node says of a promise that nothing can settle any more. A run that just stops must not look like one that is done. */
 const unsettled = 13;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
-  const { main, allSaid, endAtStrayErrors, explain } = await loadMain();
+  keepCompiledCode();
+  const { main, allSaid, endAtStrayErrors, explain } = await import('./main.ts');
   endAtStrayErrors((error) => {
     const exitCode = explain(error);
     void allSaid().finally(() => process.exit(exitCode));

@@ -53,7 +53,11 @@ const unsafeInJson = new RegExp(unsafe.source, 'gu');
  * exactly the same value, and showing it on a terminal or in a log does nothing. Outside of texts JSON has neither `##` nor `::`.
  */
 export function safeJson(value: unknown, indent = 0): string {
-  const text = JSON.stringify(value, undefined, indent);
+  return escapeQuoted(JSON.stringify(value, undefined, indent));
+}
+
+/** The same of any text in which those characters and orders stand in double quotes only, as they do in JSON. */
+export function escapeQuoted(text: string): string {
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
     .replace(order, '#\\u0023')

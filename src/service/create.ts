@@ -17,13 +17,14 @@ export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: 
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 /**
- * One create: one POST on a connection of its own, never repeated here.
+ * One create: one POST, never repeated here. Where a lost answer cannot be asked for again (`replays`), it has a connection of
+ * its own: a kept one that has become stale looks like a lost answer. Elsewhere that costs a replay, which is free.
  * Source of the answers: the service's documentation of the create operations and its table of status codes.
  */
 export async function createJob(
   http: Http,
   call: { kind: string; body: string; key: string },
-  options: { deadlineMs: number; redact: Redact; route: CreateRoute | undefined },
+  options: { deadlineMs: number; redact: Redact; route: CreateRoute | undefined; replays: boolean },
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
   const { route = { path: kind.create.paths[0] } } = options;
@@ -35,7 +36,7 @@ export async function createJob(
     // Only documented for these; elsewhere it would promise something that nobody keeps.
     ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
     deadlineMs: options.deadlineMs,
-    freshConnection: true,
+    freshConnection: !options.replays,
   });
   return classifyCreate(answer, options.redact, { kind, route });
 }

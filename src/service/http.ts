@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import type { Json } from '../ground/json.ts';
+import { keptForMs } from './connections.ts';
 import { exchange } from './exchange.ts';
 import type { Redact } from './secrets.ts';
 
@@ -24,7 +25,10 @@ export interface HttpCall {
   /** From start to last byte. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /** A connection of its own, so that an old one closing cannot be mistaken for a lost answer. */
+  /**
+   * A connection of its own, so that an old one closing cannot be mistaken for a lost answer: for what must not be asked
+   * twice. On a kept connection that turns out to be stale a request may have been sent as on any other.
+   */
   freshConnection?: boolean;
 }
 
@@ -38,14 +42,14 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
   const limits = { maxResponseSize: longestAnswer, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 } as const;
-  const reading = new Pool(base.origin, { ...limits, keepAliveTimeout: 10_000 });
-  const creating = new Pool(base.origin, { ...limits, pipelining: 1 });
+  const kept = new Pool(base.origin, { ...limits, keepAliveTimeout: keptForMs });
+  const single = new Pool(base.origin, limits);
 
   return {
     async call(call) {
       const fresh = call.freshConnection === true;
       const end = await exchange(
-        fresh ? creating : reading,
+        fresh ? single : kept,
         {
           path: call.fromRoot === true ? call.path : `${prefix}${call.path}`,
           method: call.method,
@@ -69,7 +73,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       return { is: 'answer', status: end.status, headers: plainHeaders(end.headers), json: parseJson(end.text) };
     },
     async close() {
-      await Promise.all([reading.destroy(), creating.destroy()]);
+      await Promise.all([kept.destroy(), single.destroy()]);
     },
   };
 }

@@ -33,7 +33,7 @@ export function createLinks(options: { baseUrl: string; lookup?: Parameters<type
     ...connectionOptions,
     keepAlive: true,
     maxSockets: 16,
-    highWaterMark: Number(process.env.HWM ?? 65536),
+    highWaterMark: 65_536,
   };
   const agents = {
     public: new HttpsAgent({ ...shared, lookup: makeCheckedLookup(options.lookup) }),

@@ -60,15 +60,17 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
+  const replays = (kind: string) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay';
   return {
-    replays: (kind) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay',
+    replays,
     clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
     async create(call) {
       // What was not there a moment ago is not asked for a thousand times.
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];
-      const answer = await createJob(http, call, { deadlineMs: options.createTimeoutMs, redact, route });
+      const limits = { deadlineMs: options.createTimeoutMs, redact, route, replays: replays(call.kind) };
+      const answer = await createJob(http, call, limits);
       if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
       return answer;
     },

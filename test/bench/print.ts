@@ -64,7 +64,7 @@ export function tableOfGoals(goals: Goal[]): string {
   return `Goals\n\n${table([['workload', 'what', 'goal', 'measured', ''], ...rows])}`;
 }
 
-function table([head = [], ...rows]: string[][]): string {
+export function table([head = [], ...rows]: string[][]): string {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => (row[column] ?? '').length)));
   const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');

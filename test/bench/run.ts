@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ablate } from './ablation/ablate.ts';
 import { type Goal, isMet, judge, type Results } from './goals.ts';
 import { tableOfGoals, tableOfStart, tableOfTrial, tellMachine } from './print.ts';
 import { compilePeers } from './service.ts';
@@ -13,7 +14,7 @@ const repetitions = values.reps === undefined ? undefined : Number(values.reps);
 const timeoutMs = Number(values.timeout) * 1000;
 const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5'].sort();
 const unknown = positionals.filter((id) => !known.includes(id));
-if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
+if (unknown.length > 0 && !values.ablate) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
   stopUsage('--reps takes a whole number from 1');
 }
@@ -28,6 +29,10 @@ const print = (text: string) => {
 
 if (values.markdown) print(tellMachine(extra));
 compilePeers();
+if (values.ablate) {
+  await ablate({ repetitions: repetitions ?? 3, only: positionals, timeoutMs, print, tell });
+  process.exit();
+}
 const results: Results = new Map();
 let starts: Start[] = [];
 if (wanted.includes('W5')) {
@@ -58,6 +63,7 @@ function readArguments() {
       options: {
         reps: { type: 'string' },
         long: { type: 'boolean', default: false },
+        ablate: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },

@@ -36,6 +36,8 @@ export type Run = { sample: Sample; stats: StubStats } | { invalid: string };
 export type Runs = Map<Tool, Run[]>;
 
 export interface RunOptions {
+  /** Another build of the command. */
+  bin?: string;
   /** More arguments for `mediabatch apply`. */
   extra: string[];
   timeoutMs: number;
@@ -90,7 +92,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   const durationsMs = trial.steps.map(({ durationMs }) => durationMs);
   const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }));
   try {
-    const args = known?.args ?? prepare(tool, trial, folder, options.extra);
+    const args = known?.args ?? prepare(tool, trial, folder, options);
     const job = { args, cwd: folder, env: stub.env };
     if (tool === 'learned' && kept.durations !== undefined) {
       mkdirSync(join(folder, '.mediabatch'));
@@ -122,7 +124,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
 }
 
 /** Writes the inputs where there are none; the command line. */
-function prepare(tool: Tool, trial: Trial, folder: string, extra: string[]): string[] {
+function prepare(tool: Tool, trial: Trial, folder: string, options: RunOptions): string[] {
   const { steps, concurrency, width, kind = 'image' } = trial;
   switch (tool) {
     case 'limit':
@@ -134,7 +136,7 @@ function prepare(tool: Tool, trial: Trial, folder: string, extra: string[]): str
     case 'mediabatch':
     case 'learned': {
       const shape = { kind, concurrency, ...(width !== undefined && { width }) };
-      return [bin, 'apply', writeCampaign(folder, steps, shape), '--yes', ...extra];
+      return [options.bin ?? bin, 'apply', writeCampaign(folder, steps, shape), '--yes', ...options.extra];
     }
     default:
       return tool satisfies never;

@@ -1,8 +1,8 @@
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { writeYaml, type YamlOptions } from '../../manifest/format/write-yaml.ts';
 import { countOf } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
-import { yamlText } from '../yaml-text.ts';
+import { escapeQuoted, safeText } from '../safe-text.ts';
 import type { ExpandedStep, Expansion, Origin } from './expansion.ts';
 
 /** Every step as valid YAML, with the place where each value is written as a comment behind it. */
@@ -17,11 +17,20 @@ export function expandText({ campaign, values, steps }: Expansion): string {
 function stepText({ address, task, kind, values, trail, origins }: ExpandedStep): string {
   const text = yamlText({ [address]: { task, kind, ...values } }, ([, ...path]) => {
     const origin = origins.get(path.join('.'));
-    return origin && describeOrigin(origin);
+    return origin && safeText(describeOrigin(origin));
   });
   const lines = text.trimEnd().split('\n');
   const way = trail.length > 0 ? [`# ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : [];
   return [...way, ...lines].map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('');
+}
+
+function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['commentOf']): string {
+  return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
+}
+
+/** Whether a text holds what a terminal, a log viewer or an editor would obey, or not show. */
+function isQuoted(text: string): boolean {
+  return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }
 
 function describeOrigin({ place, from }: Origin): string {

@@ -2,8 +2,8 @@ import type { KnownDurations } from './durations.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 /*
- * What a look costs, in ms for which the end of a job may stay unseen: a job is looked at when the wait for news that may
- * be there has grown as long as its next look costs. Half the price makes 1.4 times the looks and news 0.7 times as late.
+ * A look costs a request. Its threshold is how long the end of a job may stay unseen, in ms: a job is looked at when the wait
+ * for news that may be there has grown to it. Half the threshold makes 1.4 times the looks, and news 0.7 times as late.
  *
  * - It is a part of what such jobs take: being late by a tenth of a second is much for a job of one second, and nothing for
  *   one of a minute.
@@ -11,14 +11,14 @@ import type { WatchedJob } from './watched-job.ts';
  *   nothing is known either: about four per job. Once durations are well known looks go where the news is, and jobs are
  *   asked about twice as often – but not those that are older than what is known, and not where the service has said (429)
  *   that it is asked too often: then looks are spared as before.
- * - Who waits for the slot, the result or the end of the run makes looks cheaper (`urgencyOf` of the engine); where nobody
- *   does they are dearer, which pays for some of the others.
+ * - Where somebody waits for the slot, the result or the end of the run, the threshold is lower (`urgencyOf` of the engine);
+ *   where nobody does it is higher, which makes up for some of the others.
  */
 const sparingShare = 1 / 14;
 const knownShare = 1 / 90;
-const leastPriceMs = 10;
+const leastThresholdMs = 10;
 /** However long jobs take: so late is late. */
-const mostPriceMs = 1500;
+const mostThresholdMs = 1500;
 
 /** Two looks at one job are never closer than a part of what such jobs take, nor than this. */
 const gapShare = 1 / 25;
@@ -26,26 +26,26 @@ const leastGapMs = 100;
 /** Nor, where nothing shows that jobs are faster, than this. */
 const mostGapMs = 2000;
 
-/** Of a look at one job, in ms. `isUncharted`: hardly any job is known to have taken so long. */
-export function priceOf(job: WatchedJob, when: { isUncharted: boolean; isLimited: boolean }): number {
+/** The threshold of a look at one job, in ms. `isUncharted`: hardly any job is known to have taken so long. */
+export function thresholdOf(job: WatchedJob, when: { isUncharted: boolean; isLimited: boolean }): number {
   const { known, urgency } = job;
   const isSparing = !known.isWellKnown || when.isUncharted || when.isLimited;
-  const price = isSparing ? sparingPriceOf(known) : part(known, knownShare);
-  return price / urgency();
+  const threshold = isSparing ? sparingThresholdOf(known) : part(known, knownShare);
+  return threshold / urgency();
 }
 
-/** What waiting on is worth more than nothing, for choosing among many: expected undetected ms, weighted. */
-export function gainOf(job: WatchedJob, age: number, last: number): number {
+/** How much a look would tell, for choosing among many: expected undetected ms, weighted. */
+export function benefitOf(job: WatchedJob, age: number, last: number): number {
   return job.urgency() * job.known.distribution.undetected(last, age);
 }
 
-/** What a look costs where looks are spared and nothing is urgent. */
-export function sparingPriceOf(known: KnownDurations): number {
+/** The threshold of a look where looks are spared and nothing is urgent, in ms. */
+export function sparingThresholdOf(known: KnownDurations): number {
   return part(known, sparingShare);
 }
 
 function part(known: KnownDurations, share: number): number {
-  return Math.min(mostPriceMs, Math.max(leastPriceMs, known.distribution.quantile(0.5) * share));
+  return Math.min(mostThresholdMs, Math.max(leastThresholdMs, known.distribution.quantile(0.5) * share));
 }
 
 /** Least time between two looks at one job, in ms. */

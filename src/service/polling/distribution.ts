@@ -5,8 +5,8 @@ export interface Mass {
 }
 
 /**
- * How long jobs take, as what has been seen and what is assumed. It answers the one question of polling: when has the wait
- * for news that may already be there grown as long as a look is worth?
+ * How long jobs take, as what has been seen and what is assumed. It answers the one question of polling: when does
+ * the wait for news that may already be there reach a threshold?
  */
 export class Distribution {
   readonly #ages: Float64Array;
@@ -34,12 +34,12 @@ export class Distribution {
     return (age * this.#weightOf(from, to) - this.#momentOf(from, to)) / left;
   }
 
-  /** The age at which `undetected` reaches `worth`; infinite when no known job took longer than `last`. */
-  dueAge(last: number, worth: number): number {
+  /** The age at which `undetected` reaches `threshold`; infinite when no known job took longer than `last`. */
+  dueAge(last: number, threshold: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
     if (left <= 0) return Number.POSITIVE_INFINITY;
-    const wanted = worth * left;
+    const wanted = threshold * left;
     let low = from;
     let high = this.#ages.length;
     // The first mass at whose age more than what is wanted has gathered: the age lies between the one before it and it.

@@ -1,4 +1,4 @@
-import { leastGapOf, priceOf } from './cost.ts';
+import { leastGapOf, thresholdOf } from './cost.ts';
 import { leastProbeGapMs, probeAge } from './probe.ts';
 import type { WatchedJob } from './watched-job.ts';
 
@@ -35,9 +35,9 @@ export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumsta
   const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
   // Where hardly any job is known that took longer, about as many end in each doubling of the age.
   const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;
-  const worthMs = priceOf(job, { isUncharted, isLimited });
-  const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * worthMs)) : Number.POSITIVE_INFINITY;
-  const due = Math.min(known.distribution.dueAge(last, worthMs), explored, last + ceilingMs);
+  const thresholdMs = thresholdOf(job, { isUncharted, isLimited });
+  const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * thresholdMs)) : Number.POSITIVE_INFINITY;
+  const due = Math.min(known.distribution.dueAge(last, thresholdMs), explored, last + ceilingMs);
   const spread = mostSpread * Math.max(0, 1 - seen / spreadUpTo) * job.luck;
   return at(Math.max(due + spread * (due - Math.max(0, last)), least));
 }

@@ -39,7 +39,7 @@ export class KnownDurations {
     return this.#distribution;
   }
 
-  /** Enough jobs were seen, in earlier runs or in a long one, to spend looks on what is expected. */
+  /** Enough jobs were seen, in earlier runs or in a long one, to look often where the end is expected. */
   get isWellKnown(): boolean {
     if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
     return this.#kept >= wellKnownJobs || this.samples.length >= mostSamples;

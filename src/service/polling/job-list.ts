@@ -4,7 +4,7 @@ import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { HttpAnswer } from '../http.ts';
 import { readResult } from '../job-result.ts';
 import { hasMore, pagePath, pageSize, readPageSize, readTotal } from '../list-page.ts';
-import { gainOf, sparingPriceOf } from './cost.ts';
+import { benefitOf, sparingThresholdOf } from './cost.ts';
 import { type AskedPage, ListPlaces, type ShownPage } from './list-places.ts';
 import { ListTrust } from './list-trust.ts';
 import type { WatchedJob } from './watched-job.ts';
@@ -14,7 +14,7 @@ type Data = { [key: string]: Json };
 export interface Page {
   page: number;
   /** What is to be heard, weighted, in ms. */
-  gain: number;
+  benefit: number;
 }
 
 export type Told =
@@ -27,7 +27,7 @@ export type Told =
 const listFloorMs = 2000;
 /** A page costs as much as looks at so many of the jobs that are waited for. */
 const pageCost = 1 / 16;
-/** What is worth a look is thought about as often. */
+/** Which pages to read is thought about as often. */
 const thoughtMs = 250;
 const failureMs = 1000;
 /** So long a list has the time to be the first with some news: many jobs are not looked at one by one meanwhile. */
@@ -74,19 +74,19 @@ export class JobList {
     return this.#hopingSince + Math.max(leastHopeMs, job.known.distribution.quantile(0.5) / 5);
   }
 
-  /** When it is worth thinking about the list again. */
+  /** When to think about the list again. */
   nextCheckAt(): number {
     if (this.jobs.size < fewestJobs || !this.#trust.isAskable || this.#isReading) return Number.POSITIVE_INFINITY;
     return Math.max(this.#notBefore, this.#thoughtAt + thoughtMs);
   }
 
-  /** The page from which most is to be heard, if that is worth a request now. */
+  /** The page from which most is to be heard, if that reaches the threshold of a page now. */
   bestPage(now: number): Page | undefined {
     if (this.nextCheckAt() > now) return undefined;
     this.#thoughtAt = now;
-    const gains = new Map<number, number>();
+    const benefits = new Map<number, number>();
     const pageOf = this.#places.pages();
-    let worth = Number.POSITIVE_INFINITY;
+    let least = Number.POSITIVE_INFINITY;
     let [waiting, oldest, isKnown] = [0, 0, false];
     for (const job of this.jobs) {
       if (job.waiter === undefined || job.missing >= 2) continue;
@@ -94,21 +94,21 @@ export class JobList {
       const last = Math.max(job.lastAge ?? -1, job.listAge ?? -1);
       const isRested = job.listAge === undefined || age - job.listAge >= listFloorMs;
       const page = pageOf(job);
-      if (isRested) gains.set(page, (gains.get(page) ?? 0) + gainOf(job, age, last));
-      worth = Math.min(worth, sparingPriceOf(job.known));
+      if (isRested) benefits.set(page, (benefits.get(page) ?? 0) + benefitOf(job, age, last));
+      least = Math.min(least, sparingThresholdOf(job.known));
       waiting += 1;
       oldest = Math.max(oldest, age);
       isKnown ||= job.known.samples.length > 0;
     }
     // It costs the same however many of ours are on it, and must not cost more than looks at those one by one.
-    const price = worth * Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
+    const threshold = least * Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
     let best: Page | undefined;
-    for (const [page, gain] of gains) {
-      if (gain >= price && gain > (best?.gain ?? 0)) best = { page, gain };
+    for (const [page, benefit] of benefits) {
+      if (benefit >= threshold && benefit > (best?.benefit ?? 0)) best = { page, benefit };
     }
     // Where nothing is known yet, the newest page shows most of those that might end early.
     const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
-    return best ?? (isProbe ? { page: 1, gain: 0 } : undefined);
+    return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);
   }
 
   async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {

@@ -91,7 +91,7 @@ export class ListPlaces {
     return { page, at, top: this.#top };
   }
 
-  /** Where each job is worth looking for. */
+  /** Where to look for each job. */
   pages(): (job: WatchedJob) => number {
     this.#findLowest();
     return (job) => {

@@ -1,5 +1,5 @@
 /**
- * Whether a kind's list is worth asking. A terminal state in a list is evidence; that a job is not over there counts only
+ * Whether a kind's list is asked. A terminal state in a list is evidence; that a job is not over there counts only
  * once a list was seen to be the first with the news, and not when it was behind twice.
  */
 export class ListTrust {

@@ -39,8 +39,8 @@ const mostHurried = 8;
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * Looks at all jobs of a run, one timer for all of them. A job is looked at when the news that may be waiting is worth a
- * request; where a list tells of many at once, the list is. What binds is only the rate that the service bears.
+ * Looks at all jobs of a run, one timer for all of them. A job is looked at when the wait for news that may be there
+ * reaches its threshold; where a list tells of many at once, the list is read. What binds is only the rate that the service bears.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -51,7 +51,7 @@ export class Poller {
   /** Those whose time has come. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
-  readonly #rooms = new Map<string, JobList>();
+  readonly #lists = new Map<string, JobList>();
   readonly #numbers = new Map<string, number>();
   #inFlight = 0;
   #timer: { at: number; stop: AbortController } | undefined;
@@ -76,7 +76,7 @@ export class Poller {
     const [startedAt, luck] = [this.#clock.now(), this.#clock.random()];
     const watched = newlyWatched({ kind, jobId, known, urgency, number, fresh, startedAt, luck });
     this.#jobs.add(watched);
-    this.#roomOf(kind)?.add(watched);
+    this.#listOf(kind)?.add(watched);
     let isFirst = !fresh;
     return {
       next: ({ path, afterMs, untilMs }) =>
@@ -101,7 +101,7 @@ export class Poller {
         }),
       leave: () => {
         this.#jobs.delete(watched);
-        this.#rooms.get(kind.name)?.jobs.delete(watched);
+        this.#lists.get(kind.name)?.jobs.delete(watched);
         watched.turn += 1;
         if (this.#jobs.size === 0) this.#rest();
         // More hangs on those that are left, and a list no longer tells of the last one.
@@ -110,23 +110,23 @@ export class Poller {
     };
   }
 
-  #roomOf(kind: Kind): JobList | undefined {
+  #listOf(kind: Kind): JobList | undefined {
     if (kind.list === undefined || this.#options.fixedMs !== undefined) return undefined;
-    let room = this.#rooms.get(kind.name);
-    if (room === undefined) {
-      room = new JobList(kind, this.#clock);
-      this.#rooms.set(kind.name, room);
+    let list = this.#lists.get(kind.name);
+    if (list === undefined) {
+      list = new JobList(kind, this.#clock);
+      this.#lists.set(kind.name, list);
     }
-    return room;
+    return list;
   }
 
   #dueAt(job: WatchedJob): number {
-    const listed = this.#rooms.get(job.kind.name)?.tells(job) ?? false;
+    const listed = this.#lists.get(job.kind.name)?.tells(job) ?? false;
     return dueAt(job, { fixedMs: this.#options.fixedMs, listed, isLimited: this.#rate.isLimited });
   }
 
   #heldUntil(job: WatchedJob, now: number): number {
-    return job.isProbe ? 0 : (this.#rooms.get(job.kind.name)?.heldUntil(job, now) ?? 0);
+    return job.isProbe ? 0 : (this.#lists.get(job.kind.name)?.heldUntil(job, now) ?? 0);
   }
 
   #enqueue(job: WatchedJob, at: number, isSet = false): void {
@@ -149,7 +149,7 @@ export class Poller {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt;
     if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.#rate.nextAt));
-    for (const room of this.#rooms.values()) at = Math.min(at, Math.max(room.nextCheckAt(), this.#rate.nextAt));
+    for (const list of this.#lists.values()) at = Math.min(at, Math.max(list.nextCheckAt(), this.#rate.nextAt));
     if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.stop.abort();
@@ -183,25 +183,25 @@ export class Poller {
     this.#arm();
   }
 
-  /** The look that is worth most, if any is worth a request now. */
+  /** The look of most benefit, if that of any reaches its threshold now. */
   #lookAtBest(now: number): boolean {
-    const list = this.#bestList(now);
+    const best = this.#bestPage(now);
     // Where nothing binds, whoever came first; otherwise who has most to tell, and more than a list would.
-    const single = this.#rate.isLimited ? this.#ready.takeBest(now, list?.gain) : this.#ready.takeFirst();
+    const single = this.#rate.isLimited ? this.#ready.takeBest(now, best?.benefit) : this.#ready.takeFirst();
     if (single !== undefined) {
       void this.#lookAtJob(single);
       return true;
     }
-    if (list === undefined) return false;
-    void this.#lookAtList(list.room, list.page);
+    if (best === undefined) return false;
+    void this.#lookAtList(best.list, best.page);
     return true;
   }
 
-  #bestList(now: number): (Page & { room: JobList }) | undefined {
-    let best: (Page & { room: JobList }) | undefined;
-    for (const room of this.#rooms.values()) {
-      const page = room.bestPage(now);
-      if (page !== undefined && (best === undefined || page.gain > best.gain)) best = { room, ...page };
+  #bestPage(now: number): (Page & { list: JobList }) | undefined {
+    let best: (Page & { list: JobList }) | undefined;
+    for (const list of this.#lists.values()) {
+      const page = list.bestPage(now);
+      if (page !== undefined && (best === undefined || page.benefit > best.benefit)) best = { list, ...page };
     }
     return best;
   }
@@ -249,7 +249,7 @@ export class Poller {
       return;
     }
     const took = tookMs(data, age, before);
-    this.#rooms.get(job.kind.name)?.audit(job, took);
+    this.#lists.get(job.kind.name)?.audit(job, took);
     this.#addSample(job, took);
   }
 
@@ -270,11 +270,11 @@ export class Poller {
     }
   }
 
-  async #lookAtList(room: JobList, page: number): Promise<void> {
+  async #lookAtList(list: JobList, page: number): Promise<void> {
     this.#rate.take();
     this.#inFlight += 1;
     const { http, deadlineMs } = this.#options;
-    const told = await room.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
+    const told = await list.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
     this.#inFlight -= 1;
     if (told.is === 'throttled') this.#rate.complain(told.afterMs, this.#clock.random());
     if (told.is === 'read') {

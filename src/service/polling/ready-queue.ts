@@ -1,4 +1,4 @@
-import { gainOf } from './cost.ts';
+import { benefitOf } from './cost.ts';
 import { isWaiting, type WatchedJob } from './watched-job.ts';
 
 /** A job's place in a queue. Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
@@ -47,17 +47,17 @@ export class ReadyQueue {
     return undefined;
   }
 
-  /** Who has most to tell, if that is more than `leastGain`. */
-  takeBest(now: number, leastGain: number | undefined): WatchedJob | undefined {
+  /** Who has most to tell, if that is more than `leastBenefit`. */
+  takeBest(now: number, leastBenefit: number | undefined): WatchedJob | undefined {
     this.#places = this.#places.slice(this.#head).filter(isCurrent);
     this.#head = 0;
     let best = -1;
-    let most = leastGain ?? Number.NEGATIVE_INFINITY;
+    let most = leastBenefit ?? Number.NEGATIVE_INFINITY;
     for (const [index, { job }] of this.#places.entries()) {
-      const gain = gainOf(job, now - job.startedAt, job.lastAge ?? -1);
-      if (gain <= most) continue;
+      const benefit = benefitOf(job, now - job.startedAt, job.lastAge ?? -1);
+      if (benefit <= most) continue;
       best = index;
-      most = gain;
+      most = benefit;
     }
     return best === -1 ? undefined : this.#places.splice(best, 1)[0]?.job;
   }

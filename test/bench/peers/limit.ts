@@ -9,8 +9,7 @@ import { syncedFolders, syncedJournal, syncFile } from './synced.ts';
  * manifest language, a journal that is not synced. `limit.js TASKS.json CONCURRENCY`, in the folder of the outputs.
  *
  * With `floor` as a third argument it also does what a step that is paid for must not go without: intent, job id and end
- * are synced before what follows them, a create has a connection of its own, an output is hashed, synced and renamed, and
- * its folder is synced. Nothing that keeps these promises is quicker by much.
+ * are synced before what follows them, an output is hashed, synced and renamed, and its folder is synced. Nothing that keeps these promises is quicker by much.
  */
 interface Task {
   body: string;
@@ -29,18 +28,16 @@ const done = new Set(readJournal().filter((index) => statSync(tasks[index]?.save
 if (done.size < tasks.length) {
   const { Pool } = await import('undici');
   const pool = new Pool(base.origin, { connections: Number(concurrency), pipelining: 1 });
-  const creating = new Pool(base.origin, { pipelining: 1 });
   const journal = openSync('journal', 'a');
   for (const folder of new Set(tasks.map(({ save }) => dirname(save)))) mkdirSync(folder, { recursive: true });
   const append = isFloor ? syncedJournal(journal) : async (line: string) => void writeSync(journal, line);
-  await runAll({ pool, creating: isFloor ? creating : pool, append });
+  await runAll({ pool, append });
   closeSync(journal);
-  await Promise.all([pool.close(), creating.close()]);
+  await pool.close();
 }
 
 interface Means {
   pool: Pool;
-  creating: Pool;
   append(line: string): Promise<void>;
 }
 
@@ -77,14 +74,13 @@ async function runAll(means: Means): Promise<void> {
 }
 
 async function runTask(means: Means, task: Task | undefined, index: number): Promise<void> {
-  const { pool, creating, append } = means;
+  const { pool, append } = means;
   if (task === undefined) throw new Error('no such task');
   if (isFloor) await append(`intent ${index}\n`);
-  const created = await call(creating, {
+  const created = await call(pool, {
     method: 'POST',
     path: `${base.pathname}/image-generations/create`,
     body: task.body,
-    reset: isFloor,
   });
   const { generation, readyInMs } = JSON.parse(created) as { generation: { id: string }; readyInMs: number };
   if (isFloor) await append(`job ${generation.id}\n`);
@@ -107,8 +103,6 @@ interface Request {
   method: 'GET' | 'POST';
   path: string;
   body?: string;
-  /** The connection ends with the answer. */
-  reset?: boolean;
 }
 
 /** The body as text; or chunk by chunk into a file, and its digest. */

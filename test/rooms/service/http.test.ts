@@ -133,7 +133,7 @@ describe('how requests travel', () => {
     expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'answer', status: 200, json });
   });
 
-  test('a create has a connection of its own, looks share a few', async () => {
+  test('what must not be asked twice has a connection of its own, looks share a few', async () => {
     const { url, seen } = await serve((_request, response) => response.end('{}'));
     const http = open(url);
     for (let count = 0; count < 3; count += 1) await create(http);

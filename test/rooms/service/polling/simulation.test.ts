@@ -20,9 +20,9 @@ function meanOf(results: readonly Result[], name: 'times' | 'perJob' | 'meanLagM
 
 const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
 
-describe('the price of a job: looks and waiting together', () => {
-  /** The best ages to look at, for jobs like these: the least of `worth × looks + waiting`, over all ways to choose. */
-  function bestLooks(durationsMs: readonly number[], worthMs: number): number[] {
+describe('the cost of a job: looks and waiting together', () => {
+  /** The best ages to look at, for jobs like these: the least of `threshold × looks + waiting`, over all ways to choose. */
+  function bestLooks(durationsMs: readonly number[], thresholdMs: number): number[] {
     const ages = [...new Set(durationsMs)].sort((a, b) => a - b);
     const sorted = [...durationsMs].sort((a, b) => a - b);
     // Only ages at which a job may have ended can be best. costs[i]: of all that follows a look at ages[i - 1].
@@ -37,7 +37,7 @@ describe('the price of a job: looks and waiting together', () => {
       for (let to = from; to < ages.length; to += 1) {
         waited += to === from ? 0 : ended * ((ages[to] ?? 0) - (ages[to - 1] ?? 0));
         ended = (upTo[to] ?? 0) - before;
-        const cost = worthMs * (sorted.length - before) + waited + (costs[to + 1] ?? 0);
+        const cost = thresholdMs * (sorted.length - before) + waited + (costs[to + 1] ?? 0);
         if (cost >= best) continue;
         best = cost;
         nexts[from] = to;
@@ -51,14 +51,14 @@ describe('the price of a job: looks and waiting together', () => {
   }
 
   /** What it costs, on average, to look at jobs that take so long at these ages. */
-  function costOf(nextAge: (age: number) => number, durationsMs: readonly number[], worthMs: number): number {
+  function costOf(nextAge: (age: number) => number, durationsMs: readonly number[], thresholdMs: number): number {
     let cost = 0;
     for (const durationMs of durationsMs) {
       let age = -1;
       while (age < durationMs) {
         const due = nextAge(age);
         age = Number.isFinite(due) ? due : age * 1.2;
-        cost += worthMs;
+        cost += thresholdMs;
       }
       cost += age - durationMs;
     }
@@ -125,7 +125,7 @@ describe('many jobs', () => {
     expect(Math.max(...cold.map(({ times }) => times))).toBeLessThan(1.12);
   });
 
-  test('what is known is not spent on a service that complains, nor on jobs that take longer than any before', async () => {
+  test('what is known makes no more looks at a service that complains, nor on jobs that take longer than any before', async () => {
     const draw = logNormal(3000, 0.5, seeded(1));
     const known = { image: manyOf(100, draw) };
     const limited: Result[] = [];
@@ -138,7 +138,7 @@ describe('many jobs', () => {
       slower.push(await simulate('image', long, { ...options, durations: new Durations(known) }));
     }
     expect(meanOf(limited, 'perJob')).toBeLessThan(5);
-    // 10 if nothing had been spent at all, 20 if all of them counted as known.
+    // 10 if nothing had been known at all, 20 if all of them counted as known.
     expect(meanOf(slower, 'perJob')).toBeLessThan(15);
   });
 
@@ -167,7 +167,7 @@ describe('many jobs', () => {
     expect(meanOf(results, 'perJob')).toBeLessThan(perJob);
   });
 
-  test('a few videos: the last one is not forgotten when its list no longer pays', async () => {
+  test('a few videos: the last one is not forgotten when its list is no longer read', async () => {
     const results: Result[] = [];
     for (let seed = 1; seed <= 12; seed += 1) {
       const result = await simulate('video', manyOf(5, logNormal(120_000, 0.4, seeded(seed))), {

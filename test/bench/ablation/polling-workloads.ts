@@ -1,0 +1,73 @@
+import { Durations } from '../../../src/service/polling/durations.ts';
+import { logNormal, seeded } from '../../rig/random.ts';
+import { type SimulationOptions, simulate } from '../../rig/simulate.ts';
+import { independent, layered } from '../steps.ts';
+
+/** What polling made of a workload in virtual time: means over its draws. */
+export interface Polled {
+  /** × ideal. */
+  wall: number;
+  reads: number;
+  lagMs: number;
+}
+
+interface Jobs {
+  kind: string;
+  count: number;
+  medianMs: number;
+  sigma: number;
+}
+
+const busy = { concurrency: 1000, createsPerSecond: 25, perSecond: 2 };
+
+async function meanOf(
+  draws: number,
+  run: (seed: number) => Promise<{ times: number; perJob: number; meanLagMs: number }>,
+): Promise<Polled> {
+  const runs = await Promise.all(Array.from({ length: draws }, (_, index) => run(index + 1)));
+  const mean = (pick: (one: (typeof runs)[number]) => number) =>
+    runs.reduce((sum, one) => sum + pick(one), 0) / runs.length;
+  return { wall: mean(({ times }) => times), reads: mean(({ perJob }) => perJob), lagMs: mean((one) => one.meanLagMs) };
+}
+
+/** Jobs that need nothing from each other, of which nothing is known; `learned`: after a run of other such jobs. */
+function alike({ kind, count, medianMs, sigma }: Jobs, options: SimulationOptions & { learned?: true }) {
+  return meanOf(count > 500 ? 3 : 8, async (seed) => {
+    const draw = logNormal(medianMs, sigma, seeded(seed));
+    const first = await simulate(kind, independent(count, draw), { ...options, seed });
+    if (!options.learned) return first;
+    const durations = new Durations(first.durations.keep());
+    return simulate(kind, independent(count, draw), { ...options, seed: seed + 500, durations });
+  });
+}
+
+function layers(sigma: number) {
+  return meanOf(8, async (seed) => {
+    const draw = logNormal(500, sigma, seeded(seed));
+    const steps = layered(10, 50, 500).map((step) => ({ ...step, durationMs: draw() }));
+    return simulate('image', steps, { concurrency: 50, seed });
+  });
+}
+
+const w2 = { kind: 'image', count: 200, medianMs: 3000, sigma: 0.5 };
+const voices = { kind: 'voiceover', count: 1000, medianMs: 20_000, sigma: 0.25 };
+const videos = { kind: 'video', count: 1000, medianMs: 30_000, sigma: 0.4 };
+
+export const pollingWorkloads: Record<string, () => Promise<Polled>> = {
+  'W2 cold': () => alike(w2, { concurrency: 50 }),
+  'W2 learned': () => alike(w2, { concurrency: 50, learned: true }),
+  'W3, σ 0': () => layers(0),
+  'W3, σ 0.3': () => layers(0.3),
+  '5 images': () => alike({ kind: 'image', count: 5, medianMs: 12_000, sigma: 0.3 }, { concurrency: 5 }),
+  '5 videos': () => alike({ kind: 'video', count: 5, medianMs: 90_000, sigma: 0.3 }, { concurrency: 5 }),
+  lists: () => alike(voices, busy),
+  'lists, burst': () => alike(videos, { concurrency: 1000, perSecond: 2, answersMs: 1000 }),
+  'lists, strangers': () => alike(voices, { ...busy, list: { strangers: 5 } }),
+};
+
+/** A process of its own, so that it can be run on altered sources: `polling-workloads.ts --run` prints JSON. */
+if (process.argv.includes('--run')) {
+  const results: Record<string, Polled> = {};
+  for (const [name, run] of Object.entries(pollingWorkloads)) results[name] = await run();
+  process.stdout.write(JSON.stringify(results));
+}
