@@ -7,6 +7,7 @@ import type { StatCache } from '../disk/outputs/stat-cache.ts';
 import { orForgotten } from '../disk/state/kept-json.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
+import { isQuiet } from '../plan/actions.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';

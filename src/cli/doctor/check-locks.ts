@@ -1,6 +1,7 @@
 import { callAbout, type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { belongingOf } from '../../campaign/lock-service.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import type { Finding } from '../../contract/finding.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
