@@ -33,6 +33,11 @@ const entries: Entry[] = [
     types: { out: 'src/lock/record.generated.ts', name: 'Line' },
     validator: { out: 'src/lock/validate-line.generated.ts', of: 'lockLine', finds: 'first' },
   },
+  {
+    base: 'schemas/event.schema.json',
+    schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
+    types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
+  },
 ];
 
 for (const entry of entries) {
@@ -44,6 +49,13 @@ for (const entry of entries) {
     const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };
     write(out, writeValidator(whole, entry.base, { finds }));
   }
+}
+
+/** What events tell of the plan and of the lock has the form that it has there. */
+function withSharedDefinitions(events: Schema): Schema {
+  const { action, totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { output, amount } = withoutNotes(readSchema('schemas/lock.base.json')).$defs as Schema;
+  return { ...events, $defs: { ...(events.$defs as Schema), action, totals, output, amount } };
 }
 
 function readSchema(path: string): Schema {
