@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { kinds } from '../src/kinds/index.ts';
 import { composeManifest } from './compose-manifest.ts';
-import type { Schema } from './schema.ts';
+import { type Schema, withoutNotes } from './schema.ts';
 import { writeTypes } from './write-types.ts';
 import { writeValidator } from './write-validator.ts';
 
@@ -16,7 +16,8 @@ interface Entry {
   /** Committed, and published with the package. */
   schema?: { out: string; compose: (base: Schema) => Schema };
   types?: { out: string; name: string };
-  validator?: { out: string };
+  /** Of one definition, or of the whole schema. */
+  validator?: { out: string; of?: string; finds: 'first' | 'all' };
 }
 
 const entries: Entry[] = [
@@ -24,7 +25,18 @@ const entries: Entry[] = [
     base: 'schemas/manifest.base.json',
     schema: { out: 'schemas/manifest.schema.json', compose: (base) => composeManifest(base, kinds) },
     types: { out: 'src/manifest/written.generated.ts', name: 'WrittenManifest' },
-    validator: { out: 'src/manifest/check/validate.generated.ts' },
+    validator: { out: 'src/manifest/check/validate.generated.ts', finds: 'all' },
+  },
+  {
+    base: 'schemas/lock.base.json',
+    schema: { out: 'schemas/lock.schema.json', compose: (base) => withoutNotes(base) },
+    types: { out: 'src/lock/record.generated.ts', name: 'Line' },
+    validator: { out: 'src/lock/validate-line.generated.ts', of: 'lockLine', finds: 'first' },
+  },
+  {
+    base: 'schemas/event.schema.json',
+    schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
+    types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
   },
 ];
 
@@ -32,7 +44,18 @@ for (const entry of entries) {
   const base = readSchema(entry.base);
   if (entry.schema !== undefined) writeSchema(entry.schema.out, entry.schema.compose(base));
   if (entry.types !== undefined) write(entry.types.out, await writeTypes(base, entry.types.name));
-  if (entry.validator !== undefined) write(entry.validator.out, writeValidator(base, entry.base));
+  if (entry.validator !== undefined) {
+    const { out, of, finds } = entry.validator;
+    const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };
+    write(out, writeValidator(whole, entry.base, { finds }));
+  }
+}
+
+/** What events tell of the plan and of the lock has the form that it has there. */
+function withSharedDefinitions(events: Schema): Schema {
+  const { action, totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { output, amount } = withoutNotes(readSchema('schemas/lock.base.json')).$defs as Schema;
+  return { ...events, $defs: { ...(events.$defs as Schema), action, totals, output, amount } };
 }
 
 function readSchema(path: string): Schema {

@@ -19,15 +19,15 @@ function strip(value: unknown, notes: readonly string[]): unknown {
   );
 }
 
-/** The same schema with every `#/definitions/…` written out where it is used, so that each rule has one pointer. */
+/** The same schema with every `#/definitions/…` or `#/$defs/…` written out where it is used, so that each rule has one pointer. */
 export function withoutReferences(schema: Schema): Schema {
-  const { definitions, ...rest } = schema;
+  const { definitions, $defs = definitions, ...rest } = schema;
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);
     if (!isSchema(value)) return value;
     if (typeof value.$ref === 'string') {
-      const name = value.$ref.replace('#/definitions/', '');
-      const target = isSchema(definitions) ? definitions[name] : undefined;
+      const name = value.$ref.replace(/^#\/(definitions|\$defs)\//, '');
+      const target = isSchema($defs) ? $defs[name] : undefined;
       if (target === undefined) throw new Error(`internal error: no definition ${value.$ref}`);
       return resolve(target);
     }
@@ -41,12 +41,13 @@ export function readNotes(schema: Schema): { expected: Record<string, string>; k
   const expected: Record<string, string> = {};
   const keys: Record<string, string[]> = {};
   const visit = (value: unknown, pointer: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value)) visit(item, `${pointer}/${key}`);
     if (!isSchema(value)) return;
     if (typeof value.expected === 'string') expected[pointer] = value.expected;
     if (isSchema(value.properties) && value.additionalProperties === false) {
       keys[pointer] = Object.keys(value.properties);
     }
-    for (const [key, item] of Object.entries(value)) visit(item, `${pointer}/${key}`);
   };
   visit(schema, '#');
   return { expected, keys };

@@ -1,11 +1,26 @@
 import { compile } from 'json-schema-to-typescript';
 import { type Schema, withoutNotes } from './schema.ts';
 
-/** TypeScript types for what a schema describes. */
+/** TypeScript types for what a schema describes: one for each definition that is an object, a list or a choice. */
 export async function writeTypes(base: Schema, name: string): Promise<string> {
-  const { $id: _id, title: _title, ...schema } = withoutNotes(base, ['expected']);
-  return compile(schema, name, {
+  const { $id: _id, title: _title, $defs, ...schema } = withoutNotes(base, ['expected']);
+  const definitions = ($defs ?? schema.definitions ?? {}) as { [name: string]: Schema };
+  const isPlain = (target: Schema | undefined) => /^(string|integer|number)$/.test(String(target?.type));
+  const inlined = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inlined);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...beside } = value as Schema;
+    const target = definitions[String($ref).split('/').at(-1) ?? ''];
+    if (target !== undefined)
+      return isPlain(target) ? { ...target, ...beside } : { ...beside, allOf: [{ $ref: $ref }] };
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inlined(item)]));
+  };
+  const named = Object.entries(definitions).filter(([, target]) => !isPlain(target));
+  const whole = { ...schema, ...($defs !== undefined && { $defs: Object.fromEntries(named) }) };
+  return compile(inlined(whole) as Schema, name, {
     bannerComment: '/** Made from the schema by `npm run generate`. */',
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
     strictIndexSignatures: false,
     format: false,
   });

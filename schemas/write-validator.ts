@@ -6,11 +6,12 @@ import { readNotes, type Schema, withoutNotes, withoutReferences } from './schem
  * A validator as a TypeScript module that needs nothing at run time. Beside it the sentences of the schema and the keys
  * that each map knows, by the pointer that a violation names, so that a violation can be told in words.
  */
-export function writeValidator(base: Schema, from: string): string {
+export function writeValidator(base: Schema, from: string, { finds }: { finds: 'first' | 'all' }): string {
   const whole = withoutReferences(base);
-  const schema = withoutNotes(whole);
+  // Our schemas use only what all drafts have.
+  const { $schema: _draft, ...schema } = withoutNotes(whole, ['expected', 'tsType', 'description', 'title']);
   const ajv = new Ajv({
-    allErrors: true,
+    allErrors: finds === 'all',
     ownProperties: true,
     allowUnionTypes: true,
     messages: false,
@@ -21,7 +22,8 @@ export function writeValidator(base: Schema, from: string): string {
   const name = /^export const validate = (validate\d+);/m.exec(written)?.[1];
   if (name === undefined) throw new Error('internal error: ajv wrote no validator');
   const { expected, keys } = readNotes(whole);
-  return `/** Made from ${from} by \`npm run generate\`. */
+  return `// @ts-nocheck – what ajv writes is JavaScript.
+/** Made from ${from} by \`npm run generate\`. */
 
 export interface Violation {
   /** JSON pointer of the value that is wrong. */
@@ -43,28 +45,19 @@ export const knownKeys: { readonly [pointer: string]: readonly string[] } = ${JS
 /** Every rule that a value breaks; empty when it is as the schema says. */
 export function findViolations(data: unknown): Violation[] {
   ${name}(data);
-  return found.${name} ?? [];
+  return ${name}.errors ?? [];
 }
 
-/** What each function found when it was last called. */
-const found: { [name: string]: any } = {};
-${typedCode(written)}`;
+${ownCode(written)}`;
 }
 
-/** ajv writes JavaScript; these few types make it a module that is checked like all others. */
-function typedCode(code: string): string {
-  const typed = code
+/** The function alone, and nothing else that is exported. */
+function ownCode(code: string): string {
+  const own = code
     .replace('"use strict";\n', '')
     .replaceAll(/^export .*\n/gm, '')
-    .replaceAll(
-      /^function (validate\d+)\(data, \{instancePath="".*\}=\{\}\)\{/gm,
-      'function $1(data: any, {instancePath=""}: {instancePath?: string} = {}): boolean {',
-    )
-    .replaceAll(/\{instancePath:([^{}]*?),parentData:[^{}]*?\}/g, '{instancePath:$1}')
-    .replaceAll(/\b(validate\d+)\.errors\b/g, 'found.$1')
-    .replaceAll('let vErrors = null;', 'let vErrors: any = null;')
     .replaceAll(/^\/\*# sourceURL=.*$\n/gm, '');
-  return dropUnused(typed);
+  return dropUnused(own);
 }
 
 /** The schemas stand in the code as constants, most of which nothing reads. */

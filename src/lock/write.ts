@@ -69,11 +69,11 @@ function purchaseFields(purchase: Purchase): string {
   return parts.join(',');
 }
 
-function orderedOutput({ path, sha256, bytes, type, edited }: Output): Output {
+export function orderedOutput({ path, sha256, bytes, type, edited }: Output): Output {
   return { path, sha256, bytes, type, ...(edited === true && { edited }) };
 }
 
-function orderedDecisions({ pin, accepted, sends }: Decisions): Decisions {
+export function orderedDecisions({ pin, accepted, sends }: Decisions): Decisions {
   const ordered: Decisions = {};
   if (pin !== undefined) {
     const { fingerprint, revision } = pin;
