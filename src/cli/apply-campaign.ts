@@ -120,7 +120,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
         // What it has to tell has been told.
         terminal: again ? { ...terminal, err: () => {} } : terminal,
         isRun: true,
-        redo: options.redo ?? [],
+        redo: options.redo ?? [], // I18
         ...selectionOf(options),
         ...(saved !== undefined && { chosen: chosenBy(saved, loaded.lock) }),
         replays,

@@ -56,7 +56,7 @@ export function safeJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, undefined, indent);
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
-    .replace(order, '#\\u0023')
+    .replace(order, '#\\u0023') // I23
     .replace(commandInJson, ':\\u003a');
 }
 
