@@ -170,7 +170,7 @@ export interface PlanTotals {
    * Price classes of creates whose answers were lost, and whose prices a step of this plan finds out, alone; absent when
    * there are none.
    */
-  lostPrices?: readonly string[];
+  lostPrices?: string[];
   /** `--max-credits`: the cap of this run alone. */
   maxCredits?: number;
   /** The service's balance, where it is known: a plan is made without asking anybody. */
