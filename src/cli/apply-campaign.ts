@@ -132,7 +132,7 @@ async function prepare(file: string, options: ApplyOptions, context: ApplyContex
       });
     const { graph, facts, asked, planned } = await planByDocument(first, planOf);
     const { plan: made, states } = planned;
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock: loaded.lock, service });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, service });
     const finding = findNothingToDo(made, { given, asked, loaded, states, seen });
     const unselected = findUnselected(made, { options, graph, command: 'apply' });
     return { made, unselected, outline: outlineOf(graph), loaded, facts, events, guard, finding };

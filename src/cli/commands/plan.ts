@@ -2,7 +2,7 @@ import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { requireLock } from '../../campaign/load.ts';
 import { openCampaign } from '../../campaign/open-campaign.ts';
 import { planCampaign } from '../../campaign/plan.ts';
-import { savePlan } from '../../campaign/saved-plan.ts';
+import { savePlan } from '../../campaign/save-plan.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { isWork } from '../../plan/actions.ts';
 import { call } from '../../plan/advice.ts';
