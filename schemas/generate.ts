@@ -34,6 +34,11 @@ const entries: Entry[] = [
     validator: { out: 'src/lock/validate-line.generated.ts', of: 'lockLine', finds: 'first' },
   },
   {
+    base: 'schemas/plan.schema.json',
+    types: { out: 'src/plan/plan.generated.ts', name: 'WrittenPlan' },
+    validator: { out: 'src/campaign/validate-plan.generated.ts', finds: 'first' },
+  },
+  {
     base: 'schemas/event.schema.json',
     schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },

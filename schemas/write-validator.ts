@@ -15,6 +15,9 @@ export function writeValidator(base: Schema, from: string, { finds }: { finds: '
     ownProperties: true,
     allowUnionTypes: true,
     messages: false,
+    // Lengths in UTF-16 units: those in characters take a function of ajv's at run time.
+    unicode: false,
+    logger: false,
     code: { source: true, esm: true, lines: true },
   });
   const validate = ajv.compile(schema);

@@ -147,7 +147,7 @@ async function holdAndPlan(campaign: OpenCampaign, checked: CheckedGraph, option
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, lock, service });
+    if (saved !== undefined) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);
     const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, guard, finding };

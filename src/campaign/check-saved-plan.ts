@@ -5,8 +5,11 @@ import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
+import { nextPurchase } from '../plan/repeat.ts';
 import { safeText } from '../report/safe-text.ts';
-import { digestOfSteps, lastGenerationOf, type SavedPlan, type SettledOptions } from './saved-plan.ts';
+import type { SettledOptions } from './save-plan.ts';
+import { digestOfSteps, repeatsOf } from './save-plan.ts';
+import type { SavedPlan } from './saved-plan.ts';
 
 /**
  * What the selections of a saved plan came to when it was made. Asked once more they may name other steps – what had
@@ -15,10 +18,10 @@ import { digestOfSteps, lastGenerationOf, type SavedPlan, type SettledOptions } 
 export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
   const { select, exclude } = saved.options;
   const isOpen = (address: string) => {
-    const generation = saved.purchases.get(address)?.generation;
+    const { fingerprint, repeat } = saved.purchases.get(address) ?? {};
     const purchases = lock.steps.get(address)?.purchases ?? [];
-    if (generation === undefined) return false;
-    return purchases.every((purchase) => purchase.generation < generation || purchase.state === 'refused');
+    if (fingerprint === undefined || repeat === undefined) return false;
+    return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
   return {
     redo: new Set(saved.redo.filter(isOpen)),
@@ -30,11 +33,8 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
  * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
  * was interrupted, is not bought again, and the rest of the saved plan goes on.
  */
-export function refuseStale(
-  saved: SavedPlan,
-  now: { plan: Plan; graph: Graph; lock: Lock; service: string | undefined },
-): void {
-  const { plan, graph, lock, service } = now;
+export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; service: string | undefined }): void {
+  const { plan, graph, service } = now;
   const stale = (why: string) =>
     new CommandError(
       exitCodes.wrongInput,
@@ -47,7 +47,7 @@ export function refuseStale(
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
-  const others = plan.rows.filter((row) => !isNamed(saved, row, lock));
+  const others = plan.rows.filter((row) => !isNamed(saved, row));
   const [first] = others;
   if (first === undefined) return;
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
@@ -72,20 +72,20 @@ function planAgain({ path, options: { select, exclude, redo, maxCredits, concurr
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow, lock: Lock): boolean {
+function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow): boolean {
   if (order === undefined) return true;
-  const planned = saved.purchases.get(address);
-  const { generation = 0, lastGeneration = generation } = planned ?? {};
-  const made = lock.steps.get(address)?.purchases ?? [];
-  if (order.retries !== undefined && lastGenerationOf(order.retries) > lastGeneration) return false;
+  const named = saved.purchases.get(address);
+  const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
+  if (order.retries !== undefined && !repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
   if (!isSpending(action)) return true;
   if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
-  if (planned === undefined) return false;
-  const goesOn = action === 'retry' || made.some((purchase) => purchase.generation === order.generation);
-  const isRetry = goesOn && order.generation > generation && order.generation <= lastGeneration;
-  if (order.generation !== planned.generation && !isRetry) return false;
-  return planned.credits === null || (credits !== null && credits <= planned.credits);
+  // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
+  const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
+  if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
+  return price === null || (credits !== null && credits <= price);
 }
+
+const nothing = { repeat: undefined, retries: [], credits: 0 };
 
 /** Whether the saved plan says what each of these purchases costs. */
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
@@ -95,7 +95,7 @@ export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
 
 /** Whether whoever made the saved plan was told of each post that goes out now. */
 export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
-  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address)); // I24
+  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address));
 }
 
 /** What `apply` may not be told again: the plan was made with it. */

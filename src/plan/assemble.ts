@@ -262,7 +262,7 @@ function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: stri
 function sumUp(
   rows: PlanRow[],
   facts: PlanFacts,
-  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
+  { held, lostPrices }: { held: Held; lostPrices: string[] },
 ): PlanTotals {
   const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const { budget } = facts.graph;
@@ -284,10 +284,7 @@ function sumUp(
  * What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows, and nothing
  * here finds it out.
  */
-function budgetCap(
-  { graph, lock }: PlanFacts,
-  { held, lostPrices }: { held: Held; lostPrices: readonly string[] },
-): number {
+function budgetCap({ graph, lock }: PlanFacts, { held, lostPrices }: { held: Held; lostPrices: string[] }): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
   if (held.unknownPrices > lostPrices.length) return 0;
   // What was lost has cost something, if it was charged at all.

@@ -17,7 +17,7 @@ import type { PriceOf } from './prices.ts';
 export function findLostPrices(
   { lock, graph }: { lock: Lock; graph: Pick<Graph, 'budget'> },
   facts: { held: Held; priceOf: PriceOf; asked: ReadonlySet<string>; rows: readonly PlanRow[] },
-): readonly string[] {
+): string[] {
   const { held, priceOf, asked, rows } = facts;
   if (held.unknownPrices === 0 || graph.budget === undefined) return [];
   const lost = new Map<string, string>();

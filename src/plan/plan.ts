@@ -2,26 +2,9 @@ import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
 import type { PartCondition } from './parts.ts';
+import type { Row, WrittenPlan } from './plan.generated.ts';
 
-/**
- * What a run does with a step.
- * Spending: `create` (not bought yet), `redo` (its inputs changed), `retry` (its job failed and another purchase is asked for).
- * Free work: `attach` (its job is running), `download` (paid, file missing or damaged), `move` (same request under a new address or path).
- * Nothing: `keep`, `failed` (its job failed; left alone), `blocked`, `orphan` (in the lock, not in the manifest),
- * `unresolved` (a create whose answer was lost and that only a person can decide).
- */
-export type Action =
-  | 'create'
-  | 'redo'
-  | 'retry'
-  | 'attach'
-  | 'download'
-  | 'move'
-  | 'keep'
-  | 'failed'
-  | 'blocked'
-  | 'orphan'
-  | 'unresolved';
+export type { Action, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
 /** The actions for which a run sends a create, and pays. */
 export type SpendingAction = 'create' | 'redo' | 'retry';
@@ -99,82 +82,9 @@ export interface Retries {
   repeat: number;
 }
 
-export interface PlanRow {
-  address: string;
-  task: string;
-  kind: string;
-  action: Action;
-  /** One sentence without full stop, for people. */
-  reason: string;
-  /** What this row spends: a number, or `null` for unknown. 0 for everything that does not spend. */
-  credits: number | null;
-  /** The id of the open send that this row is about, where the step has another row, or is gone. */
-  send?: string;
-  /** Credits of paid work that this row gives up (redo). */
-  discards?: number;
-  jobId?: string;
-  /** The path of the first file, as the lock knows it. */
-  output?: string;
-  /** What buying again after failures may cost on top, by `retry:`; `null`: unknown. */
-  mayRetry?: number | null;
-  /** It is pinned: what was bought for it is kept. */
-  pinned?: true;
-  /** It is pinned, and its input changed: what buying it again would cost; `null`: unknown. */
-  wouldCost?: number | null;
-  /** Its output was declared to satisfy what the manifest asks for now. */
-  accepted?: true;
-  /** `keep`: what it is about turned out not to exist, so nothing was ever bought. */
-  unneeded?: true;
-  /** Its request could not be checked: the service documents it neither in words nor by an OpenAPI document that is known here. */
-  unchecked?: true;
-  /** Where and when it would be published: of a post that is to be sent, or waits for somebody to agree. */
-  post?: PostTarget;
-  /** `keep`: it was posted, and its input is another one now. What is online stays as it is. */
-  changedSince?: true;
-  /**
-   * `blocked`: the credits do not reach, a step that it needs is not going to be done, or is not selected, or nobody has
-   * agreed to publish it or a post that it needs.
-   */
-  blockedBy?: 'budget' | 'step' | 'selection' | 'consent';
+/** A row as it is printed, and what carrying it out takes. */
+export interface PlanRow extends Row {
   order?: StepOrder;
-}
-
-/** Where a post goes, and when, as far as its request says so. */
-export interface PostTarget {
-  /** Ids of accounts, as they stand in the request. */
-  accounts: string[];
-  /** When it is published, as it stands in the request. Absent: at once. */
-  at?: string;
-  /** It is only sent when another step's output turns out to have the part that it is about. */
-  perhaps?: true;
-}
-
-export interface PlanTotals {
-  /** Sum of the known credits of the rows that spend. */
-  toSpend: number;
-  /** Rows that spend and whose price is unknown. */
-  unknownPrices: number;
-  /** Posts that it publishes; absent when there are none. */
-  posts?: number;
-  /** Charged for the jobs in the lock, each job once. */
-  alreadyPaid: number;
-  /** Held for creates whose outcome is not known. */
-  held: number;
-  discarded: number;
-  /** What `retry:` may cost on top, as far as prices are known; absent when nothing may be retried. */
-  mayRetry?: number;
-  /** The manifest's budget over all runs, and what is left of it before this run. */
-  budget?: number;
-  budgetLeft?: number;
-  /**
-   * Price classes of creates whose answers were lost, and whose prices a step of this plan finds out, alone; absent when
-   * there are none.
-   */
-  lostPrices?: string[];
-  /** `--max-credits`: the cap of this run alone. */
-  maxCredits?: number;
-  /** The service's balance, where it is known: a plan is made without asking anybody. */
-  balance?: number;
 }
 
 /** The name of an order among those of a run: a send that is asked about stands beside its step. */
@@ -183,12 +93,7 @@ export function orderName({ address, asksOnly, send }: StepOrder): string {
 }
 
 /** For every step an action, a reason and a price. `apply` does what is written here and nothing else. */
-export interface Plan {
-  mediabatch: 'plan';
-  version: 1;
-  campaign: string;
-  concurrency: number;
+export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
   /** In the graph's order; then open sends that no step asks about, and orphans last. */
   rows: PlanRow[];
-  totals: PlanTotals;
 }

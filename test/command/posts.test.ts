@@ -247,7 +247,7 @@ describe('what is out is never sent again', () => {
     // As an earlier version saved it, when a selection was enough.
     const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
     document.saved.options.redo = ['kind:post'];
-    document.saved.generations.share = 3;
+    document.saved.purchases.share.repeat = 3;
     trial.write('old.plan.json', JSON.stringify(document));
     await trial.run(['apply', 'old.plan.json', '--publish', '--yes']);
     expect(captions(trial)).toHaveLength(2);

@@ -34,6 +34,13 @@ const killAt = (seen: RegExp): Partial<CommandOptions> => ({
   },
 });
 
+/** The text of a saved plan that names other purchases. */
+function named(text: string, change: (purchases: { [address: string]: object }) => unknown): string {
+  const document = JSON.parse(text);
+  change(document.saved.purchases);
+  return JSON.stringify(document, null, 2);
+}
+
 const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
 describe('apply of a saved plan', () => {
@@ -196,7 +203,7 @@ describe('apply of a saved plan', () => {
     const trial = await makeTrial(text, { service: ['--speed', 'Infinity', '--fail-rate', '1'] });
     trial.write('products.csv', products);
     const document = await save(trial);
-    expect(document.saved).toMatchObject({ retries: { 'hero@lamp': 2 } });
+    expect(document.saved).toMatchObject({ purchases: { 'hero@lamp': { repeat: 1, retries: [2] } } });
     const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/it is bought again/));
     expect(killed.signal).toBe('SIGKILL');
     const applied = await trial.run(['apply', name]);
@@ -280,7 +287,26 @@ describe('apply of a saved plan', () => {
       'is not whole',
     ],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
-    ['that buys more than it says', (text) => text.replace(/"hero@vase": 1,?/, ''), 'hero@vase would be bought now'],
+    [
+      'that buys more than it says',
+      (text) => named(text, (purchases) => delete purchases['hero@vase']),
+      'hero@vase would be bought now',
+    ],
+    [
+      'that buys another request',
+      (text) => named(text, (purchases) => Object.assign(purchases['hero@vase'] ?? {}, { fingerprint: '1:ab' })),
+      'hero@vase would be bought now',
+    ],
+    [
+      'that buys it a second time',
+      (text) => named(text, (purchases) => Object.assign(purchases['hero@vase'] ?? {}, { repeat: 2 })),
+      'hero@vase would be bought now',
+    ],
+    [
+      'that an older version saved',
+      (text) => text.replace('"purchases": {', '"generations": {'),
+      'is a plan, but an older version of mediabatch saved it',
+    ],
     [
       'that shows nothing to buy',
       (text) => text.replaceAll('"action": "create"', '"action": "keep"'),
@@ -293,17 +319,21 @@ describe('apply of a saved plan', () => {
     ],
     [
       'that buys what it does not show',
-      (text) => text.replace('"hero@vase": 1', '"hero@vase": 1, "hero@more": 1'),
+      (text) => named(text, (purchases) => Object.assign(purchases, { 'hero@more': purchases['hero@vase'] })),
       'it buys hero@more',
     ],
     [
       'that buys it again',
-      (text) => text.replace('"saved": {', '"saved": { "retries": { "hero@vase": 3 },'),
+      (text) => named(text, (purchases) => Object.assign(purchases['hero@vase'] ?? {}, { retries: [2, 3] })),
       'it buys hero@vase again',
     ],
     ['with a smaller total', (text) => text.replace('"toSpend": 6', '"toSpend": 2'), 'its rows do not add up'],
     ['with a cheaper row', (text) => text.replace('"credits": 2', '"credits": 200'), 'its rows do not add up'],
-    ['with a row that gives credits', (text) => text.replace('"credits": 2', '"credits": -2'), 'the credits of hero@'],
+    [
+      'with a row that gives credits',
+      (text) => text.replace('"credits": 2', '"credits": -2'),
+      'not of this version: /rows/0/credits',
+    ],
     [
       'with a step that is there twice',
       (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),

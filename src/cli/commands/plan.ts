@@ -1,7 +1,7 @@
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
-import { savePlan } from '../../campaign/saved-plan.ts';
+import { savePlan } from '../../campaign/save-plan.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { isWork } from '../../plan/actions.ts';
 import { call } from '../../plan/advice.ts';

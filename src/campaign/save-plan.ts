@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { CommandError, exitCodes } from '../contract/exit.ts';
+import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
+import { replaceFile } from '../disk/fs/replace.ts';
+import { digestOf } from '../disk/outputs/hash-file.ts';
+import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
+import type { Graph } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Options, Purchases, Saved } from '../plan/plan.generated.ts';
+import type { Plan, PlanRow, Retries } from '../plan/plan.ts';
+import { publishes } from '../plan/post-consent.ts';
+import { planJson } from '../report/plan/plan-json.ts';
+import { safeJson, safeText } from '../report/safe-text.ts';
+
+/** A plan of a million steps is smaller. */
+const mostBytes = 1 << 29;
+
+/** Options of the command line that make the plan what it is. */
+export type SettledOptions = {
+  [Name in keyof Options]: (Name extends 'sandbox' ? boolean : Options[Name]) | undefined;
+};
+
+/** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
+export async function savePlan(
+  path: string,
+  plan: Plan,
+  from: {
+    file: string;
+    options: SettledOptions;
+    graph: Graph;
+    service: string | undefined;
+    redo: ReadonlySet<string>;
+  },
+): Promise<void> {
+  if (!path.endsWith('.json')) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `--out: ${safeText(path)} does not end in .json`,
+      'name it as in campaign.plan.json, so that `apply` knows it for a plan',
+    );
+  }
+  const wayOut = findWayOut(dirname(resolve(path)));
+  if (wayOut !== undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out: ${safeText(path)} is not written: ${wayOut}`,
+      'choose another name',
+    );
+  }
+  const { file, options, graph, service, redo } = from;
+  if (!isInSameRepository(path, file)) {
+    throw new CommandError(
+      exitCodes.wrongUsage,
+      `--out: ${safeText(path)} lies in a repository, and the manifest outside of it`,
+      'save it beside the manifest, or outside of any repository',
+    );
+  }
+  if (existsSync(path) && (await readPlanFile(path)) === undefined) {
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out: ${safeText(path)} is there already, and is no saved plan; it was left as it is`,
+      'choose another name',
+    );
+  }
+  const folder = dirname(resolve(path));
+  const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
+  const purchases = plan.rows.flatMap((row) => {
+    const named = purchasesOf(row);
+    return named === undefined ? [] : [[row.address, named] as const];
+  });
+  const posts = plan.rows.filter(publishes).map(({ address }) => address);
+  const saved: Saved = {
+    manifest: near(file),
+    options: optionsToKeep(options, near),
+    ...(service !== undefined && { service }),
+    steps: digestOfSteps(graph),
+    purchases: Object.fromEntries(purchases),
+    ...(posts.length > 0 && { publishes: posts.sort() }),
+    ...(redo.size > 0 && { redo: [...redo].sort() }),
+  };
+  const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
+  try {
+    await replaceFile(path, `${safeJson(document, 2)}\n`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      exitCodes.cannotWrite,
+      `--out ${safeText(path)} cannot be written: ${safeText(message)}`,
+      'give a file in a folder that exists',
+    );
+  }
+}
+
+/** All that a row may buy. */
+function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
+  if (order === undefined) return undefined;
+  const { fingerprint, repeat, retries, asksOnly } = order;
+  const buys = isSpending(action) && !asksOnly;
+  if (!buys && retries === undefined) return undefined;
+  return { fingerprint, ...(buys && { repeat }), ...(retries !== undefined && { retries: repeatsOf(retries) }) };
+}
+
+/** The purchases that may follow when jobs fail. */
+export function repeatsOf({ repeat, left }: Retries): number[] {
+  return Array.from({ length: left }, (_, index) => repeat + index);
+}
+
+/** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
+export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
+  const json = await orForgotten(() => readJsonFile(path, mostBytes));
+  return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
+}
+
+function optionsToKeep(options: SettledOptions, near: (path: string) => string): Options {
+  const { sandbox, lock, var: vars, select, exclude, redo, maxCredits, concurrency } = options;
+  return {
+    ...(sandbox === true && { sandbox }),
+    ...(lock !== undefined && { lock: near(lock) }),
+    ...(vars !== undefined && { var: vars }),
+    ...(select !== undefined && { select }),
+    ...(exclude !== undefined && { exclude }),
+    ...(redo !== undefined && { redo }),
+    ...(maxCredits !== undefined && { maxCredits }),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+}
+
+/** The digest of everything that makes a step what it is. */
+export function digestOfSteps(graph: Graph): string {
+  const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
+    canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
+  );
+  return digestOf(Buffer.from(`${graph.name}\n${steps.join('\n')}`)).sha256;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { findContradiction } from '../../../src/campaign/check-plan-file.ts';
+import { plan, row } from '../report/samples.ts';
+
+const saved = { manifest: 'campaign.yaml', options: {}, steps: '0'.repeat(64), purchases: {} };
+
+test('an open send may stand beside its step, and a step stands once', () => {
+  const step = row('hero', 'create');
+  const send = row('hero', 'create', { send: 's1' });
+  expect(findContradiction({ ...plan([step, send]), saved })).toBeUndefined();
+  expect(findContradiction({ ...plan([step, send, step]), saved })).toBe('it has two rows for one step');
+});
+
+test('what an open send may cost is no row of its step', () => {
+  const purchases = { hero: { fingerprint: '1:aa', repeat: 1 } };
+  const beside = plan([row('hero', 'keep'), row('hero', 'create', { send: 's1' })]);
+  expect(findContradiction({ ...beside, saved: { ...saved, purchases } })).toBe(
+    'it buys hero, and its rows do not say so',
+  );
+});
