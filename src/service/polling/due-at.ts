@@ -31,7 +31,7 @@ export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumsta
   const { length: seen } = known.samples;
   if (job.isProbe && seen < 2) return at(Math.max(probeAge(job), notBeen(leastProbeGapMs(job))));
   const isGuess = seen === 0;
-  const floorMs = leastGapOf(known) * (isGuess ? 0.9 + job.luck / 5 : 1);
+  const floorMs = leastGapOf(known);
   const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
   // Where hardly any job is known that took longer, about as many end in each doubling of the age.
   const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;

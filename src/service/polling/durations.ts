@@ -77,8 +77,8 @@ export class KnownDurations {
   }
 
   #estimate(running: readonly number[]): Distribution {
-    const fit = fitLogNormal(this.#typicalMs, { ended: this.samples, running });
-    return estimate([...massesOf(fit, fittedJobs), ...smooth(this.samples)], running);
+    const fitted = massesOf(fitLogNormal(this.#typicalMs, this.samples), fittedJobs);
+    return estimate([...fitted, ...smooth(this.samples)], running);
   }
 }
 

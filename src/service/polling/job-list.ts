@@ -30,8 +30,6 @@ const pageCost = 1 / 16;
 /** Which pages to read is thought about as often. */
 const thoughtMs = 250;
 const failureMs = 1000;
-/** So long a list has the time to be the first with some news: many jobs are not looked at one by one meanwhile. */
-const leastHopeMs = 6000;
 /** One job is asked about by itself. */
 const fewestJobs = 2;
 
@@ -45,7 +43,6 @@ export class JobList {
   #notBefore = 0;
   #thoughtAt = 0;
   #readAt = 0;
-  #hopingSince: number | undefined;
   #isReading = false;
   #failures = 0;
 
@@ -64,14 +61,6 @@ export class JobList {
   /** Whether this job's news comes with the list. */
   tells(job: WatchedJob): boolean {
     return this.#trust.isTrusted && this.jobs.size >= fewestJobs && job.missing < 2;
-  }
-
-  /** Until when a look at this job alone is put off, because its list may be about to tell; ms since 1970. */
-  heldUntil(job: WatchedJob, now: number): number {
-    if (!this.#trust.isUnknown || this.jobs.size < fewestJobs || this.#failures > 0) return 0;
-    if (job.missing >= 2 || job.known.samples.length === 0) return 0;
-    this.#hopingSince ??= now;
-    return this.#hopingSince + Math.max(leastHopeMs, job.known.distribution.quantile(0.5) / 5);
   }
 
   /** When to think about the list again. */

@@ -18,11 +18,6 @@ export class ListTrust {
     return this.#state === 'trusted';
   }
 
-  /** It was never the first with any news, nor behind. */
-  get isUnknown(): boolean {
-    return this.#state === 'unknown' && this.#strikes === 0;
-  }
-
   /** A list that was behind is tried again after a while. */
   get isAskable(): boolean {
     return this.#state !== 'stale' || this.#clock.now() - this.#staleSince >= retestMs;

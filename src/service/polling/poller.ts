@@ -125,10 +125,6 @@ export class Poller {
     return dueAt(job, { fixedMs: this.#options.fixedMs, listed, isLimited: this.#rate.isLimited });
   }
 
-  #heldUntil(job: WatchedJob, now: number): number {
-    return job.isProbe ? 0 : (this.#lists.get(job.kind.name)?.heldUntil(job, now) ?? 0);
-  }
-
   #enqueue(job: WatchedJob, at: number, isSet = false): void {
     job.turn += 1;
     job.queuedAt = at;
@@ -169,7 +165,7 @@ export class Poller {
       const place = this.#waiting.pop();
       if (place === undefined || !isCurrent(place)) continue;
       // Since it was put there a list may have told of it, or become reliable.
-      const due = place.isSet ? now : Math.max(this.#dueAt(place.job), this.#heldUntil(place.job, now));
+      const due = place.isSet ? now : this.#dueAt(place.job);
       if (due <= now + 1) {
         this.#ready.push(place);
         continue;

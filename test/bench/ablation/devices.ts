@@ -23,12 +23,11 @@ export const devices: readonly Device[] = [
     'if (this) return false;',
   ),
   polling('smoothing', 'durations.ts', '...smooth(this.samples)]', '...this.samples.map((ms) => ({ ms, weight: 1 }))]'),
-  polling('EM over running jobs', 'log-normal.ts', 'const cuts = countCuts(running);', 'const cuts = countCuts([]);'),
   polling(
     'log-normal prior, fitted',
     'durations.ts',
-    'const fit = fitLogNormal(this.#typicalMs, { ended: this.samples, running });',
-    'const fit = fitLogNormal(this.#typicalMs, { ended: [], running: [] });',
+    'fitLogNormal(this.#typicalMs, this.samples)',
+    'fitLogNormal(this.#typicalMs, [])',
   ),
   polling(
     'product-limit estimate',
@@ -51,19 +50,7 @@ export const devices: readonly Device[] = [
     '',
   ),
   polling('uncharted ages', 'due-at.ts', 'known.countAbove(last) < fewSamples;', 'known.countAbove(last) < -1;'),
-  polling(
-    'luck of guesses',
-    'due-at.ts',
-    'leastGapOf(known) * (isGuess ? 0.9 + job.luck / 5 : 1);',
-    'leastGapOf(known);',
-  ),
   polling('hurry at the end', 'poller.ts', 'const mostHurried = 8;', 'const mostHurried = 0;'),
-  polling(
-    'looks held for a list',
-    'job-list.ts',
-    'if (!this.#trust.isUnknown || this.jobs.size',
-    'if (this.jobs.size >= 0 || this.jobs.size',
-  ),
   polling(
     'best look first when limited',
     'poller.ts',
@@ -82,15 +69,13 @@ export const devices: readonly Device[] = [
     'return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);',
     'return best;',
   ),
-  polling('price of a page', 'job-list.ts', 'Math.max(1, Math.min(this.#places.size, waiting) * pageCost);', '1;'),
+  polling('cost of a page', 'job-list.ts', 'Math.max(1, Math.min(this.#places.size, waiting) * pageCost);', '1;'),
   polling(
     'lists',
     'poller.ts',
     'if (kind.list === undefined || this.#options.fixedMs !== undefined) return undefined;',
     'if (kind !== undefined) return undefined;',
   ),
-  polling('QUEUED is not counted', 'poller.ts', "if (data.status === 'QUEUED') {", "if (data.status === 'NONE') {"),
-  polling('midpoint of two looks', 'watched-job.ts', '(before + age) / 2;', 'age;'),
   polling(
     'stale estimates wait for a tenth',
     'durations.ts',

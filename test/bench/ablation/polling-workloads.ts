@@ -30,12 +30,14 @@ async function meanOf(
   return { wall: mean(({ times }) => times), reads: mean(({ perJob }) => perJob), lagMs: mean((one) => one.meanLagMs) };
 }
 
-/** Jobs that need nothing from each other, of which nothing is known; `learned`: after a run of other such jobs. */
-function alike({ kind, count, medianMs, sigma }: Jobs, options: SimulationOptions & { learned?: true }) {
+/** Jobs that need nothing from each other, of which nothing is known; `learnedMs`: after a run of jobs around that. */
+function alike({ kind, count, medianMs, sigma }: Jobs, options: SimulationOptions & { learnedMs?: number }) {
   return meanOf(count > 500 ? 3 : 8, async (seed) => {
     const draw = logNormal(medianMs, sigma, seeded(seed));
-    const first = await simulate(kind, independent(count, draw), { ...options, seed });
-    if (!options.learned) return first;
+    const { learnedMs } = options;
+    if (learnedMs === undefined) return simulate(kind, independent(count, draw), { ...options, seed });
+    const before = independent(count, logNormal(learnedMs, sigma, seeded(seed + 1000)));
+    const first = await simulate(kind, before, { ...options, seed });
     const durations = new Durations(first.durations.keep());
     return simulate(kind, independent(count, draw), { ...options, seed: seed + 500, durations });
   });
@@ -55,14 +57,16 @@ const videos = { kind: 'video', count: 1000, medianMs: 30_000, sigma: 0.4 };
 
 export const pollingWorkloads: Record<string, () => Promise<Polled>> = {
   'W2 cold': () => alike(w2, { concurrency: 50 }),
-  'W2 learned': () => alike(w2, { concurrency: 50, learned: true }),
+  'W2 learned': () => alike(w2, { concurrency: 50, learnedMs: 3000 }),
+  'W2, four times slower than learned': () => alike(w2, { concurrency: 50, learnedMs: 750 }),
   'W3, σ 0': () => layers(0),
   'W3, σ 0.3': () => layers(0.3),
   '5 images': () => alike({ kind: 'image', count: 5, medianMs: 12_000, sigma: 0.3 }, { concurrency: 5 }),
   '5 videos': () => alike({ kind: 'video', count: 5, medianMs: 90_000, sigma: 0.3 }, { concurrency: 5 }),
   lists: () => alike(voices, busy),
   'lists, burst': () => alike(videos, { concurrency: 1000, perSecond: 2, answersMs: 1000 }),
-  'lists, strangers': () => alike(voices, { ...busy, list: { strangers: 5 } }),
+  'lists, strangers': () => alike(voices, { ...busy, list: { strangers: 1 } }),
+  'lists, short pages': () => alike(voices, { ...busy, list: { pageMost: 20, repeatsLimit: true } }),
 };
 
 /** A process of its own, so that it can be run on altered sources: `polling-workloads.ts --run` prints JSON. */
