@@ -1,5 +1,14 @@
 import type { Json } from '../ground/json.ts';
-import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from '../ground/values.ts';
+import {
+  isMap,
+  isScalar,
+  type JsonMap,
+  mapOf,
+  ownValue,
+  type Path,
+  type Scalar,
+  unknownValue,
+} from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { isWholeVar } from './check/text-rules.ts';
 import { knownKeys } from './check/validate.generated.ts';
@@ -63,11 +72,6 @@ function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
   return Object.keys(mapOf(task)).some((name) => !known.includes(name) && nearestName(name, known) === 'key');
-}
-
-/** The map at a key, or an empty one. */
-export function mapOf(value: Json | undefined): JsonMap {
-  return isMap(value) ? value : {};
 }
 
 function readRequest(
