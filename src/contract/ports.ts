@@ -29,7 +29,7 @@ export type Begin =
       do: 'go';
       reserved: number | null;
       isOpen?: true;
-      body?: string;
+      body?: string | undefined;
       job?: { jobId: string; credits: number | null };
     }
   /** This step is not bought in this run. */
@@ -159,7 +159,7 @@ export interface WatchOptions {
   onStatus(status: string): void;
   notice(message: string): void;
   /** Stop watching this job after so long, in ms, where that is sooner than for all jobs. */
-  patienceMs?: number;
+  patienceMs?: number | undefined;
   /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. Default: 1. */
   urgency?: () => number;
 }

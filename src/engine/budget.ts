@@ -24,7 +24,7 @@ interface Held {
 export class Budget {
   spentNow = 0;
   spentEver: number;
-  readonly #caps: { total?: number; run?: number };
+  readonly #caps: { total?: number | undefined; run?: number | undefined };
   readonly #held = new Map<string, Held>();
   readonly #lostBefore: readonly string[];
   /** Steps of unknown price that were told to wait. */
@@ -36,16 +36,14 @@ export class Budget {
   constructor(options: {
     spentEver: number;
     heldBefore: number;
-    lostBefore?: readonly string[];
-    total?: number;
-    run?: number;
+    lostBefore?: readonly string[] | undefined;
+    total?: number | undefined;
+    run?: number | undefined;
   }) {
     this.#lostBefore = options.lostBefore ?? [];
     this.spentEver = options.spentEver;
-    this.#caps = {
-      ...(options.total !== undefined && { total: options.total - options.heldBefore }),
-      ...(options.run !== undefined && { run: options.run }),
-    };
+    const total = options.total === undefined ? undefined : options.total - options.heldBefore;
+    this.#caps = { total, run: options.run };
   }
 
   /** What may still be reserved by a step whose price is known. */

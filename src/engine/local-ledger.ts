@@ -57,9 +57,9 @@ export class LocalLedger implements Ledger {
     this.budget = new Budget({
       spentEver: totals.alreadyPaid,
       heldBefore: totals.held,
-      ...(totals.lostPrices !== undefined && { lostBefore: totals.lostPrices }),
-      ...(totals.budget !== undefined && { total: totals.budget }),
-      ...(totals.maxCredits !== undefined && { run: totals.maxCredits }),
+      lostBefore: totals.lostPrices,
+      total: totals.budget,
+      run: totals.maxCredits,
     });
     // Whoever waits for a price need not wait any more.
     gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });
@@ -103,7 +103,7 @@ export class LocalLedger implements Ledger {
       this.#announceCredits();
       if (!isOpen) return { do: 'go', reserved: answer.credits };
       const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
-      return { do: 'go', reserved: answer.credits, isOpen, ...(body !== undefined && { body }) };
+      return { do: 'go', reserved: answer.credits, isOpen, body };
     }
   }
 

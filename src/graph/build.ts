@@ -185,8 +185,8 @@ function assemble(
         };
       }),
     ],
-    ...(manifest.budget === undefined ? {} : { budget: manifest.budget }),
-    ...(manifest.concurrency === undefined ? {} : { concurrency: manifest.concurrency }),
+    budget: manifest.budget,
+    concurrency: manifest.concurrency,
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],

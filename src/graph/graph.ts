@@ -78,8 +78,8 @@ export interface Graph {
   /** Tasks in the order in which they are written. */
   tasks: { id: string; kind: string; description?: string; steps: number; tags?: string[] }[];
   /** Hard cap over all runs, in credits. */
-  budget?: number;
-  concurrency?: number;
+  budget?: number | undefined;
+  concurrency?: number | undefined;
   /** Named selections. */
   selectors: { [name: string]: string };
   /** Credits by price class, or by the beginning of one, as the manifest says. */

@@ -23,14 +23,14 @@ export interface Diagnostic {
   /** One sentence: what was seen and which rule it breaks. No trailing full stop. */
   message: string;
   /** What to do about it, one sentence. */
-  hint?: string;
-  place?: Place;
+  hint?: string | undefined;
+  place?: Place | undefined;
   /** The other ends: the first of two duplicates, every edge of a cycle. */
-  related?: { message: string; place: Place }[];
+  related?: { message: string; place: Place }[] | undefined;
   /** What a program may write instead, where it is clear enough what was meant. */
-  fix?: { place: Place; text: string };
+  fix?: { place: Place; text: string } | undefined;
   /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
-  trail?: string[];
+  trail?: string[] | undefined;
 }
 
 /** Each code with the mistake it stands for. Codes are never reused. */

@@ -20,6 +20,11 @@ export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The map itself, or an empty one for any other value. */
+export function mapOf(value: Json | undefined): JsonMap {
+  return isMap(value) ? value : {};
+}
+
 export function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import { mapOf, ownValue } from './document-schema.ts';
+import { mapOf, ownValue } from '../ground/values.ts';
 import type { Field, Kind } from './kind.ts';
 import { modelOf } from './price.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
+import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 
-/** Reading of an OpenAPI document of any content: what is not as it should be is absent, and nothing throws. */
-export type DocumentMap = { readonly [key: string]: Json };
+// Reads an OpenAPI document of any content: what is not as it should be is absent, and nothing throws.
 
 /** Deeper than any request. */
 const mostDepth = 40;
@@ -21,7 +21,7 @@ const droppedKeys = new Set([
 ]);
 
 interface Writing {
-  root: DocumentMap;
+  root: JsonMap;
   depth: number;
   /** References that are being written out: one that leads into itself matches anything. */
   open: readonly string[];
@@ -29,7 +29,7 @@ interface Writing {
 }
 
 /** A schema of the document with every `$ref` written out; undefined when it is too large to be one of a request. */
-export function writeOutSchema(root: DocumentMap, schema: Json): Json | undefined {
+export function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
@@ -47,7 +47,7 @@ function writeOut(value: Json, at: Writing): Json {
   return typeof reference === 'string' ? withTarget(written, writeTarget(reference, deeper)) : written;
 }
 
-function writeKeys(schema: DocumentMap, at: Writing): { [key: string]: Json } {
+function writeKeys(schema: JsonMap, at: Writing): { [key: string]: Json } {
   const written = Object.create(null) as { [key: string]: Json };
   for (const [key, item] of Object.entries(schema)) {
     if (droppedKeys.has(key) || key.startsWith('x-')) continue;
@@ -73,14 +73,12 @@ function writeTarget(reference: string, at: Writing): Json {
 /** Rules beside a reference count as well; a description beside it goes before that of what it refers to. */
 function withTarget(beside: { [key: string]: Json }, target: Json): Json {
   const rules = Object.keys(beside).filter((key) => key !== 'description' && key !== 'title');
-  if (rules.length === 0) {
-    return target !== null && typeof target === 'object' && !Array.isArray(target) ? { ...target, ...beside } : target;
-  }
+  if (rules.length === 0) return isMap(target) ? { ...target, ...beside } : target;
   return { ...beside, allOf: [...(Array.isArray(beside.allOf) ? beside.allOf : []), target] };
 }
 
 /** The value itself, or what its `#/…` reference means; undefined for any other reference. */
-export function follow(root: DocumentMap, value: Json | undefined): Json | undefined {
+export function follow(root: JsonMap, value: Json | undefined): Json | undefined {
   let found = value;
   for (let hops = 0; hops < mostHops; hops += 1) {
     const reference = ownValue(mapOf(found), '$ref');
@@ -102,12 +100,4 @@ function readPointerPart(part: string): string {
   } catch {
     return plain;
   }
-}
-
-export function mapOf(value: Json | undefined): DocumentMap {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
-}
-
-export function ownValue(map: DocumentMap | undefined, key: string): Json | undefined {
-  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../ground/json.ts';
+import { ownValue } from '../ground/values.ts';
 import type { Kind, Model } from './kind.ts';
 
 /** A request body, rendered or with references still open. */
@@ -68,10 +69,6 @@ function defaultFor(kind: Kind, model: string, field: string): string | undefine
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;
   return modelOf(kind, model)?.allows?.[field]?.includes(value) === true ? value : undefined;
-}
-
-function ownValue(request: Body, field: string): Json | undefined {
-  return Object.hasOwn(request, field) ? request[field] : undefined;
 }
 
 function asText(value: Json): string {

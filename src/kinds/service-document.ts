@@ -1,7 +1,8 @@
 import type { Json } from '../ground/json.ts';
+import { type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 import { findRoute } from './create-route.ts';
 import { findDifferences } from './document-differences.ts';
-import { type DocumentMap, follow, mapOf, ownValue, writeOutSchema } from './document-schema.ts';
+import { follow, writeOutSchema } from './document-schema.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
@@ -65,9 +66,9 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
 }
 
 /** Paths as seen from the base URL, which ends in the path of the document's first server. */
-function relativePaths(root: DocumentMap): ReadonlyMap<string, DocumentMap> {
+function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   const prefix = serverPath(root) ?? '';
-  const paths = new Map<string, DocumentMap>();
+  const paths = new Map<string, JsonMap>();
   for (const [path, found] of Object.entries(mapOf(ownValue(root, 'paths')))) {
     const item = mapOf(follow(root, found));
     const own = serverPath(item);
@@ -85,14 +86,14 @@ function relativePaths(root: DocumentMap): ReadonlyMap<string, DocumentMap> {
 }
 
 /** The path of the first server of a document or of one path, without a slash at its end. */
-function serverPath(of: DocumentMap): string | undefined {
+function serverPath(of: JsonMap): string | undefined {
   const servers = ownValue(of, 'servers');
   const url = Array.isArray(servers) ? ownValue(mapOf(servers[0]), 'url') : undefined;
   if (typeof url !== 'string' || url.length > 2048) return undefined;
   return url.replace(/^https?:\/\/[^/]*/, '').replace(/\/+$/, '');
 }
 
-function bodySchema(root: DocumentMap, operation: DocumentMap): Json | undefined {
+function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
   const body = mapOf(follow(root, ownValue(operation, 'requestBody')));
   const content = mapOf(ownValue(body, 'content'));
   const type = Object.keys(content).find((name) => /^application\/json\s*(;|$)/i.test(name));
@@ -100,7 +101,7 @@ function bodySchema(root: DocumentMap, operation: DocumentMap): Json | undefined
 }
 
 /** The fields that a body may have, in all of its forms. */
-function fieldsOf(root: DocumentMap, body: Json | undefined): ReadonlySet<string> {
+function fieldsOf(root: JsonMap, body: Json | undefined): ReadonlySet<string> {
   const written = body === undefined ? undefined : writeOutSchema(root, body);
   const fields = new Set<string>();
   const visit = (schema: Json | undefined, depth: number) => {
@@ -115,7 +116,7 @@ function fieldsOf(root: DocumentMap, body: Json | undefined): ReadonlySet<string
   return fields;
 }
 
-function readCredits(schema: DocumentMap): { [model: string]: number } {
+function readCredits(schema: JsonMap): { [model: string]: number } {
   const found = Object.create(null) as { [model: string]: number };
   for (const [model, facts] of Object.entries(mapOf(ownValue(schema, 'x-models'))).slice(0, mostModels)) {
     const credits = ownValue(mapOf(facts), 'credits');

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
 import { checkLine, LineProblem, shown } from './check-line.ts';
 import { findDoublePayments } from './double-payment.ts';
 import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
@@ -135,9 +136,7 @@ function parseLine(text: string): { [field: string]: Json } {
   } catch {
     throw new LineProblem(`is not JSON: ${shown(text)}`);
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw new LineProblem(`is not an object: ${shown(value)}`);
-  }
+  if (!isMap(value)) throw new LineProblem(`is not an object: ${shown(value)}`);
   return value;
 }
 

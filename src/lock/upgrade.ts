@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../ground/json.ts';
+import { mapOf } from '../ground/values.ts';
 import { groupOf } from './join-purchases.ts';
 import type { LockLine, Purchase } from './record.ts';
 import { mayBeCharged } from './sends.ts';
@@ -58,7 +59,6 @@ export class LineUpgrade {
 }
 
 function forgottenUpTo(decisions: Json | undefined): number {
-  if (decisions === null || typeof decisions !== 'object' || Array.isArray(decisions)) return 0;
-  const { forgotten } = decisions ?? {};
+  const { forgotten } = mapOf(decisions);
   return typeof forgotten === 'number' && Number.isSafeInteger(forgotten) ? forgotten : 0;
 }

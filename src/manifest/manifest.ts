@@ -33,35 +33,35 @@ export interface Manifest {
 export interface Task {
   id: string;
   /** Absent when it is none that we know. */
-  kind?: string;
+  kind?: string | undefined;
   /** The request as written, defaults included, and where each field stands. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   /** Path of a JSON Schema that every row of the data file must match. */
-  schema?: string;
+  schema?: string | undefined;
   /** The folder that paths of data files and uploads are relative to, seen from the manifest's own: `''`, or `shared/`. */
   folder: string;
   /** Steps for which this is false are not made: a text that renders to true or false, or one of them. */
-  when?: string | boolean;
+  when?: string | boolean | undefined;
   /** How long a job is watched at most, in ms; it stays attached after that. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Failed jobs are bought again: `attempts` purchases at most in all, for `credits` at most beside the first. */
-  retry?: { attempts: number; credits?: number };
+  retry?: { attempts: number; credits?: number } | undefined;
   /** What the downloaded file must be like. */
-  expect?: Expectation;
-  key?: string;
+  expect?: Expectation | undefined;
+  key?: string | undefined;
   /** There is a key, but it is wrong and has been reported; `key` is absent then. */
-  keyBroken?: true;
-  matrix?: Matrix;
-  takes?: number;
+  keyBroken?: true | undefined;
+  matrix?: Matrix | undefined;
+  takes?: number | undefined;
   /** What was bought for its steps is kept, whatever changes. */
-  pin?: true;
+  pin?: true | undefined;
   needs: string[];
   /** By task: what picks its step, by axis, `key` or `take`. */
   from: { task: string; picks: { name: string; value: Scalar }[] }[];
-  save?: string;
+  save?: string | undefined;
   tags: string[];
-  description?: string;
+  description?: string | undefined;
 }
 
 /** Where the rows of a task come from. `unknown`: it is wrong, and has been reported. */

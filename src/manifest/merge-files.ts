@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { emptyMap, type JsonMap, type Path, shorten } from '../ground/values.ts';
+import { emptyMap, type JsonMap, mapOf, type Path, shorten } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { isAbsolutePath } from './file-path.ts';
 import { type Manifest, type Task, taskPath } from './manifest.ts';
 import type { ManifestFile } from './read-included.ts';
-import { mapOf, readTask } from './read-manifest.ts';
+import { readTask } from './read-manifest.ts';
 import type { Places } from './yaml/places.ts';
 
 /** What the files of a campaign say together. */

@@ -1,10 +1,10 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import { mapOf } from '../ground/values.ts';
 import { limitDiagnostics } from './collect.ts';
 import { pathFrom, patternFrom } from './file-path.ts';
 import { type Manifest, type Task, taskPath } from './manifest.ts';
 import { mergeFiles } from './merge-files.ts';
 import { readManifestFiles } from './read-included.ts';
-import { mapOf } from './read-manifest.ts';
 import type { DataFile } from './rows/rows.ts';
 
 export type { DataFile } from './rows/rows.ts';

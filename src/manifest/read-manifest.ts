@@ -1,5 +1,14 @@
 import type { Json } from '../ground/json.ts';
-import { isMap, isScalar, type JsonMap, ownValue, type Path, type Scalar, unknownValue } from '../ground/values.ts';
+import {
+  isMap,
+  isScalar,
+  type JsonMap,
+  mapOf,
+  ownValue,
+  type Path,
+  type Scalar,
+  unknownValue,
+} from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { isWholeVar } from './check/text-rules.ts';
 import { knownKeys } from './check/validate.generated.ts';
@@ -17,44 +26,36 @@ export function readTask(
   written: Json,
   from: { folder: string; defaultsOf: (kind: string) => JsonMap },
 ): Task {
-  const kind = textOf(ownValue(written, 'kind'));
+  const text = (name: string) => textOf(ownValue(written, name));
+  const kind = text('kind');
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
-  const key = textOf(ownValue(written, 'key'));
-  const keyBroken = key === undefined && isKeyBroken(written);
+  const key = text('key');
   const takes = ownValue(written, 'takes');
-  const save = textOf(ownValue(written, 'save'));
-  const description = textOf(ownValue(written, 'description'));
-  const matrix = readMatrix(ownValue(written, 'matrix'));
-  const schema = textOf(ownValue(written, 'schema'));
-  const when = readWhen(ownValue(written, 'when'));
-  const timeoutMs = readTimeout(ownValue(written, 'timeout'));
-  const retry = readRetry(ownValue(written, 'retry'));
-  const expect = readExpectation(ownValue(written, 'expect'));
   return {
     id,
-    ...(known === undefined ? {} : { kind: known }),
+    kind: known,
     with: readRequest(id, {
       own: ownValue(written, 'with'),
       defaults: known === undefined ? undefined : from.defaultsOf(known),
       kind: known,
     }),
     rows: readRowSource(ownValue(written, 'foreach'), ownValue(written, 'maxItems')),
-    ...(schema === undefined ? {} : { schema }),
+    schema: text('schema'),
     folder: from.folder,
-    ...(when === undefined ? {} : { when }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(expect === undefined ? {} : { expect }),
-    ...(key === undefined ? {} : { key }),
-    ...(keyBroken ? { keyBroken: true as const } : {}),
-    ...(matrix === undefined ? {} : { matrix }),
-    ...(typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? { takes } : {}),
-    ...(ownValue(written, 'pin') === true ? { pin: true as const } : {}),
+    when: readWhen(ownValue(written, 'when')),
+    timeoutMs: readTimeout(ownValue(written, 'timeout')),
+    retry: readRetry(ownValue(written, 'retry')),
+    expect: readExpectation(ownValue(written, 'expect')),
+    key,
+    keyBroken: key === undefined && isKeyBroken(written) ? true : undefined,
+    matrix: readMatrix(ownValue(written, 'matrix')),
+    takes: typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? takes : undefined,
+    pin: ownValue(written, 'pin') === true ? true : undefined,
     needs: textsOf(ownValue(written, 'needs')),
     from: readFrom(ownValue(written, 'from')),
-    ...(save === undefined ? {} : { save }),
+    save: text('save'),
     tags: textsOf(ownValue(written, 'tags')),
-    ...(description === undefined ? {} : { description }),
+    description: text('description'),
   };
 }
 
@@ -63,11 +64,6 @@ function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
   return Object.keys(mapOf(task)).some((name) => !known.includes(name) && nearestName(name, known) === 'key');
-}
-
-/** The map at a key, or an empty one. */
-export function mapOf(value: Json | undefined): JsonMap {
-  return isMap(value) ? value : {};
 }
 
 function readRequest(

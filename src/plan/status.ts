@@ -32,7 +32,7 @@ export interface StatusView {
   /** Each of them, as in the graph. */
   rows: StepStatus[];
   /** Who holds the lock now, as far as this machine can see. */
-  run?: RunStatus;
+  run?: RunStatus | undefined;
   credits: {
     /** Charged for all jobs on record. */
     spent: number;
@@ -71,7 +71,7 @@ export interface StatusFacts {
   selected?: ReadonlySet<string>;
   /** What stands before the path of an output, so that it is found from the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
-  run?: RunStatus;
+  run?: RunStatus | undefined;
 }
 
 /** Pure: the same facts always give the same view. */
@@ -103,7 +103,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
     steps: meant.length,
     tasks: [...tasks.values()].filter(({ steps }) => steps > 0 || facts.selected === undefined),
     rows,
-    ...(facts.run !== undefined && { run: facts.run }),
+    run: facts.run,
     credits: {
       spent,
       held,
@@ -134,7 +134,7 @@ function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts
     steps: lock.steps.size,
     tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     rows,
-    ...(run !== undefined && { run }),
+    run,
     credits: { spent: spentCredits(lock), held: 0, heldUnknown: openSends(lock, new Set()).length },
     orphans: [],
     pinned: [],

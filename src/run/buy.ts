@@ -70,7 +70,7 @@ async function resume(order: StepOrder, ports: Ports): Promise<Create> {
     at: Date.parse(since),
     because: 'its answer was lost in an earlier run',
     resent,
-    ...(fence !== undefined && { fence }),
+    fence,
   };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();

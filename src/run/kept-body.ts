@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
 
 /**
  * A body that was kept for a create, if it is one of this very request: the same but for the values of other steps. Undefined
@@ -27,7 +28,7 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   if (Array.isArray(open)) return Array.isArray(sent) && isFilledList(open, sent);
   if (typeof open.$ref === 'string') return isValue(open, sent);
   if (Array.isArray(open.$text)) return typeof sent === 'string' && isFilledText(open.$text, sent);
-  if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return false;
+  if (!isMap(sent)) return false;
   const names = Object.keys(open);
   const isSame = names.length === Object.keys(sent).length;
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
@@ -69,5 +70,5 @@ function isValue({ field = 'url' }: { [key: string]: Json }, sent: Json): boolea
 }
 
 function isReference(item: Json): boolean {
-  return item !== null && typeof item === 'object' && !Array.isArray(item) && typeof item.$ref === 'string';
+  return isMap(item) && typeof item.$ref === 'string';
 }

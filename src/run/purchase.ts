@@ -12,7 +12,7 @@ export interface Sent {
   at: number;
   /** Why its answer is not known. */
   because: string;
-  fence?: string;
+  fence?: string | undefined;
   /** A list has shown that nothing came of it the first time. */
   resent: boolean;
 }

@@ -41,7 +41,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   ports.emit({ event: 'job-found', address: order.address, jobId });
   const ahead = await ports.service.clockAheadMs();
   const at = ports.clock.now() + msAhead(ahead);
-  const recorded = await recordJob(purchase, { job, send, at, ...(model !== undefined && { model }) });
+  const recorded = await recordJob(purchase, { job, send, at, model });
   if (recorded === 'recorded') return { end: { order, jobId, credits, fresh: false } };
   const error = `${send.because}; the list shows job ${jobId}, which belongs to another request`;
   return { end: giveUp(purchase, { error, recoverable: false }) };
@@ -50,7 +50,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
 /** The id is worth money: should the ledger fail now, it is at least said aloud, and the job is still collected. */
 export async function recordJob(
   { order, ports }: Purchase,
-  made: { job: CreatedJob; send: Sent; at: number; model?: string },
+  made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined },
 ): Promise<'recorded' | 'taken'> {
   const { ledger, gate, service, emit } = ports;
   const { jobId, credits, balance } = made.job; // I3 (told)

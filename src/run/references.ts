@@ -1,5 +1,6 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
 /** The steps whose outputs a request uses, each with the fingerprint of the purchase that is meant. */
@@ -58,16 +59,14 @@ export function fillReferences(
     for (const [key, item] of Object.entries(value)) filled[key] = fill(item);
     return filled;
   };
-  const isAbsent = (item: Json) =>
-    item !== null && typeof item === 'object' && !Array.isArray(item) && absent.has(String(item.$ref));
+  const isAbsent = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const body = fill(request);
   return missing === undefined ? { body } : { missing };
 }
 
 /** Whether leaving these steps out empties a list that had members. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
-  const isGone = (item: Json) =>
-    item !== null && typeof item === 'object' && !Array.isArray(item) && absent.has(String(item.$ref));
+  const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
     if (value === null || typeof value !== 'object') return false;
     if (Array.isArray(value) && value.length > 0 && value.every(isGone)) return true;

@@ -40,7 +40,7 @@ export async function sendCreate(
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
       const { job, model } = answer;
-      const end = await recordJob(purchase, { job, send: sent, at, ...(model !== undefined && { model }) });
+      const end = await recordJob(purchase, { job, send: sent, at, model });
       if (end !== 'taken') return { end: { order, jobId: job.jobId, credits: job.credits, fresh: true } };
       const message = `the service answered with job ${job.jobId}, which belongs to another request`;
       missed = { is: 'ambiguous', message };

@@ -5,7 +5,7 @@ export interface StepEnd {
   outcome: StepOutcome;
   /** Charged in this run; `null` unknown. */
   credits: number | null;
-  error?: string;
+  error?: string | undefined;
   /** `unresolved`, and the next run can find out by the same key, or by the service's list. */
   recoverable?: true;
 }

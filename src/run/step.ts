@@ -138,7 +138,7 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
       signal: ports.signal,
       fresh,
       urgency: () => slot.urgency(),
-      ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
+      patienceMs: timeoutMs,
       onStatus: (status) => ports.emit({ event: 'job-progressed', address, jobId, status }),
       notice: (message) => ports.emit({ event: 'noticed', address, message }),
     },
@@ -171,7 +171,7 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
 
 /** Written out: it stays, for each step. */
 function withCredits({ outcome, error }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
-  return { outcome, credits, ...(error !== undefined && { error }) };
+  return { outcome, credits, error };
 }
 
 function addCredits(a: number | null, b: number | null): number | null {

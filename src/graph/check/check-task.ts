@@ -58,8 +58,8 @@ export function checkDefaults(expansion: Expansion): void {
       if (words.code === 'MB1502') continue;
       const path = ['defaults', name, ...at];
       const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
-      const fix = meant !== undefined && { fix: { place, text: meant } };
-      expansion.report({ severity: 'error', ...words, place, ...fix });
+      const fix = meant === undefined ? undefined : { place, text: meant };
+      expansion.report({ severity: 'error', ...words, place, fix });
     }
   }
 }
@@ -74,7 +74,7 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   if (field === undefined)
     return { ...error, message: `${message} in task \`${task.id}\``, place: places.key(taskPath(task.id, 'with')) };
   const place = code === 'MB1501' ? places.key(field.path) : places.value([...field.path, ...deeper]);
-  return { ...error, place, ...(meant !== undefined && { fix: { place, text: meant } }) };
+  return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
 }
 
 function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {

@@ -18,14 +18,14 @@ export interface Cells {
 export interface Draft {
   address: string;
   task: Task;
-  key?: string;
+  key?: string | undefined;
   /** The values of its cell as texts, by axis. */
   matrix: { [axis: string]: string };
   cell: Cell;
-  take?: number;
-  row?: Row;
+  take?: number | undefined;
+  row?: Row | undefined;
   /** The part of another step's output that it is about, from 0. */
-  part?: { of: string; index: number };
+  part?: { of: string; index: number } | undefined;
 }
 
 /** What a step of another task must be like: an axis, `key` or `take`, and its value as a text. */
@@ -79,5 +79,5 @@ export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
   const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];
   const all = [...(diagnostic.related ?? []), ...related];
   const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
-  return { ...diagnostic, trail, ...(all.length === 0 ? {} : { related: all }) };
+  return { ...diagnostic, trail, related: all.length === 0 ? undefined : all };
 }

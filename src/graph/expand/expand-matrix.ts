@@ -192,10 +192,9 @@ class MatrixReading {
   #report(code: DiagnosticCode, at: Path, message: string, ...more: [hint: string, first?: Path]): void {
     const { places } = this.#expansion.manifest;
     const [hint, first] = more;
-    const related =
-      first === undefined ? {} : { related: [{ message: 'the first one', place: places.value(this.#path(...first)) }] };
+    const related = first && [{ message: 'the first one', place: places.value(this.#path(...first)) }];
     this.#isBroken = true;
-    this.#expansion.reportError({ code, message, hint, place: places.value(this.#path(...at)), ...related });
+    this.#expansion.reportError({ code, message, hint, place: places.value(this.#path(...at)), related });
   }
 }
 

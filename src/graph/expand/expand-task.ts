@@ -31,12 +31,12 @@ export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): Ex
         drafts.push({
           address: stepAddress(task.id, { key, values, take }),
           task,
-          ...(key === undefined ? {} : { key }),
+          key,
           matrix,
           cell,
-          ...(take === undefined ? {} : { take }),
-          ...(row === undefined ? {} : { row }),
-          ...(row?.part === undefined ? {} : { part: row.part }),
+          take,
+          row,
+          part: row?.part,
         });
       }
     }

@@ -10,8 +10,8 @@ import { placeFault } from '../render/templates.ts';
 import { trailOf } from './draft.ts';
 
 export interface KeyedRow {
-  row?: Row;
-  key?: string;
+  row?: Row | undefined;
+  key?: string | undefined;
 }
 
 /** Rows with their keys; rows whose key is wrong are left out. */
@@ -55,7 +55,7 @@ export function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): 
     }
     if (!seen.has(key)) {
       seen.set(key, row);
-      keyed.push({ ...(row === undefined ? {} : { row }), key });
+      keyed.push({ row, key });
       continue;
     }
     const first = seen.get(key);

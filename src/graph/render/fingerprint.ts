@@ -8,7 +8,7 @@ import type { OpenRequest } from '../graph.ts';
  * What a step buys, as one text: two steps with equal fingerprints are one purchase. Covers the kind, the request (with
  * the fingerprints of the steps it refers to) and, from the second on, the take; nothing else. The digit before the colon is its version.
  */
-export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number }): string {
+export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
   // The first take is the request itself: asking for more of them later must not buy it again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;

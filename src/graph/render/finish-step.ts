@@ -30,7 +30,7 @@ export function finishStep(
   const references = findReferences(request);
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);
-  const covered = { kind, paidRequest, ...(take !== undefined && { take }) };
+  const covered = { kind, paidRequest, take };
   const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
   // What few steps have is added afterwards: an object keeps room for all that its literal might have held.
   const step: Step = {

@@ -68,12 +68,7 @@ export function placeFault(fault: TemplateFault, site: { text: string; path: Pat
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
   // Where the part could not be found in the file as it is written, the place is the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
-  return {
-    code: fault.code,
-    severity: 'error',
-    message: fault.message,
-    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-    place,
-    ...(fault.meant !== undefined && isExact && { fix: { place, text: fault.meant } }),
-  };
+  const { code, message, hint, meant } = fault;
+  const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;
+  return { code, severity: 'error', message, hint, place, fix };
 }

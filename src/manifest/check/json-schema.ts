@@ -1,6 +1,6 @@
 import type { ErrorObject, Schema, ValidateFunction } from 'ajv';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, shorten } from '../../ground/values.ts';
+import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
 import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
 import { meterSchema } from './metered-schema.ts';
 
@@ -166,8 +166,8 @@ function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
 }
 
 function dialectOf(schema: Json): string | undefined {
-  if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) return undefined;
-  return typeof schema.$schema === 'string' ? schema.$schema : undefined;
+  const dialect = mapOf(schema).$schema;
+  return typeof dialect === 'string' ? dialect : undefined;
 }
 
 function readPointer(pointer: string, root: Json): (string | number)[] {

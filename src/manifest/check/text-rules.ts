@@ -18,8 +18,8 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
     const { code, message, place } = words;
     const hint = suggestName(kind, known, { what: 'kinds' });
     const meant = nearestName(kind, known);
-    const fix = place !== undefined && meant !== undefined ? { fix: { place, text: meant } } : {};
-    diagnostics.push({ code, severity: 'error', message, hint, ...(place === undefined ? {} : { place }), ...fix });
+    const fix = place !== undefined && meant !== undefined ? { place, text: meant } : undefined;
+    diagnostics.push({ code, severity: 'error', message, hint, place, fix });
   };
   const root = isMap(value) ? value : {};
   for (const kind of isMap(root.defaults) ? Object.keys(root.defaults) : []) {

@@ -4,7 +4,7 @@ import { readYaml, schemaFaults } from './read-yaml.ts';
 import { readSource } from './source.ts';
 
 /** A schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for their mistakes. */
-export function readWholeYaml(file: string, text: string): { value?: Json; diagnostics: Diagnostic[] } {
+export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
-  return { ...(value !== undefined && { value }), diagnostics };
+  return { value, diagnostics };
 }

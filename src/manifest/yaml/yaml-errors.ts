@@ -105,7 +105,7 @@ export function explainYamlErrors(
       code,
       severity: 'error',
       message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
-      ...(known === undefined ? {} : { hint: known.hint }),
+      hint: known?.hint,
       place: placeBetween(source, first.pos[0], first.pos[1]),
     },
   ];

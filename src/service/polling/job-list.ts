@@ -1,4 +1,5 @@
 import type { Json } from '../../ground/json.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { HttpAnswer } from '../http.ts';
@@ -114,7 +115,7 @@ export class JobList {
       this.#failures += 1;
       this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       if (answer.is !== 'answer' || answer.status !== 429) return { is: 'unreadable' };
-      return { is: 'throttled', afterMs: parseRetryAfter(answer.headers['retry-after']) };
+      return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]) };
     }
     this.#failures = 0;
     // Not every list gives as many records as it is asked for.
@@ -144,13 +145,13 @@ export class JobList {
   #hear(job: WatchedJob, data: Data, { at, told }: { at: number; told: Extract<Told, { is: 'read' }> }): void {
     if (job.waiter === undefined) return;
     switch (data.status) {
-      case 'COMPLETED':
+      case envelope.states.completed:
         this.#trust.wasFirst();
         // An answer to a status call names the job by its own id.
         if (readResult(this.#kind, data) === undefined) told.doubtful.push(job);
         else told.ended.push({ job, data: { ...data, id: job.jobId } });
         return;
-      case 'FAILED':
+      case envelope.states.failed:
         this.#trust.wasFirst();
         told.doubtful.push(job);
         return;

@@ -2,6 +2,7 @@ import type { Clock } from '../../contract/clock.ts';
 import { AdaptiveRate } from '../../ground/adaptive-rate.ts';
 import { Heap } from '../../ground/heap.ts';
 import type { Json } from '../../ground/json.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
@@ -218,7 +219,7 @@ export class Poller {
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer') {
       if (answer.status === 429) {
-        this.#rate.complain(parseRetryAfter(answer.headers['retry-after']), this.#clock.random());
+        this.#rate.complain(parseRetryAfter(answer.headers[envelope.headers.retryAfter]), this.#clock.random());
       }
       const data = answer.status === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
       if (data !== undefined && (data.id === undefined || data.id === job.jobId)) this.#learn(job, data, sentAt);
@@ -232,14 +233,14 @@ export class Poller {
     // An attached job is older than this run; a clock that is far off says nothing.
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
-    if (data.status === 'QUEUED') {
+    if (data.status === envelope.states.queued) {
       // It has not begun: whatever it takes is still to come.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.distribution.quantile(0.5) / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
     job.lastAge = age;
     job.askedAge = age;
-    if (data.status !== 'COMPLETED') {
+    if (data.status !== envelope.states.completed) {
       const next = passOn(job, age, this.#jobs);
       if (next !== undefined) this.#enqueue(next, this.#dueAt(next));
       return;
@@ -277,7 +278,7 @@ export class Poller {
       for (const { job, data } of told.ended) {
         const age = this.#clock.now() - job.startedAt;
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-        if (data.status === 'COMPLETED') this.#addSample(job, tookMs(data, age, job.lastAge));
+        if (data.status === envelope.states.completed) this.#addSample(job, tookMs(data, age, job.lastAge));
       }
       // It was asked for in place of looks whose time had come.
       for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);

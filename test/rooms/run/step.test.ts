@@ -7,7 +7,7 @@ import { image, orderOf, type Script, type Traced, tracedPorts } from './traced-
 
 interface Watched {
   job: unknown;
-  options: { urgency?(): number; patienceMs?: number; fresh: boolean };
+  options: { urgency?(): number; patienceMs?: number | undefined; fresh: boolean };
 }
 
 interface Ran extends Traced {
@@ -90,7 +90,7 @@ describe('a step that buys', () => {
     expect(watched).toHaveLength(1);
     expect(watched[0]?.job).toStrictEqual(job);
     expect(watched[0]?.options).toMatchObject(options);
-    expect('patienceMs' in (watched[0]?.options ?? {})).toBe('patienceMs' in options);
+    expect(watched[0]?.options.patienceMs).toBe('patienceMs' in options ? options.patienceMs : undefined);
     expect(watched[0]?.options.urgency?.()).toBe(7);
   });
 });
