@@ -45,6 +45,12 @@ test.each<[string, Partial<RunFindings>, number]>([
   ['something may have been charged, and the account is empty', { hasOpenSends: true, stopped: 'balance' }, 6],
   ['something may have been charged, and a step failed', { hasOpenSends: true, outcomes: ['failed'] }, 6],
   ['something may have been charged, and the service is gone', { hasOpenSends: true, stopped: 'unreachable' }, 6],
+  ['the budget was reached, and then the service was gone', { overBudget: true, stopped: 'unreachable' }, 4],
+  [
+    'the budget did not reach, and the service is gone',
+    { plan: planOf('blocked', 'budget'), stopped: 'unreachable' },
+    4,
+  ],
   ['the service cannot be reached', { stopped: 'unreachable', outcomes: ['left'] }, 69],
   ['the disk is full, and something may have been charged', { hasOpenSends: true, stopped: 'disk' }, 73],
   ['the disk is full', { stopped: 'disk', outcomes: ['unresolved'] }, 73],

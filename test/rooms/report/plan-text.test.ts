@@ -257,6 +257,11 @@ describe('planMarkdown', () => {
     );
   });
 
+  it('cuts long texts', () => {
+    expect(markdownText('x'.repeat(501))).toBe(`${'x'.repeat(499)}…`);
+    expect(planMarkdown(plan([row('y'.repeat(301), 'create')]))).toContain(`| ${'y'.repeat(299)}… |`);
+  });
+
   it('folds long lists and kept steps', () => {
     const kept = Array.from({ length: 300 }, (_, index) => row(`logo@${index}`, 'keep'));
     const markdown = planMarkdown(plan([...manyRows(1000), ...kept]));

@@ -70,6 +70,11 @@ describe('safeText', () => {
     expect(safeText(text, maxLength)).toBe(shown);
   });
 
+  it('cuts at 500 where nothing else is said', () => {
+    expect(safeText('x'.repeat(500))).toBe('x'.repeat(500));
+    expect(safeText('x'.repeat(501))).toBe(`${'x'.repeat(499)}…`);
+  });
+
   it('never holds a character that a terminal obeys, and keeps to its length', () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 0, max: 60 }), (text, maxLength) => {

@@ -3,6 +3,7 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
+import { stepsText } from '../../../src/report/status-steps.ts';
 import { statusJson, statusText } from '../../../src/report/status-text.ts';
 import { noColor, place } from './samples.ts';
 
@@ -177,6 +178,13 @@ describe('statusText', () => {
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('stepsText', () => {
+  it('cuts what the service says of a step', () => {
+    const steps = [{ address: 'a', task: 'a', kind: 'image', state: 'failed', error: 'x'.repeat(501) }] as const;
+    expect(stepsText(steps, { style: noColor })).toContain(` ${'x'.repeat(499)}…\n`);
   });
 });
 

@@ -70,6 +70,11 @@ describe('tables', () => {
     expect(names()).toEqual(['GET /voiceovers/voices']);
   });
 
+  it('long texts are cut', async () => {
+    const { library } = await always({ json: { voices: [{ id: 'v1', label: 'x'.repeat(501) }] } });
+    expect((await library.voices()).map(({ label }) => label)).toEqual(['x'.repeat(500)]);
+  });
+
   it('accounts', async () => {
     const data = [
       { id: 'a1', provider: 'google', accountName: 'A', accountUsername: 'a', expiresAt: '2026-12-01T00:00:00Z' },
@@ -269,6 +274,45 @@ describe('jobs', () => {
     });
     expect(await library.record('clipping', 'c/1')).toBeUndefined();
     expect(names()).toEqual(['GET /clippings/c%2F1', 'GET /clippings/c%2F1']);
+  });
+});
+
+describe('one job', () => {
+  const tells = (data: object): Reply => ({ json: { success: true, data } });
+
+  it.each<[string, object, object]>([
+    ['its status', { id: 'j1', status: 'PROCESSING' }, { status: 'PROCESSING' }],
+    ['no id', { status: 'QUEUED', error: '' }, { status: 'QUEUED' }],
+    ['its kind', { status: 'QUEUED', format: 'BASIC' }, { status: 'QUEUED', kind: 'image' }],
+    ['what is no word for a kind', { status: 'toString' }, { status: 'toString' }],
+    ['what was used', { status: 'COMPLETED', creditsUsed: 0, credits: 9 }, { status: 'COMPLETED', credits: 0 }],
+    ['what was deducted', { status: 'COMPLETED', creditsDeducted: 5 }, { status: 'COMPLETED', credits: 5 }],
+    ['its credits', { status: 'COMPLETED', creditsUsed: -1, credits: 7 }, { status: 'COMPLETED', credits: 7 }],
+    ['no number of credits', { status: 'COMPLETED', creditsUsed: '5', credits: 0.5 }, { status: 'COMPLETED' }],
+    [
+      'long texts',
+      { status: 's'.repeat(61), error: 'e'.repeat(501) },
+      { status: 's'.repeat(60), error: 'e'.repeat(500) },
+    ],
+  ])('with %s', async (_name, data, facts) => {
+    const { library, names } = await always(tells(data));
+    expect(await library.job('image', 'j1')).toEqual(facts);
+    expect(names()).toEqual(['GET /image/status/j1']);
+  });
+
+  it('that is not there', async () => {
+    const { library } = await always(refusal(404));
+    expect(await library.job('image', 'j1')).toBeUndefined();
+  });
+
+  it.each<[string, Reply, string]>([
+    ['no status', tells({ id: 'j1' }), 'the answer has no status of a job'],
+    ['no data', { json: [] }, 'the answer has no status of a job'],
+    ['another id', tells({ id: 'j2', status: 'QUEUED' }), 'the answer is about another job'],
+  ])('an answer with %s', async (_name, reply, message) => {
+    const { library } = await always(reply);
+    const error = await failure(library.job('image', 'j1'));
+    expect([error.why, error.message]).toEqual(['unusable', message]);
   });
 });
 

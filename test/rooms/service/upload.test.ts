@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { contentTypeOf } from '../../../src/service/content-type.ts';
 import { type FileToUpload, ServiceError } from '../../../src/service/library.ts';
 import { type Call, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
@@ -306,6 +306,29 @@ describe('again', () => {
     expect([error.why, error.status]).toEqual([status === 401 ? 'auth' : 'refused', status]);
     expect(error.message).not.toContain(key);
     expect(calls).toHaveLength(1);
+  });
+
+  it('a storage that says nothing for two minutes is left, and asked again', async () => {
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { library, names } = await serveStorage((call, count) => {
+      if (call.name !== 'PUT //storage/blob' || count > 1) return undefined;
+      asked();
+      return () => {};
+    });
+    const file = makeFile(large);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const uploading = library.upload(file, signal);
+    await isAsked;
+    vi.advanceTimersByTime(119_999);
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(names()).toEqual(wholeFlow.slice(0, 2));
+    vi.advanceTimersByTime(1);
+    expect((await uploading).id).toBe('asset-1');
+    expect(names()).toEqual([...wholeFlow.slice(0, 2), ...wholeFlow]);
   });
 
   it('never after an interruption', async () => {
