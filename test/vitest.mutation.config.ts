@@ -1,23 +1,31 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { roomNamed } from './proof/mutation/rooms.ts';
 
-const rooms = ['lock', 'run', 'plan', 'engine'].map((room) => `test/rooms/${room}/**/*.test.ts`);
+const room = roomNamed(process.env.MEDIABATCH_MUTATION_ROOM ?? 'lock');
 
-/** What `npm run test:mutation` runs for each mutant: tests of pure functions and of the campaign in memory, in one process. */
+/** What `npm run test:mutation` runs for each mutant of a room: tests that load the room into their own process. */
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    env: { TZ: 'UTC' },
-    isolate: false,
-    bail: 1,
-    include: [
-      ...rooms,
-      'test/rooms/graph/fingerprint.test.ts',
-      'test/rooms/run/look-up.test.ts',
-      'test/rooms/engine/lost-create.test.ts',
-      'test/rooms/report/plan-text.test.ts',
-      'test/rooms/report/status*.test.ts',
+    projects: [
+      {
+        test: {
+          name: room.name,
+          root: new URL('..', import.meta.url).pathname,
+          env: {
+            TZ: 'UTC',
+            XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state'),
+            MEDIABATCH_TEST_SHORT_WAITS: '1',
+          },
+          // Commands change the working folder, which only a process can.
+          pool: 'forks',
+          isolate: false,
+          testTimeout: 120_000,
+          include: [...room.tests],
+          exclude: [...room.leftOut, 'node_modules/**'],
+        },
+      },
     ],
-    // It drives the git command.
-    exclude: ['test/rooms/lock/git.test.ts'],
   },
 });
