@@ -143,7 +143,7 @@ async function holdAndPlan(campaign: OpenCampaign, checked: CheckedGraph, option
     const planOf = (graph: Graph, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock }, { ...options, chosen, isRun: true });
+      return makePlan(teller, { graph, lock }, { ...options, chosen, isRun: true }); // I18
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;

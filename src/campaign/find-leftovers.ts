@@ -122,7 +122,7 @@ async function lookAt(
     const digest = target === undefined ? undefined : await hashFile(target);
     if (digest === undefined) return 'absent';
     if (!digests.has(digest.sha256)) return 'it was changed after it was saved';
-    return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere;
+    return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere; // I23
   } catch (error) {
     if (error instanceof UnsafeFileError) return 'it is not a plain file';
     if (error instanceof OutputError) return error.message;

@@ -19,6 +19,7 @@ export function sparePosts(
   if (redo.size === 0) return redo;
   // White space is “or”, and no address holds any: each word that is an address names it.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
+  // I24
   const unnamed = matches.filter(({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address));
   if (unnamed.length === 0) return redo;
   const spared = new Set(unnamed.map(({ step }) => step.address));

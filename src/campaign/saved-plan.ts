@@ -182,7 +182,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     if (purchase !== undefined) purchases.set(row.address, purchase);
   }
   const given = readOptions(path, options);
-  const wrong = findContradiction(document, saved);
+  const wrong = findContradiction(document, saved); // I23
   if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${safeText(wrong)}`);
   const named = { manifest: far(manifest), ...(given.lock !== undefined && { lock: far(given.lock) }) };
   for (const [what, other] of Object.entries(named)) {

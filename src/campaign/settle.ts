@@ -26,7 +26,7 @@ export async function openRunLock(
     read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
-  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder);
+  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder); // I22
   if (!loaded.isMended && !isClaimed) return file;
   try {
     await file.replace(writeLines(lock));
@@ -70,7 +70,7 @@ async function joinWithChanged(
   const bytes = await readLockBytes(path);
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
-  const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock);
+  const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock); // I7
   // Jobs of two services are nobody's to sort: both are named, and the next run says so.
   const { service } = ledger.lock;
   const own = service === undefined ? {} : { service };

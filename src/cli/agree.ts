@@ -57,7 +57,7 @@ function consentToPosts(
 ): 'given' | 'asked' | 'missing' {
   if (!plan.rows.some(publishes) || options.publish === true) return 'given';
   if (saved !== undefined && namesAllPosts(saved, plan)) return 'given';
-  return terminal.interactive && options.yes !== true ? 'asked' : 'missing';
+  return terminal.interactive && options.yes !== true ? 'asked' : 'missing'; // I24
 }
 
 /**

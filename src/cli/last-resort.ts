@@ -17,7 +17,7 @@ export function listenForStrayErrors(): StrayErrors {
     },
   };
   // A rejection that nobody handles comes here, too.
-  process.on('uncaughtException', onError);
+  process.on('uncaughtException', onError); // I26
   return stray;
 }
 

@@ -30,7 +30,7 @@ export function openEvents(
     }
   };
   const target = told(() => findEventsTarget(path, { inputs, own: terminal }));
-  return () => told(() => target.open());
+  return () => told(() => target.open()); // I23
 }
 
 /** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */

@@ -88,6 +88,7 @@ export class Budget {
       this.#held.set(address, { price, credits });
       return { is: 'reserved', credits };
     }
+    // I14 (cap)
     if (credits > this.left) return this.#isPriceAwaited() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
     if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
     this.#held.set(address, { price, credits });
@@ -152,6 +153,7 @@ export class Budget {
   #reserveCanary(address: string, price: Price): Reservation {
     for (const { price: held, credits, doubtful } of this.#held.values()) {
       if (doubtful !== undefined) continue;
+      // I14 (price)
       if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);
     }
     this.#waitNoLonger(address);

@@ -110,12 +110,12 @@ export class LocalLedger implements Ledger {
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#isAlone())) throw new GuardLostError();
     const hasLinks = findReferences(order.request).length > 0;
-    if (hasLinks) await this.#bodies.keep(order.key, request.body);
+    if (hasLinks) await this.#bodies.keep(order.key, request.body); // I4
     const { replays, at, fence, resent } = request;
     const send = randomBytes(8).toString('hex');
     const account = this.#accountOf?.(send);
     const facts = {
-      state: replays ? ('intent' as const) : ('unresolved' as const),
+      state: replays ? ('intent' as const) : ('unresolved' as const), // I1
       send,
       since: new Date(at).toISOString(),
       ...(account !== undefined && { account }),
@@ -131,7 +131,7 @@ export class LocalLedger implements Ledger {
 
   async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'> {
     if (job.balance !== null) this.#balance = job.balance;
-    if (!this.#journal.claimJob(order, job.jobId)) return 'taken';
+    if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const name = orderName(order);
     const credits = job.credits ?? this.budget.reserved(name);
     this.budget.settle(name, job.credits);
@@ -259,7 +259,7 @@ export class LocalLedger implements Ledger {
     try {
       await this.#journal.append(order, facts, closes);
     } catch (error) {
-      this.#gate.stop('disk', error instanceof Error ? error.message : String(error));
+      this.#gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
       throw error;
     }
   }

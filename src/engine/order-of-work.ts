@@ -23,7 +23,7 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
     if (order.jobId !== undefined || order.asksOnly) continue;
     const used = order.needs.filter((address) => orders.has(address));
     // One that asks about a send itself asks beside the others: equal ones are told apart together.
-    const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []);
+    const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
   }
   return needs;

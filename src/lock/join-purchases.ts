@@ -26,7 +26,7 @@ export function factOf(purchase: Purchase): string {
 
 function nameOf(purchase: Purchase): string {
   const { jobId, send, key } = purchase;
-  return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key;
+  return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key; // I7
 }
 
 /** A total order of facts. */
@@ -42,7 +42,7 @@ export function compareNewestFirst(a: Purchase, b: Purchase): number {
 
 /** Joins two reports of the same fact. */
 export function joinPurchases(a: Purchase, b: Purchase): Purchase {
-  const further = ranks[a.state] >= ranks[b.state] ? a : b;
+  const further = ranks[a.state] >= ranks[b.state] ? a : b; // I8
   const since = earliest(a.since, b.since);
   const fence = joinFences(a, b, since);
   const credits = larger(a.credits, b.credits);

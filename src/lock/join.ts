@@ -112,7 +112,7 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   const bought = new Set([...facts.values()].flatMap((fact) => (fact.jobId === undefined ? [] : [boughtAs(fact)])));
   const isTold = (fact: Purchase) => {
     if (fact.state === 'refused') return !bought.has(boughtAs(fact));
-    return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send));
+    return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send)); // I22
   };
   const told = [...facts.values()].filter(isTold).sort(compareNewestFirst);
   // The newest purchase says of which kind the record is: a step whose task was rewritten may have had another one before.

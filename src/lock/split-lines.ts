@@ -27,13 +27,14 @@ export interface SplitLines {
  * refuse.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
-  const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
+  const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
   let end = bytes.length;
   while (end > start && bytes[end - 1] === 0) end--;
   const last = bytes.subarray(start, end);
   const text = decodeUtf8(last);
-  const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text));
+  const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text)); // I12 (JSON)
   const before = bytes.subarray(0, start);
+  // I12 (cut)
   if (isWhole || isBegunLine(last, before)) {
     const whole = isWhole ? end : start;
     const lines = linesOf(bytes.subarray(0, whole));

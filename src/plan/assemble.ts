@@ -85,7 +85,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   blockUnfunded(rows, asks, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
   const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
   blockDependents(rows, matches, everyRow);
-  rows.push(...asks);
+  rows.push(...asks); // I21
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });

@@ -41,7 +41,7 @@ export interface Decision {
 
 export function decide(match: Match, facts: DecisionFacts): Decision {
   const posted = decidePost(match, facts);
-  if (posted !== undefined) return posted;
+  if (posted !== undefined) return posted; // I24
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
   if (facts.redo && !mayBeCharged(purchase)) return buyAgain(match, purchase);
@@ -52,7 +52,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'refused':
       return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
     case 'running':
-      return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` };
+      return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` }; // I1
     case 'failed':
       return decideFailed(match, purchase);
     case 'lost':

@@ -22,7 +22,7 @@ export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<str
       const { state, jobId, request = purchases[0]?.request } = purchase;
       if (state === 'refused') continue;
       // A job that several steps share is one charge; each send is one, whatever its key.
-      const name = jobId === undefined ? sendOf(purchase) : chargeName(purchase);
+      const name = jobId === undefined ? sendOf(purchase) : chargeName(purchase); // I22
       if (seen.has(name)) continue;
       seen.add(name);
       const credits = request === undefined ? null : priceOf(purchase.kind ?? kind, request).credits;

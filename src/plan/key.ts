@@ -17,6 +17,7 @@ export function idempotencyKey(purchase: {
   repeat: number;
   attempt: number;
 }): string {
+  // I5, I20
   const text = canonicalJson([1, purchase.campaign, purchase.fingerprint, purchase.repeat, purchase.attempt]);
   return flatText('mb1-', hash('sha256', text).slice(0, 40));
 }

@@ -30,7 +30,7 @@ export function makeOrder(
   };
   const { attempt, key } =
     decision.purchase === undefined && known !== undefined
-      ? known
+      ? known // I1
       : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
   const spends = isSpending(action);
   const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });

@@ -61,7 +61,7 @@ export function readQuoted(text: string, start: number): { text: string; end: nu
 /** Those that a name means: the one with exactly this address, or else all that fit by address or task. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
   const exact = among.filter(({ address }) => address === name.text);
-  if (exact.length > 0) return exact;
+  if (exact.length > 0) return exact; // I25
   return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
 }
 

@@ -29,14 +29,14 @@ const clockSlackMs = 5 * 60_000;
 
 /** Whether a key that was first sent `ageMs` ago is still replayed. What lies in the future says that a clock was wrong. */
 export function isReplayed(ageMs: number): boolean {
-  return ageMs >= -clockSlackMs && ageMs < replayWindowMs;
+  return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
 /** Whether a send left with the credential at hand, as far as that is known. */
 export function isOwnSend({ send, account }: Purchase, accountOf: SendFacts['accountOf']): boolean {
   if (send === undefined || account === undefined) return true;
   const own = accountOf?.(send);
-  return own === undefined || own === account;
+  return own === undefined || own === account; // I21
 }
 
 /** How an open send is settled; `reason` is a sentence without full stop. */

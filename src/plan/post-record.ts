@@ -10,6 +10,7 @@ export function isPost(kind: string): boolean {
 /** What left for an address and is out, or may be, forgotten or not. Newest first; empty: nothing ever was posted. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // An address may have had another kind before. An earlier purchase of an old lock does not say which.
+  // I24
   return purchases.filter(
     (one, index) =>
       hasLeft(one) && !hasFiles(one) && (isPost(one.kind ?? kind) || (index > 0 && one.kind === undefined)),

@@ -25,6 +25,7 @@ export function decidePost(
   const { step, purchase, record, sharesJobOf } = match;
   if (!isPost(step.kind)) return undefined;
   const sends = record === undefined ? [] : sendsOf(record);
+  // I24
   if (sends.some(isOpenSend)) {
     return {
       action: 'unresolved',

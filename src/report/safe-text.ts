@@ -60,7 +60,7 @@ export function safeJson(value: unknown, indent = 0): string {
 export function escapeQuoted(text: string): string {
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
-    .replace(order, '#\\u0023')
+    .replace(order, '#\\u0023') // I23
     .replace(commandInJson, ':\\u003a');
 }
 

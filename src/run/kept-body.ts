@@ -9,7 +9,7 @@ import type { Json } from '../ground/json.ts';
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
   try {
-    return isFilledIn(request, JSON.parse(body) as Json) ? body : undefined;
+    return isFilledIn(request, JSON.parse(body) as Json) ? body : undefined; // I23
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;

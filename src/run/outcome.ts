@@ -31,7 +31,7 @@ export type Next =
   | { do: 'look-up'; error: string };
 
 const longestReplayMs = 10 * 60_000;
-const mostTries = 8;
+const mostTries = 8; // I16 (tries)
 
 /**
  * The one table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
@@ -68,7 +68,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
 
 /** Whether sending the same key again still finds the first purchase instead of making a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
-  return replays && isReplayed(ageMs);
+  return replays && isReplayed(ageMs); // I4
 }
 
 /**
@@ -81,7 +81,7 @@ function afterRefusal(
   { maybeSent, searches }: Pick<CreateSituation, 'maybeSent' | 'searches'>,
 ): Next {
   const why = answer.is === 'no-route' ? 'route' : answer.why;
-  const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route'));
+  const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route')); // I1
   const does = isOpen ? 'give-up' : 'refuse';
   const error = isOpen ? `${answer.message}; an earlier answer was lost, so it may have been charged` : answer.message;
   switch (why) {
@@ -89,10 +89,10 @@ function afterRefusal(
     case 'route':
       return { do: does, error };
     case 'credits':
-      return { do: does, error, stop: 'balance' };
+      return { do: does, error, stop: 'balance' }; // I15 (402)
     case 'auth':
     case 'user':
-      return { do: does, error, stop: 'auth' };
+      return { do: does, error, stop: 'auth' }; // I15 (401)
     default:
       return why satisfies never;
   }
@@ -105,5 +105,5 @@ function backoffMs(tries: number): number {
 
 /** A Retry-After is believed between 1 s and 150 s. */
 export function clampRetryAfter(afterMs: number | null, tries: number): number {
-  return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1)));
+  return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

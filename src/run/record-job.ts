@@ -53,10 +53,10 @@ export async function recordJob(
   made: { job: CreatedJob; send: Sent; at: number; model?: string },
 ): Promise<'recorded' | 'taken'> {
   const { ledger, gate, service, emit } = ports;
-  const { jobId, credits, balance } = made.job;
+  const { jobId, credits, balance } = made.job; // I3 (told)
   try {
     const answered = { id: made.send.id, replays: service.replays(order.kind), at: made.at };
-    if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken';
+    if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken'; // I3 (id)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     gate.stop('disk', message);

@@ -143,7 +143,7 @@ async function intend(
   const fenced = fence === undefined ? {} : { fence };
   const replays = service.replays(order.kind);
   const again = known === undefined ? {} : { resent: known.id };
-  const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again });
+  const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again }); // I2
   emit({ event: 'create-intended', address: order.address, key: order.key, reserved });
   const because = known?.because ?? 'its answer was lost';
   return { id, at: known?.at ?? at, because, resent: known !== undefined, ...fenced };
@@ -168,6 +168,7 @@ async function refuse(
   }
   const { send: _send, ...rest } = order;
   const isWalked = service.replays(order.kind);
+  // I20 (repeated)
   if (isWalked && order.attempt <= order.refused) {
     departAs({ is: 'returning' });
     return { next: underKey(rest, order.attempt + 1) };
@@ -175,7 +176,7 @@ async function refuse(
   if (next.stop !== 'balance') return { end };
   departAs({ is: 'returning' });
   if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return { end };
-  return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) };
+  return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) }; // I20 (walk)
 }
 
 function underKey(order: StepOrder, attempt: number): StepOrder {

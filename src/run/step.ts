@@ -151,6 +151,7 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
  */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
+  // I24
   if (leaves && order.publish !== true) return { outcome: 'left', credits: 0, error: 'nobody agreed to publish it' };
   const bought = await findOrBuyJob(order, ports, absent);
   if ('outcome' in bought) return bought;

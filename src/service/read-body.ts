@@ -45,7 +45,7 @@ export function readBody(stream: Readable, { signal, now = () => performance.now
     wake?.();
   });
   stream.once('end', () => finish({}));
-  stream.on('error', (error) => finish({ error }));
+  stream.on('error', (error) => finish({ error })); // I26
   stream.once('close', () => finish({ error: new Error('it ended early') }));
   signal.addEventListener('abort', interrupt, { once: true });
   if (signal.aborted) interrupt();

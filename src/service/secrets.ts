@@ -13,7 +13,7 @@ export function makeRedact(secret: string | undefined): Redact {
     secret.slice(0, Math.max(12, secret.indexOf('_live_') + 6 + 6)),
   ].filter((text) => text.length >= 8);
   const ordered = [...new Set(spellings)].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text);
+  return (text) => ordered.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text); // I17
 }
 
 export type Credential = { is: 'api-key' | 'jwt'; token: string };

@@ -24,7 +24,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   const { plan: made, redo } = await makePlan(campaign, { graph, lock }, options);
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
-  const format = options.json ? 'json' : (options.format ?? 'text');
+  const format = options.json ? 'json' : (options.format ?? 'text'); // I19
   switch (format) {
     case 'json':
       terminal.out(`${safeJson(planJson(made), 2)}\n`);

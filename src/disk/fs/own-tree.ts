@@ -10,7 +10,7 @@ import { isErrno, lstatOrAbsent } from './plain-file.ts';
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
   const real = realPathOf(wanted);
-  if (real === wanted) return undefined;
+  if (real === wanted) return undefined; // I23
   if (real === undefined) return 'a symbolic link on the way leads nowhere';
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);

@@ -17,6 +17,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   const isSame = old?.sha256 === sha256;
   if (old !== undefined && !isSame) {
     const isRecorded = target.replaces.includes(old.sha256);
+    // I23
     if (!isRecorded || !saved.has(name, old.sha256)) {
       const why = isRecorded
         ? 'is on record, but was not saved from here'

@@ -19,7 +19,7 @@ export async function replaceFile(path: string, content: string | Uint8Array | I
   const temporary = join(folder, temporaryName('tmp'));
   try {
     await writeNewFile(temporary, bytes, old === undefined ? 0o666 : old.mode & 0o777);
-    await renameFile(temporary, path);
+    await renameFile(temporary, path); // I9 (rename)
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
@@ -42,7 +42,7 @@ export async function writeNewFile(
     }
     const { size } = await handle.stat();
     if (size !== written) throw new Error(`${path} has ${size} bytes after ${written} were written`);
-    await handle.sync();
+    await handle.sync(); // I9 (sync)
   } finally {
     await handle.close();
   }

@@ -107,7 +107,7 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName('tmp'));
   await writeNewFile(temporary, writeNote(note), 0o600);
   try {
-    await link(temporary, path);
+    await link(temporary, path); // I13
     await syncFolder(dirname(path));
     return true;
   } catch (error) {

@@ -77,7 +77,7 @@ class AppendedFile implements LockFile {
       const isOther = read === null || (read !== undefined && !isDeepStrictEqual(whole, read));
       if (isOther || whole.bytes < (cutAt ?? 0)) throw new LockChangedError(this.path);
       const isTorn = this.#size < whole.bytes;
-      if (isTorn) await handle.truncate(this.#size);
+      if (isTorn) await handle.truncate(this.#size); // I12
       const isUnfinished = this.#size > 0 && last !== 0x0a;
       if (isUnfinished) await this.#write('\n');
       if (isUnfinished || isTorn) await handle.sync();
@@ -150,7 +150,7 @@ class AppendedFile implements LockFile {
   async #writeDurably(text: string): Promise<void> {
     if (this.#handle === undefined) return this.#create(text);
     await this.#write(this.#size === 0 ? this.#header + text : text);
-    await this.#handle.datasync();
+    await this.#handle.datasync(); // I2
     // A line in a file that no longer has this name is lost to the next run, however durable it is.
     const named = await this.#disk.stat(this.path);
     const ours = await this.#disk.fstat(this.#handle.fd);

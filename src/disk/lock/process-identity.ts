@@ -57,7 +57,7 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   if (process.platform === 'linux') {
     const stat = (await isProcOfOurNamespace()) ? await readStat(holder.pid) : undefined;
     // Z, X: it has ended and only its parent has not asked for its exit code yet.
-    return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X');
+    return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X'); // I13
   }
   const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(holder.pid)));
   return started !== undefined && started !== '' && started !== holder.started;

@@ -118,7 +118,7 @@ class RecordedFiles {
     const full = join(folder, path.slice(end + 1));
     const stats = statPlainFile(full);
     if (stats === undefined) return 'missing';
-    if (stats.size !== bytes) return 'changed';
+    if (stats.size !== bytes) return 'changed'; // I10
     const known = this.#seen?.recall(path, stats);
     if (known !== undefined) return known === sha256 ? 'intact' : 'changed';
     return { path: full, stats };

@@ -38,7 +38,7 @@ export async function relocateOutput(
   if (found === undefined) return undefined;
   const { source } = found;
   if (path === from.path && !found.aside) return from;
-  const remove = isUnwanted && saved.has(from.path, from.sha256);
+  const remove = isUnwanted && saved.has(from.path, from.sha256); // I23
   const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
   const temporary = join(folder, temporaryName('part'));
   try {

@@ -44,7 +44,7 @@ async function saveChunks(
   { target, download, maxBytes, disk, saved, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
-  const temporary = join(folder, temporaryName('part'));
+  const temporary = join(folder, temporaryName('part')); // I11
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
     const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
@@ -130,6 +130,7 @@ function checkReceived(target: OutputTarget, download: Download, received: Recei
     throw new OutputError('bad-bytes', `the download is ${found.type}, not an ${target.media} file`);
   }
   // An announced length that was kept proves nothing: what was announced may itself be cut.
+  // I10
   if (isCutShort(found.type, { head, tail, bytes })) {
     throw new OutputError(
       'bad-bytes',

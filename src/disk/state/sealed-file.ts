@@ -28,6 +28,7 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
     const bytes = await handle.readFile();
     const content = bytes.subarray(headLength);
     const head = Buffer.from(headOf(secret, name, content));
+    // I23
     return bytes.length >= headLength && timingSafeEqual(head, bytes.subarray(0, headLength)) ? content : undefined;
   } finally {
     await handle.close();

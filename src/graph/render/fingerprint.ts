@@ -9,10 +9,10 @@ import type { OpenRequest } from '../graph.ts';
  * the fingerprints of the steps it refers to) and, from the second on, the take; nothing else. The digit before the colon is its version.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number }): string {
-  const covered: Json = { kind: step.kind, request: step.paidRequest };
+  const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
   // The first take is the request itself: asking for more of them later must not buy it again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;
-  return flatText('1:', hash('sha256', canonicalJson(covered)));
+  return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
 /** A request with every `$ref` replaced. The shape stays the same. */
@@ -22,7 +22,7 @@ export function replaceReferences(request: OpenRequest, replace: (address: strin
     if (value === null || typeof value !== 'object') return value;
     const copy: { [key: string]: Json } = {};
     for (const [key, item] of Object.entries(value)) {
-      copy[key] = key === '$ref' && typeof item === 'string' ? replace(item) : visit(item);
+      copy[key] = key === '$ref' && typeof item === 'string' ? replace(item) : visit(item); // I6 (reference)
     }
     return copy;
   };

@@ -33,7 +33,7 @@ export function meterSchema(schema: Json): { schema: Json } | { problem: string 
   const walk = new Walk();
   try {
     const metered = walk.schema(schema, 0);
-    walk.checkReferences(schema);
+    walk.checkReferences(schema); // I23 (references)
     // Texts of a parsed file may be pieces of it, which take a hundred times as long to compare.
     return { schema: JSON.parse(JSON.stringify(metered)) as Json };
   } catch (error) {
@@ -114,7 +114,7 @@ class Walk {
 
   #enter(depth: number): void {
     this.#parts += 1;
-    if (this.#parts > mostParts) throw new SchemaTooMuch(`it has more than ${mostParts} parts`);
+    if (this.#parts > mostParts) throw new SchemaTooMuch(`it has more than ${mostParts} parts`); // I23 (size)
     if (depth > mostDepth) throw new SchemaTooMuch(`it is nested more than ${mostDepth} levels deep`);
   }
 

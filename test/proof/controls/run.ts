@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Shown } from '../invariants/register.ts';
-import { type Control, controls } from './controls.ts';
+import { type Control, controls, invariantOf } from './controls.ts';
+import { switchOff } from './marks.ts';
 
 // Each protection is switched off in a copy of the tree; the test that watches over it must then fail – and pass before.
 //   npm run test:controls [-- --only I7]
@@ -76,12 +77,11 @@ function readReport(path: string): Verdict {
 async function tryControl(copy: string, control: Control): Promise<string | undefined> {
   const path = join(copy, control.file);
   const text = readFileSync(path, 'utf8');
-  const parts = text.split(control.find);
-  if (parts.length !== 2) return `its text stands ${parts.length - 1} times in ${control.file}, not once`;
+  const without = switchOff(text, control.mark, control.switch);
   const before = await runTest(copy, control.seenBy);
   if (before.is !== 'passed') return `with everything in place the test is “${before.is}”: ${before.says}`;
   try {
-    writeFileSync(path, parts.join(control.replace));
+    writeFileSync(path, without);
     if (control.built) build(copy);
     const after = await runTest(copy, control.seenBy);
     return after.is === 'failed' ? undefined : `without it the test is “${after.is}” ${after.says}`;
@@ -92,7 +92,7 @@ async function tryControl(copy: string, control: Control): Promise<string | unde
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
-const wanted = controls.filter(({ invariant }) => values.only?.includes(invariant) ?? true);
+const wanted = controls.filter((control) => values.only?.includes(invariantOf(control)) ?? true);
 const waiting = [...wanted];
 let seen = 0;
 const began = Date.now();
@@ -104,7 +104,9 @@ async function work(): Promise<void> {
       const problem = await tryControl(copy, control);
       if (problem === undefined) seen += 1;
       const mark = problem === undefined ? 'seen    ' : 'NOT SEEN';
-      process.stdout.write(`${mark} ${control.invariant.padEnd(3)} ${control.off}${problem ? `: ${problem}` : ''}\n`);
+      process.stdout.write(
+        `${mark} ${invariantOf(control).padEnd(3)} ${control.off}${problem ? `: ${problem}` : ''}\n`,
+      );
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });

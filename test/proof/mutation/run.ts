@@ -45,7 +45,14 @@ function makeCopy(copy: string): void {
     if (path.startsWith('test/') && path.endsWith('.ts')) shortenProperties(join(copy, path));
   }
   runInherited('npm', ['install', '--silent', '--no-save', '--ignore-scripts', ...tools], { cwd: copy });
+  runTestsInProcesses(join(copy, 'node_modules/@stryker-mutator/vitest-runner/dist/src/vitest-test-runner.js'));
   runInherited('npm', ['run', '--silent', 'build'], { cwd: copy });
+}
+
+/** Stryker insists on threads, and a thread cannot change its working folder, as commands do in their tests. */
+function runTestsInProcesses(runner: string): void {
+  const parts = readFileSync(runner, 'utf8').split("pool: 'threads'");
+  writeFileSync(runner, parts.join("pool: 'forks'"));
 }
 
 function shortenProperties(path: string): void {
