@@ -5,7 +5,7 @@
 export const longTests = [
   'test/proof/faults/**/*.test.ts',
   'test/command/git/**/*.test.ts',
-  'test/command/crash.test.ts',
+  'test/proof/killed/**/*.test.ts',
   'test/command/answers.test.ts',
   'test/command/all-kinds.test.ts',
   'test/command/posts.test.ts',
@@ -17,7 +17,7 @@ export const longTests = [
   'test/command/edited-lock.test.ts',
   'test/command/removals.test.ts',
   'test/command/service-moved.test.ts',
-  'test/command/recovery.test.ts',
+  'test/command/lost-answers.test.ts',
   'test/command/decisions/sandbox.test.ts',
   'test/command/security/committed-state.test.ts',
   'test/command/security/named-files.test.ts',
@@ -26,6 +26,5 @@ export const longTests = [
   'test/command/conduct/odd-downloads.test.ts',
   'test/command/conduct/one-run.test.ts',
   'test/command/conduct/publish.test.ts',
-  'test/command/conduct/signals.test.ts',
   'test/command/conduct/terminal.test.ts',
 ];

@@ -1,11 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { command, root } from '../rig/command.ts';
+import { dyingAt } from '../rig/killed-run.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
-
-const preload = pathToFileURL(join(root, 'test/rig/kill-at-write.mjs')).href;
 
 /** A video is bought anew each time it is asked for: what the lock forgets, is paid again. */
 const manifest = `version: 1
@@ -86,9 +82,7 @@ describe('a lock that something else wrote', () => {
     for (let at = 1; at <= 9; at++) {
       write(lock.slice(0, lock.length - video.length / 3));
       rmSync(trial.path('.mediabatch'), { recursive: true, force: true });
-      const env = { ...trial.sandbox.env, KILL_AT: String(at), KILL_WHEN: 'after' };
-      const words = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
-      await command(words, { cwd: trial.folder, env, preload });
+      await trial.apply([], dyingAt({ write: at, when: 'after' }));
       const again = await trial.apply();
       expect([0, 65], again.err).toContain(again.code);
       expect(trial.sandbox.ledger().filter(({ kind }) => kind === 'video')).toHaveLength(1);

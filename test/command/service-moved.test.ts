@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { lockVersion } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
-import { bin, command, root, type SandboxProcess, sandboxProcess, temporaryFolder } from '../rig/command.ts';
-
-const preload = pathToFileURL(join(root, 'test/rig/kill-at-write.mjs')).href;
+import { bin, command, type SandboxProcess, sandboxProcess, temporaryFolder } from '../rig/command.ts';
+import { dyingAt } from '../rig/killed-run.ts';
 
 const pictures = (rows: string) => `version: 1
 name: moved
@@ -110,9 +108,9 @@ describe('a lock that was made against another service', () => {
     for (let at = 1; services.length < 4; at++) {
       campaign.writeLock(elsewhere);
       campaign.dropState();
-      const env = { ...service.env, KILL_AT: String(at), KILL_WHEN: 'after' };
       const words = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
-      const { signal } = await command(words, { cwd: campaign.folder, env, preload });
+      const death = dyingAt({ write: at, when: 'after' }, service.env);
+      const { signal } = await command(words, { cwd: campaign.folder, ...death });
       const lock = campaign.lock();
       // As soon as anything is in it, it stands under the service that it was bought from, and no other.
       if (lock.includes('"address"')) services.push(servicesIn(lock));
@@ -193,9 +191,9 @@ describe('a service that has moved', () => {
     for (let at = 1; begun < 3; at++) {
       campaign.writeLock(lock);
       campaign.dropState();
-      const env = { ...after.env, KILL_AT: String(at), KILL_WHEN: 'after' };
       const words = ['apply', 'campaign.yaml', '--yes', '--service-moved', '--poll-interval', '10'];
-      const { signal } = await command(words, { cwd: campaign.folder, env, preload });
+      const death = dyingAt({ write: at, when: 'after' }, after.env);
+      const { signal } = await command(words, { cwd: campaign.folder, ...death });
       if (signal === null) break;
       const own = digestOf(after);
       const isBegun = campaign.lock().includes('pic@c');

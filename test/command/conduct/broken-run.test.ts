@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { createsSeen, makePlace, pictures, until } from './rig.ts';
+import { createsSeen, makePlace, pictures, until } from '../../rig/place.ts';
 
 const args = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--concurrency', '1'];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { command } from '../../rig/command.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { createsSeen, makePlace, pictures, until } from './rig.ts';
+import { createsSeen, makePlace, pictures, until } from '../../rig/place.ts';
 
 const refused = {
   type: 'status',

@@ -3,8 +3,8 @@ import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
-import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { createsSeen, makePlace, type Place, pictures, type RunningCommand, until } from './rig.ts';
+import { findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { createsSeen, makePlace, type Place, pictures, type RunningCommand, until } from '../../rig/place.ts';
 
 const args = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--concurrency', '1'];
 const rows = ['a', 'b', 'c', 'd'];
@@ -31,8 +31,7 @@ async function expectWholeAndPaidOnce(place: Place, run: RunningCommand): Promis
   expect(await run.ended, run.err()).toEqual({ code: 0, signal: null });
   const ledger = place.service.ledger();
   expect(ledger).toHaveLength(rows.length);
-  expect(paidTwice(ledger)).toEqual([]);
-  expect(unrecorded(ledger, readLockFile(place.path('campaign.lock.jsonl')))).toEqual([]);
+  expect(findLosses(remainsOf(place))).toEqual([]);
   expect(readdirSync(place.path('out'))).toHaveLength(rows.length);
 }
 
@@ -90,7 +89,7 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
     const next = await place.apply();
     expect(next.code, next.err).toBe(0);
     expect(place.service.ledger()).toHaveLength(rows.length);
-    expect(paidTwice(place.service.ledger())).toEqual([]);
+    expect(findLosses(remainsOf(place))).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ import { safeText } from '../../../src/report/safe-text.ts';
 import { createHttp } from '../../../src/service/http.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { command } from '../../rig/command.ts';
-import { makePlace } from '../conduct/rig.ts';
+import { makePlace } from '../../rig/place.ts';
 
 async function serve(body: Buffer, headers: Record<string, string>): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];

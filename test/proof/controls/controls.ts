@@ -83,7 +83,10 @@ export const controls: readonly Control[] = [
     off: 'a line of the lock is synced before it counts, seen from outside',
     file: 'src/disk/lock/lock-file.ts',
     switch: { line: '' },
-    seenBy: { file: 'test/proof/faults/strace.test.ts', title: 'I2 every create leaves after the sync of its intent' },
+    seenBy: {
+      file: 'test/proof/killed/at-a-system-call.test.ts',
+      title: 'I2 every create leaves after the sync of its intent',
+    },
     built: true,
   },
   {

@@ -1,37 +1,13 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../src/sandbox/index.ts';
-import { type CommandResult, command, sandboxKey, temporaryFolder } from '../../rig/command.ts';
-import { damagedOutputs, finalFiles, paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
+import { command, sandboxKey } from '../../rig/command.ts';
+import { findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { finalFiles, readLockFile } from '../../rig/oracle.ts';
+import { makePlace, type Place } from '../../rig/place.ts';
 
-interface Place {
-  service: ServiceHere;
-  folder: string;
-  lock: string;
-  apply(env?: Record<string, string>): Promise<CommandResult>;
-}
-
-async function makePlace(manifest: string, options: { faults?: Fault[]; below?: string } = {}): Promise<Place> {
-  const { path, remove } = temporaryFolder();
-  const service = await serviceHere(options.faults === undefined ? {} : { faults: options.faults });
-  onTestFinished(async () => {
-    await service.close();
-    remove();
-  });
-  writeFileSync(join(path, 'campaign.yaml'), manifest);
-  return {
-    service,
-    folder: path,
-    lock: join(path, 'campaign.lock.jsonl'),
-    apply: (env = {}) =>
-      command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--events', 'events.jsonl'], {
-        cwd: path,
-        env: { ...service.env, ...env },
-      }),
-  };
-}
+const events = ['--events', 'events.jsonl'];
 
 const plain = `version: 1
 name: sums
@@ -64,8 +40,10 @@ describe('what is sent', () => {
   test('I5 keys and bytes are the same in another folder, time zone, locale and hand', async () => {
     const here = await makePlace(plain);
     const there = await makePlace(otherwise);
-    const first = await here.apply({ TZ: 'UTC', LANG: 'C', LC_ALL: 'C' });
-    const second = await there.apply({ TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' });
+    const first = await here.apply(events, { env: { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' } });
+    const second = await there.apply(events, {
+      env: { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
+    });
     expect(first.code, first.err).toBe(0);
     expect(second.code, second.err).toBe(0);
     const sent = ({ service }: Place) =>
@@ -93,20 +71,20 @@ describe('exit 0', () => {
       { on: 'file', match: 'a d', do: { type: 'reset' } },
     ];
     const place = await makePlace(pictures, { faults });
-    const { code, err } = await place.apply();
+    const { code, err } = await place.apply(events);
     expect(code, err).toBe(0);
     expectWhole(place);
   });
 
   test('I10 is not said while an output is damaged: it is fetched again first', async () => {
     const place = await makePlace(pictures);
-    expect((await place.apply()).code).toBe(0);
+    expect((await place.apply(events)).code).toBe(0);
     const [longer, shorter, gone] = finalFiles(join(place.folder, 'output')).map(({ path }) => path);
     if (longer === undefined || shorter === undefined || gone === undefined) throw new Error('there are four files');
     appendFileSync(longer, 'x');
     writeFileSync(shorter, '');
     rmSync(gone);
-    const again = await place.apply();
+    const again = await place.apply(events);
     expect(again.code, again.err).toBe(0);
     expectWhole(place);
   });
@@ -132,7 +110,7 @@ describe('the key', () => {
         { on: 'status', match: 'a d', do: { type: 'status', status: 500, body } },
       ],
     });
-    const shown = [await place.apply(), await place.apply()];
+    const shown = [await place.apply(events), await place.apply(events)];
     for (const args of [['status'], ['plan'], ['plan', '--json'], ['explain', 'pic@a']]) {
       const [name = '', ...rest] = args;
       shown.push(await command([name, 'campaign.yaml', ...rest], { cwd: place.folder, env: place.service.env }));
@@ -154,7 +132,5 @@ describe('the key', () => {
 function expectWhole(place: Place): void {
   const lock = readLockFile(place.lock);
   expect([...lock.steps.values()].map(({ purchases: [newest] }) => newest?.outputs?.length)).toEqual([1, 1, 1, 1]);
-  expect(damagedOutputs(place.folder, lock)).toEqual([]);
-  expect(paidTwice(place.service.ledger())).toEqual([]);
-  expect(unrecorded(place.service.ledger(), lock)).toEqual([]);
+  expect(findLosses(remainsOf(place))).toEqual([]);
 }

@@ -8,18 +8,10 @@ import {
   sandboxProcess,
   temporaryFolder,
 } from '../../rig/command.ts';
-import {
-  type Booking,
-  creditsIn,
-  creditsOf,
-  damagedOutputs,
-  paidTwice,
-  purchasesIn,
-  readLockFile,
-  subjectOf,
-  unrecorded,
-} from '../../rig/oracle.ts';
-import { seededRandom, spreadFaults } from './faults.ts';
+import { decideByTheBooks, findLosses, type Remains } from '../../rig/killed-run.ts';
+import { type Booking, creditsIn, creditsOf, readLockFile } from '../../rig/oracle.ts';
+import { seeded } from '../../rig/random.ts';
+import { spreadFaults } from './faults.ts';
 
 // A long campaign on a bad day: every sort of fault at once, and the run killed again and again, until it is done.
 //   npm run test:soak [-- --steps 2000 --share 0.05 --seed 1 --minutes 5]
@@ -37,7 +29,7 @@ const { values } = parseArgs({
 });
 const steps = Number(values.steps);
 const share = Number(values.share);
-const random = seededRandom(Number(values.seed));
+const random = seeded(Number(values.seed));
 const endsAt = Date.now() + Number(values.minutes) * 60_000;
 const kills = 8;
 
@@ -85,39 +77,22 @@ async function applyOnce(folder: string, env: Record<string, string>, killAfterM
   }
 }
 
-/** What cannot be asked again is looked up in the service's books, as a person would, and put on record. */
-async function decideAll(folder: string, lockPath: string, sandbox: SandboxProcess): Promise<number> {
-  const lock = readLockFile(lockPath);
-  const known = new Set(purchasesIn(lock).map(({ jobId }) => jobId));
-  const ledger = sandbox.ledger() as Booking[];
-  let decided = 0;
-  for (const { address, kind, purchases } of lock.steps.values()) {
-    if (!purchases.some(({ state }) => state === 'unresolved')) continue;
-    const [task = '', key = ''] = address.split('@');
-    const words: { [task: string]: string } = { voice: key, pic: `picture ${key}`, over: `cover ${key}` };
-    const job = ledger.find(
-      (booking) => !known.has(booking.id) && subjectOf(booking) === `${kind} ${words[task] ?? ''}`,
-    );
-    const found = job === undefined ? ['--not-spent'] : ['--job', job.id, '--credits', String(job.credits)];
-    const { code, err } = await command(['resolve', 'campaign.yaml', address, ...found], {
-      cwd: folder,
-      env: sandbox.env,
-    });
-    if (code !== 0) throw new Error(`resolve ${address} ended with ${code}: ${err}`);
-    decided += 1;
-  }
-  return decided;
+function remainsIn(folder: string, lock: string, sandbox: SandboxProcess): Remains {
+  return { folder, lock, ledger: sandbox.ledger() as Booking[] };
 }
 
-function findWrong(folder: string, lockPath: string, sandbox: SandboxProcess): string[] {
-  const lock = readLockFile(lockPath);
-  const ledger = sandbox.ledger() as Booking[];
+const words: Readonly<Record<string, string>> = { pic: 'picture ', over: 'cover ' };
+
+function subjectOfStep(address: string, kind: string): string {
+  const [task = '', key = ''] = address.split('@');
+  return `${kind} ${words[task] ?? ''}${key}`;
+}
+
+function findWrong(remains: Remains): string[] {
+  const { ledger } = remains;
+  const lock = readLockFile(remains.lock);
   const done = [...lock.steps.values()].filter(({ purchases: [newest] }) => newest?.state === 'done').length;
-  const wrong = [
-    ...paidTwice(ledger).map((subject) => `paid twice: ${subject}`),
-    ...unrecorded(ledger, lock).map((subject) => `not on record: ${subject}`),
-    ...damagedOutputs(folder, lock).map((path) => `damaged: ${path}`),
-  ];
+  const wrong = findLosses(remains);
   if (ledger.length !== steps) wrong.push(`${ledger.length} creates were booked for ${steps} steps`);
   if (done !== steps) wrong.push(`${done} of ${steps} steps are done`);
   if (creditsOf(ledger) !== creditsIn(lock)) {
@@ -165,7 +140,7 @@ async function soak(folder: string): Promise<string[]> {
       if (signal === 'SIGKILL') continue;
       if (err.includes('internal error')) return [`run ${run} met a mistake of ours: ${err.slice(-2000)}`];
       if (code !== 0) process.stdout.write(`${reasonsIn(err)}\n`);
-      const left = await decideAll(folder, lockPath, sandbox);
+      const left = await decideByTheBooks(remainsIn(folder, lockPath, sandbox), sandbox.env, subjectOfStep);
       decided += left;
       if (code === 0) break;
       // A host that gives a string of bad answers is left alone for now; every other end would be a mistake.
@@ -173,7 +148,7 @@ async function soak(folder: string): Promise<string[]> {
         return [`run ${run} ended with ${code}: ${err.slice(-2000)}`];
     }
     process.stdout.write(`${faults.length} faults, ${killed} kills, ${decided} lost answers looked up by hand\n`);
-    return findWrong(folder, lockPath, sandbox);
+    return findWrong(remainsIn(folder, lockPath, sandbox));
   } finally {
     await sandbox.stop();
   }

@@ -2,19 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
-import type { Fault } from '../../../src/sandbox/index.ts';
-import { bin, type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
-import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
+import { onTestFinished, type TestContext } from 'vitest';
+import type { Fault } from '../../src/sandbox/index.ts';
+import { bin, type CommandOptions, type CommandResult, command, temporaryFolder } from './command.ts';
+import { type ServiceHere, serviceHere } from './service-here.ts';
 
 export interface Place {
   service: ServiceHere;
   folder: string;
+  lock: string;
   path(name: string): string;
+  /** Another manifest. */
+  write(manifest: string): void;
   env: Record<string, string>;
-  apply(args?: string[], env?: Record<string, string>): Promise<CommandResult>;
+  apply(args?: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
   /** Started, not awaited. */
   start(args: string[], env?: Record<string, string>): RunningCommand;
+  /** Before the test has ended, where it makes many. */
+  remove(): Promise<void>;
 }
 
 export interface RunningCommand {
@@ -23,29 +28,42 @@ export interface RunningCommand {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
+export const applied: readonly string[] = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
+
 /** A campaign in a folder of its own, and a service that the test can look into. */
 export async function makePlace(
   manifest: string,
-  options: { speed?: number; credits?: number; faults?: Fault[]; apiKey?: string } = {},
+  options: {
+    speed?: number;
+    credits?: number;
+    faults?: Fault[];
+    apiKey?: string;
+    /** That of its own context, for a test that runs beside others. */
+    onTestFinished?: TestContext['onTestFinished'];
+  } = {},
 ): Promise<Place> {
   const { path: folder, remove } = temporaryFolder();
-  const service = await serviceHere(options);
-  onTestFinished(async () => {
-    await service.close();
-    remove();
-  });
-  writeFileSync(join(folder, 'campaign.yaml'), manifest);
+  const { onTestFinished: atEnd = onTestFinished, ...ofService } = options;
+  const service = await serviceHere(ofService);
+  let removed: Promise<void> | undefined;
+  const removeOnce = () => {
+    removed ??= service.close().then(remove);
+    return removed;
+  };
+  atEnd(removeOnce);
+  const write = (text: string) => writeFileSync(join(folder, 'campaign.yaml'), text);
+  write(manifest);
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...service.env };
   return {
     service,
     folder,
+    lock: join(folder, 'campaign.lock.jsonl'),
     env,
     path: (name) => join(folder, name),
-    apply: (args = [], more = {}) =>
-      command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args], {
-        cwd: folder,
-        env: { ...service.env, ...more },
-      }),
+    write,
+    remove: removeOnce,
+    apply: (args = [], given = {}) =>
+      command([...applied, ...args], { cwd: folder, ...given, env: { ...service.env, ...given.env } }),
     start(args, more = {}) {
       const child = spawn(process.execPath, [bin, ...args], {
         cwd: folder,

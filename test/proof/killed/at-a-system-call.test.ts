@@ -1,10 +1,32 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { decideByTheBooks, findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { finalFiles, partialFiles, readLockFile } from '../../rig/oracle.ts';
+import { makePlace, type Place } from '../../rig/place.ts';
 import { has } from '../../rooms/disk/tools.ts';
-import { type Call, crashAt, crashPoints, readCalls, traceRun } from './crash-trial.ts';
+import { applyUntilCall, type Call, crashPoints, oneThread, readCalls, traceRun } from './trace.ts';
 
 const canTrace = has.linux && has.root && has.strace;
 if (!canTrace)
-  process.stderr.write('test/proof/faults: crashes at system calls need Linux, root and strace; skipped\n');
+  process.stderr.write('test/proof/killed: crashes at system calls need Linux, root and strace; skipped\n');
+
+/** A file of ours, a picture that shows it, a song beside it, and a film of the picture: every sort of paid act. */
+const manifest = `version: 1
+name: crash
+tasks:
+  logo: { kind: upload, with: { file: logo.png } }
+  pic: { kind: image, with: { prompt: hero, resolution: 1k, referenceImages: ["{{tasks.logo.url}}"] } }
+  song: { kind: music, with: { model: song-7.5, prompt: calm } }
+  film: { kind: video, with: { prompt: push, image: "{{tasks.pic.url}}", duration: 2 } }
+`;
+const paidSteps = 3;
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55', 'hex');
+
+async function makeCampaign(): Promise<Place> {
+  const place = await makePlace(manifest);
+  writeFileSync(place.path('logo.png'), png);
+  return place;
+}
 
 /** Every point takes some seconds: by itself a few of each sort, all of them where `npm run test:crash` asks. */
 const isLong = process.env.MEDIABATCH_TEST_CRASHES === 'all';
@@ -22,8 +44,42 @@ function sample(points: readonly Call[]): Call[] {
 /** One run under strace serves all who only read what it did. */
 let traced: Promise<string> | undefined;
 function traceOnce(): Promise<string> {
-  traced ??= traceRun();
+  traced ??= makeCampaign().then(traceRun);
   return traced;
+}
+
+interface CrashResult {
+  killed: boolean;
+  /** What is not as promised; empty is good. */
+  wrong: string[];
+  /** Purchases that a person had to decide about. */
+  open: number;
+}
+
+const subjects: Readonly<Record<string, string>> = { film: 'video push', pic: 'image hero', song: 'music calm' };
+
+/** Kills a run just before the given call, runs it again, and asks the service's books what that has cost. */
+async function crashAt(call: Pick<Call, 'name' | 'number'>): Promise<CrashResult> {
+  const place = await makeCampaign();
+  const wrong: string[] = [];
+  const first = await applyUntilCall(place, call);
+  const killed = first.code === 137;
+  if (!killed && first.code !== 0) wrong.push(`it ended with ${first.code}: ${first.err}`);
+  const left = finalFiles(place.path('output'));
+  const again = await place.apply([], { env: oneThread });
+  // Where the service cannot be asked, the books know what a person would look up; the next run goes on from there.
+  const open = await decideByTheBooks(remainsOf(place), place.service.env, (address) => subjects[address] ?? '');
+  if (again.code !== (open > 0 ? 6 : 0)) wrong.push(`the rerun ended with ${again.code}: ${again.err}`);
+  if (open > 0) {
+    const last = await place.apply();
+    if (last.code !== 0) wrong.push(`after the decision it ended with ${last.code}: ${last.err}`);
+  }
+  wrong.push(...findLosses(remainsOf(place)));
+  wrong.push(...partialFiles(left, readLockFile(place.lock)).map((path) => `partial: ${path}`));
+  if (place.service.ledger().length !== paidSteps) wrong.push(`${place.service.ledger().length} creates were booked`);
+  if (finalFiles(place.path('output')).length !== paidSteps) wrong.push('an output is missing');
+  await place.remove();
+  return { killed, wrong, open };
 }
 
 describe.runIf(canTrace)('killed at a system call (strace, root)', () => {

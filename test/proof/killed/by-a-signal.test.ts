@@ -2,15 +2,12 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
-import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { createsSeen, makePlace, type Place, pictures, until } from './rig.ts';
-
-const args = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
-const lockName = 'campaign.lock.jsonl';
+import { findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { readLockFile } from '../../rig/oracle.ts';
+import { applied as args, createsSeen, makePlace, type Place, pictures, until } from '../../rig/place.ts';
 
 function expectNothingLost(place: Place): void {
-  expect(paidTwice(place.service.ledger())).toEqual([]);
-  expect(unrecorded(place.service.ledger(), readLockFile(place.path(lockName)))).toEqual([]);
+  expect(findLosses(remainsOf(place))).toEqual([]);
 }
 
 describe('the first signal', () => {
@@ -30,7 +27,7 @@ describe('the first signal', () => {
       expect(run.err()).toContain('1 job keeps running and is paid; run again to collect');
       expect(run.err()).toContain('3 steps were not started');
       expectNothingLost(place);
-      const purchases = [...readLockFile(place.path(lockName)).steps.values()].flatMap((step) => step.purchases);
+      const purchases = [...readLockFile(place.lock).steps.values()].flatMap((step) => step.purchases);
       expect(purchases.map(({ state }) => state)).toEqual(['running']);
     },
   );
@@ -68,7 +65,7 @@ describe('readers that go away', () => {
 
   test('a closed stderr in the middle: quiet, and the run finishes', async () => {
     const place = await makePlace(pictures('a', 'b', 'c'), { speed: 20 });
-    const run = place.start(args);
+    const run = place.start([...args]);
     await until(() => place.service.ledger().length > 0);
     run.child.stderr?.destroy();
     run.child.stdout?.destroy();
@@ -98,7 +95,7 @@ describe.runIf(process.platform === 'linux')('npm dies (Linux)', () => {
     });
     const holder = () => {
       try {
-        return JSON.parse(readFileSync(place.path(`.mediabatch/${lockName}.guard`), 'utf8')).pid as number;
+        return JSON.parse(readFileSync(place.path('.mediabatch/campaign.lock.jsonl.guard'), 'utf8')).pid as number;
       } catch {
         return 0;
       }
@@ -108,7 +105,7 @@ describe.runIf(process.platform === 'linux')('npm dies (Linux)', () => {
     npm.kill('SIGKILL');
     await until(() => holder() !== pid);
     expectNothingLost(place);
-    const lock = readLockFile(place.path(lockName));
+    const lock = readLockFile(place.lock);
     expect([...lock.steps.values()].every(({ purchases }) => purchases[0]?.state === 'running')).toBe(true);
   });
 });
