@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { roomNamed } from './proof/mutation/rooms.ts';
 
@@ -13,11 +11,7 @@ export default defineConfig({
         test: {
           name: room.name,
           root: new URL('..', import.meta.url).pathname,
-          env: {
-            TZ: 'UTC',
-            XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state'),
-            MEDIABATCH_TEST_SHORT_WAITS: '1',
-          },
+          env: { TZ: 'UTC', MEDIABATCH_TEST_SHORT_WAITS: '1' },
           // Commands change the working folder, which only a process can.
           pool: 'forks',
           isolate: false,

@@ -397,7 +397,7 @@ export const controls: readonly Control[] = [
     mark: 'I18',
     off: 'plan and apply decide with the same facts',
     file: 'src/campaign/apply.ts',
-    switch: { line: "return makePlan(teller, { graph, lock }, { ...options, redo: ['*'], isRun: true });" },
+    switch: { part: 'chosen,', by: "chosen, redo: ['*']," },
     seenBy: {
       file: 'test/command/plan-apply.test.ts',
       title: 'for six generated campaigns, each after an earlier one was applied',
@@ -629,7 +629,7 @@ export const controls: readonly Control[] = [
     mark: 'I23',
     off: 'a saved plan does what it shows',
     file: 'src/campaign/saved-plan.ts',
-    switch: { part: 'findContradiction(document, saved)', by: "['', undefined][1]" },
+    switch: { part: 'findContradiction(plan)', by: "['', undefined][1]" },
     seenBy: { file: 'test/command/saved-plan.test.ts', title: 'refuses one with a smaller total' },
     built: true,
   },

@@ -107,7 +107,11 @@ async function mutate(copy: string, name: string, files: string[]): Promise<bool
   writeFileSync(sample, JSON.stringify(chosen));
   const stryker = join(copy, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   const config = ['run', 'test/proof/mutation/stryker.config.json', '--mutate', files.join(',')];
-  const env = { ...process.env, MEDIABATCH_MUTATION_ROOM: name, MEDIABATCH_MUTATION_SAMPLE: sample };
+  // A mutant may leave its files, and a secret of its own, where others would look for theirs.
+  const temporary = join(copy, 'temporary');
+  mkdirSync(temporary, { recursive: true });
+  const own = { TMPDIR: temporary, XDG_STATE_HOME: temporary };
+  const env = { ...process.env, ...own, MEDIABATCH_MUTATION_ROOM: name, MEDIABATCH_MUTATION_SAMPLE: sample };
   runInherited(process.execPath, [stryker, ...config], { cwd: copy, env });
   const score = await readScore(copy, new Set(chosen));
   const percent = (100 * score.seen) / Math.max(1, score.all);

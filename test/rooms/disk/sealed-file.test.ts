@@ -28,13 +28,16 @@ beforeEach(() => {
   setHome(home);
 });
 
-/** Whoever runs this: a person with this folder for what programs keep. */
-function setHome(path: string): void {
-  const before = process.env.XDG_STATE_HOME;
-  process.env.XDG_STATE_HOME = path;
-  onTestFinished(() => {
-    process.env.XDG_STATE_HOME = before;
-  });
+/** Whoever runs this: a person with this folder for what programs keep, and for temporary files, where they look next. */
+function setHome(path: string, temporary: string = path): void {
+  for (const [name, folder] of Object.entries({ XDG_STATE_HOME: path, TMPDIR: temporary })) {
+    const before = process.env[name];
+    process.env[name] = folder;
+    onTestFinished(() => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    });
+  }
 }
 
 /** A link in the place of a file or a folder, to what stood there. */
@@ -172,15 +175,9 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
   });
 
   test('nothing is kept, and nothing fails, for a person who can keep nothing', async () => {
-    const before = process.env.TMPDIR;
-    onTestFinished(() => {
-      if (before === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = before;
-    });
     const taken = join(makeFolder(), 'file');
     writeFileSync(taken, '');
     setHome(taken);
-    process.env.TMPDIR = taken;
     await keepAll();
     expect(await everything(state)).toEqual(nothing);
   });
@@ -188,13 +185,7 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
   test('a person whose home is read-only keeps the secret with the temporary files', async () => {
     const taken = join(makeFolder(), 'file');
     writeFileSync(taken, '');
-    setHome(taken);
-    const before = process.env.TMPDIR;
-    process.env.TMPDIR = makeFolder();
-    onTestFinished(() => {
-      process.env.TMPDIR = before;
-      if (before === undefined) delete process.env.TMPDIR;
-    });
+    setHome(taken, makeFolder());
     await keepAll();
     expect((await everything(state)).body).toBe('{"prompt":"theirs"}');
   });

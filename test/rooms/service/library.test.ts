@@ -109,6 +109,35 @@ describe('tables', () => {
     ],
     ['nothing that is a model', { data: [[[[1]]], 'x', { success: true }] }, []],
     [
+      'a price of nothing, and one in words',
+      [
+        { key: 'a', credits: 0 },
+        { key: 'b', price: 'x', creditCost: 4 },
+      ],
+      [
+        { model: 'a', credits: 0 },
+        { model: 'b', credits: 4 },
+      ],
+    ],
+    ['a price for each of nothing in particular', [{ key: 'b', credits: 5, per: null }], [{ model: 'b', credits: 5 }]],
+    [
+      'aliases and words',
+      [
+        { key: 'a', aliasOf: 'b', label: 'A' },
+        { key: 'c', description: 'C', label: 'D', aliasOf: '' },
+      ],
+      [
+        { model: 'a', aliasOf: 'b', description: 'A' },
+        { model: 'c', description: 'C' },
+      ],
+    ],
+    [
+      'groups in groups',
+      { models: { data: [{ name: 'video', items: [{ key: 'v' }] }] } },
+      [{ model: 'v', kind: 'video' }],
+    ],
+    ['nothing deeper than is sensible', { a: { b: { c: { d: { e: { f: { g: [{ key: 'x' }] } } } } } } }, []],
+    [
       'names of every object',
       JSON.parse('{"__proto__":[{"key":"a"}],"constructor":{"key":"b"}}'),
       [{ model: 'a', kind: '__proto__' }],
@@ -125,6 +154,12 @@ describe('tables', () => {
       expect([await library.voices(), await library.accounts(), await library.catalog()]).toEqual([[], [], []]);
     },
   );
+});
+
+it('no more models than anybody reads', async () => {
+  const models = Array.from({ length: 2001 }, (_, index) => ({ key: `m${index}` }));
+  const { library } = await always({ json: models });
+  expect(await library.catalog()).toHaveLength(2000);
 });
 
 describe('jobs', () => {

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createService, type ServiceOptions } from '../../../src/service/service.ts';
+import { serve } from './loopback.ts';
+
+const apiKey = 'acme_live_secret123456';
+const clock = { now: () => 0, random: () => 0, sleep: async () => {} };
+const { signal } = new AbortController();
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const json = (status: number, body: unknown, headers: Record<string, string> = {}): Handler => {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+};
+
+async function open(handle: Handler, options: Partial<ServiceOptions> = {}) {
+  const { url, seen } = await serve(handle);
+  const service = createService({
+    baseUrl: `${url}/api/v1`,
+    token: apiKey,
+    clock,
+    requestTimeoutMs: 5000,
+    createTimeoutMs: 5000,
+    patienceMs: 5000,
+    ...options,
+  });
+  onTestFinished(() => service.close());
+  return { service, seen, url };
+}
+
+const job = { success: true, generation: { id: 'j1' }, creditsDeducted: 3, creditsRemaining: 7 };
+const call = { kind: 'image', body: '{"prompt":"x"}', key: 'key-1' };
+
+describe('a create', () => {
+  test('carries its key where the service promises to know it again, and nowhere else', async () => {
+    const { service, seen } = await open(json(200, job));
+    expect(await service.create(call)).toMatchObject({ is: 'accepted', job: { jobId: 'j1', credits: 3, balance: 7 } });
+    await service.create({ ...call, kind: 'video' });
+    expect(seen.map(({ url, headers }) => [url, headers['idempotency-key']])).toEqual([
+      ['/api/v1/image-generations/create', 'key-1'],
+      ['/api/v1/videos/create', undefined],
+    ]);
+  });
+
+  test('goes where the document of the service says', async () => {
+    const { service, seen } = await open(json(200, job), { createRoutes: { image: { path: '/images/new' } } });
+    await service.create(call);
+    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/images/new']);
+  });
+
+  test('of a kind that is not made there is not sent, and said so as often as it is asked', async () => {
+    const { service, seen } = await open(json(200, job), {
+      createRoutes: { image: { missing: 'none in the document' } },
+    });
+    const answer = { is: 'no-route', message: 'not sent: none in the document' };
+    expect([await service.create(call), await service.create(call)]).toEqual([answer, answer]);
+    expect(seen).toEqual([]);
+  });
+
+  test('of a kind that was not there a moment ago is not asked for again; other kinds are', async () => {
+    const { service, seen } = await open(json(405, {}));
+    const first = await service.create(call);
+    expect(first).toMatchObject({
+      is: 'no-route',
+      message: expect.stringContaining('the service has no POST /image-generations/create'),
+    });
+    expect(await service.create(call)).toMatchObject({
+      is: 'no-route',
+      message: expect.stringMatching(/^not sent: the service/),
+    });
+    expect(seen).toHaveLength(1);
+    await service.create({ ...call, kind: 'music' });
+    expect(seen).toHaveLength(2);
+  });
+
+  test.each([
+    ['an API key, a kind with replay', apiKey, 'image', true],
+    ['an API key, a kind without', apiKey, 'video', false],
+    ['a token of an identity provider', 'eyJhbGciOiJIUzI1NiJ9.e30.x', 'image', false],
+    ['a token that holds what a key begins with', 'eyJ.acme_live_x', 'image', false],
+    ['no kind', apiKey, 'none', false],
+  ])('can be asked again: %s', async (_name, token, kind, replays) => {
+    expect((await open(json(200, {}), { token })).service.replays(kind)).toBe(replays);
+  });
+});
+
+describe('the clock of the service', () => {
+  const at = (date: string) => json(200, {}, { date });
+
+  test.each([
+    ['Thu, 01 Jan 1970 01:00:00 GMT', 3_600_000],
+    ['Thu, 01 Jan 1970 00:00:02 GMT', 2000],
+    ['Thu, 01 Jan 1970 00:00:01 GMT', 0],
+    ['Wed, 31 Dec 1969 23:59:58 GMT', -2000],
+    ['Wed, 31 Dec 1969 23:59:59 GMT', 0],
+    ['yesterday', 0],
+  ])('that says “%s” is so much ahead of one at 0: %i ms', async (date, aheadMs) => {
+    const { service, seen } = await open(at(date));
+    expect(await service.clockAheadMs()).toBe(aheadMs);
+    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/accounts']);
+    await service.clockAheadMs();
+    expect(seen).toHaveLength(1);
+  });
+
+  test('is read from any answer, and asked anew where it must be fresh, once for many', async () => {
+    let date = 'Thu, 01 Jan 1970 01:00:00 GMT';
+    const { service, seen } = await open((request, response) => at(date)(request, response));
+    await service.create(call);
+    expect(await service.clockAheadMs()).toBe(3_600_000);
+    expect(seen).toHaveLength(1);
+    date = 'Thu, 01 Jan 1970 02:00:00 GMT';
+    const fresh = { fresh: true };
+    expect(await Promise.all([service.clockAheadMs(fresh), service.clockAheadMs(fresh)])).toEqual([
+      7_200_000, 7_200_000,
+    ]);
+    expect(seen).toHaveLength(2);
+    date = 'nonsense';
+    expect(await service.clockAheadMs(fresh)).toBe(7_200_000);
+  });
+
+  test('of a service that does not answer is not known', async () => {
+    const { service } = await open((_request, response) => response.destroy());
+    expect(await service.clockAheadMs()).toEqual({ unreachable: expect.any(String) });
+  });
+});
+
+describe('lists and links', () => {
+  const videos = ['v2', 'v1'].map((id, index) => ({
+    id,
+    status: 'COMPLETED',
+    createdAt: new Date(9000 - index * 1000),
+  }));
+
+  test('of one kind, with the key', async () => {
+    const { service, seen } = await open(json(200, { generations: videos, pagination: { hasNextPage: false } }));
+    expect(await service.newestJob('video')).toBe('v2');
+    const walk = await service.walkJobs('video', ['v1']);
+    expect([walk.complete, walk.jobs.map(({ jobId }) => jobId)]).toEqual([true, ['v2']]);
+    expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/api/v1/videos/all?page=1&limit=10', `Bearer ${apiKey}`],
+      ['/api/v1/videos/all?page=1&limit=100', `Bearer ${apiKey}`],
+    ]);
+  });
+
+  test('of outputs, without the key', async () => {
+    const { service, seen, url } = await open((_request, response) => response.end('bytes'));
+    expect((await service.open(`${url}/a.png`, signal)).is).toBe('open');
+    expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe('an upload', () => {
+  const asset = { id: 'a1', url: 'https://cdn.example/a.png' };
+
+  function file() {
+    const folder = mkdtempSync(join(tmpdir(), 'mediabatch-service-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, 'a.png'), 'bytes');
+    const sha256 = createHash('sha256').update('bytes').digest('hex');
+    return { folder, order: { path: 'a.png', sha256, bytes: 5 } };
+  }
+
+  test('of a file below the folder, and of a link', async () => {
+    const { folder, order } = file();
+    const { service } = await open(json(200, { success: true, data: asset }), { folder });
+    const uploaded = { is: 'uploaded', assetId: 'a1', url: asset.url };
+    expect(await service.upload(order, signal)).toEqual(uploaded);
+    expect(await service.upload({ url: 'https://a.example/x.png', fileName: 'x.png' }, signal)).toEqual(uploaded);
+  });
+
+  test.each([
+    [401, 'auth'],
+    [400, 'refused'],
+    [503, 'unreachable'],
+  ])('that is answered with %i has failed: %s', async (status, why) => {
+    const { folder, order } = file();
+    const { service } = await open(json(status, { success: false, error: `no ${apiKey}` }), { folder });
+    const message = `HTTP ${status}: no [key]`;
+    expect(await service.upload(order, signal)).toEqual({ is: 'failed', why, message });
+  });
+
+  test('whose answer cannot be used has failed', async () => {
+    const { folder, order } = file();
+    const { service } = await open(json(200, { success: true }), { folder });
+    expect(await service.upload(order, signal)).toMatchObject({ is: 'failed', why: 'refused' });
+  });
+
+  test('that was interrupted says no more', async () => {
+    const { folder, order } = file();
+    const { service } = await open(json(200, {}), { folder });
+    const answer = { is: 'failed', why: 'interrupted', message: 'interrupted' };
+    expect(await service.upload(order, AbortSignal.abort())).toEqual(answer);
+  });
+});
