@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Tell } from '../../contract/notice.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
@@ -76,7 +77,7 @@ async function findUnknownJobs(listable: readonly Match[], { lock, campaign }: H
   const listed = await withLibrary({ ...campaign, folder: campaign.paths.folder, keeps: false }, ({ library }) =>
     listAll(library, names),
   );
-  return listed.filter(({ jobId, status }) => !known.has(jobId) && status !== 'FAILED');
+  return listed.filter(({ jobId, status }) => !known.has(jobId) && status !== envelope.states.failed);
 }
 
 async function listAll(library: Library, names: readonly string[]): Promise<ListedJob[]> {

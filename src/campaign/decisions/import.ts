@@ -1,6 +1,7 @@
 import { CommandError, exitCodes } from '../../contract/exit.ts';
 import type { Step } from '../../graph/graph.ts';
 import { isJobId } from '../../ground/job-id.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { matchSteps } from '../../plan/match.ts';
@@ -80,7 +81,7 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
       'import it for a step of that kind',
     );
   }
-  if (facts.status === 'FAILED') {
+  if (facts.status === envelope.states.failed) {
     const why = facts.error === undefined ? '' : `: ${facts.error}`;
     return refuse(
       address,

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { apply, load, type Planned, pin, plan, type RunEvent } from '../../../src/index.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+
+const manifest = `version: 1
+name: spring
+tasks:
+  hero: { kind: image, foreach: [oak, elm], with: { prompt: "a lamp on {{row}}" } }
+  cover: { kind: image, with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: oak } } }
+`;
+
+const quick = { rehearsal: { speed: 1000 } };
+
+/** A campaign in a folder that goes away with the test, against the embedded service. */
+function makeCampaign(text = manifest) {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const file = join(folder.path, 'campaign.yaml');
+  writeFileSync(file, text);
+  const path = (name: string) => join(folder.path, name);
+  return {
+    file,
+    path,
+    write: (next: string) => writeFileSync(file, next),
+    load: () => load(file, { sandbox: true }),
+    lock: () => readFileSync(path('campaign.sandbox.lock.jsonl'), 'utf8'),
+    async plan(): Promise<Planned> {
+      return plan(await load(file, { sandbox: true }));
+    },
+  };
+}
+
+const actionsOf = ({ plan: { rows } }: Planned) => rows.map(({ address, action }) => `${address} ${action}`);
+
+test('a campaign is loaded, planned and applied; planned again it has nothing to do', async () => {
+  const campaign = makeCampaign();
+  const planned = await campaign.plan();
+  expect(actionsOf(planned)).toEqual(['hero@oak create', 'hero@elm create', 'cover create']);
+  const events: RunEvent[] = [];
+  const result = await apply(planned, { ...quick, on: (event) => events.push(event) });
+  expect(result.exit).toBe(0);
+  expect(Object.fromEntries(result.outcomes)).toEqual({ 'hero@oak': 'done', 'hero@elm': 'done', cover: 'done' });
+  expect(events.at(0)?.event).toBe('run-started');
+  expect(events.at(-1)).toEqual(result.end);
+  expect(result.end?.spentNow).toBeGreaterThan(0);
+  expect(actionsOf(await campaign.plan())).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
+});
+
+test('mistakes are data, and nothing can be planned of them', async () => {
+  const campaign = await makeCampaign(manifest.replace('prompt: cover', 'promt: cover')).load();
+  expect(campaign.graph).toBeUndefined();
+  expect(campaign.diagnostics.map(({ code, severity }) => [code, severity])).toContainEqual(['MB1501', 'error']);
+  await expect(plan(campaign)).rejects.toThrow();
+});
+
+test('a plan that was applied before buys nothing a second time', async () => {
+  const campaign = makeCampaign();
+  const planned = await campaign.plan();
+  const first = await apply(planned, quick);
+  const lines = campaign.lock();
+  const again = await apply(planned, quick);
+  expect(again.exit).toBe(0);
+  expect(again.end?.spentNow).toBe(0);
+  expect(again.end?.spentEver).toBe(first.end?.spentNow);
+  expect(campaign.lock()).toBe(lines);
+});
+
+test('what a plan does not name is not bought: a lock that was lost since is no reason to buy again', async () => {
+  const campaign = makeCampaign();
+  await apply(await campaign.plan(), quick);
+  const kept = await campaign.plan();
+  writeFileSync(
+    campaign.path('campaign.sandbox.lock.jsonl'),
+    '{"mediabatch":"lock","version":2,"service":"sandbox"}\n',
+  );
+  await expect(apply(kept, quick)).rejects.toThrow(/stale: hero@oak would be bought now/);
+  expect(campaign.lock().split('\n')).toHaveLength(2);
+});
+
+test('a plan is of the campaign as it was loaded, whatever the file says by now', async () => {
+  const campaign = makeCampaign();
+  const planned = await campaign.plan();
+  campaign.write(manifest.replace('a lamp on', 'a chair on'));
+  const result = await apply(planned, quick);
+  expect(result.exit).toBe(0);
+  expect(campaign.lock()).not.toContain('a chair on');
+  expect(actionsOf(await campaign.plan())).toEqual(['hero@oak redo', 'hero@elm redo', 'cover redo']);
+});
+
+test('a signal that was aborted before stops all spending, and the next run goes on', async () => {
+  const campaign = makeCampaign();
+  const planned = await campaign.plan();
+  const stopped = await apply(planned, { ...quick, signal: AbortSignal.abort('enough') });
+  expect(stopped.exit).toBe(130);
+  expect(stopped.end?.spentNow).toBe(0);
+  expect((await apply(planned, quick)).exit).toBe(0);
+});
+
+test('two programs at once: the second is told who holds the lock, and buys nothing', async () => {
+  const campaign = makeCampaign();
+  const planned = await campaign.plan();
+  let second: Promise<unknown> | undefined;
+  const first = await apply(planned, {
+    ...quick,
+    on() {
+      second ??= expect(apply(planned, quick)).rejects.toThrow(/another run holds/);
+    },
+  });
+  await second;
+  expect(second).toBeDefined();
+  expect(first.exit).toBe(0);
+});
+
+test('a decision is a function, too: what is pinned is kept', async () => {
+  const campaign = makeCampaign();
+  await apply(await campaign.plan(), quick);
+  const decided = await pin(await campaign.load(), { names: ['hero@oak'] });
+  expect(decided).toMatchObject({ is: 'recorded', rulings: [{ address: 'hero@oak', is: 'recorded' }] });
+  campaign.write(manifest.replace('a lamp on', 'a chair on'));
+  expect(actionsOf(await campaign.plan())).toEqual(['hero@oak keep', 'hero@elm redo', 'cover keep']);
+  await expect(plan(await campaign.load(), { redo: ['hero@oak'] })).rejects.toThrow(/pinned/);
+});
+
+test('planning leaves nothing behind', async () => {
+  const campaign = makeCampaign();
+  await campaign.plan();
+  expect(existsSync(campaign.path('.mediabatch'))).toBe(false);
+  expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
+});
