@@ -95,7 +95,7 @@ export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
 
 /** Whether whoever made the saved plan was told of each post that goes out now. */
 export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
-  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address));
+  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address)); // I24
 }
 
 /** What `apply` may not be told again: the plan was made with it. */

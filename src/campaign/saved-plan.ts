@@ -45,7 +45,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const [violation] = findViolations(document);
   if (violation !== undefined) throw unusable(path, safeText(describeViolation(violation)));
   const plan = document as unknown as WrittenPlan & { saved: Saved };
-  const wrong = findContradiction(plan);
+  const wrong = findContradiction(plan); // I23
   if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${safeText(wrong)}`);
   const { manifest, options, purchases, publishes = [], redo = [], ...saved } = plan.saved;
   const folder = dirname(resolve(path));

@@ -629,7 +629,7 @@ export const controls: readonly Control[] = [
     mark: 'I23',
     off: 'a saved plan does what it shows',
     file: 'src/campaign/saved-plan.ts',
-    switch: { part: 'findContradiction(document, saved)', by: "['', undefined][1]" },
+    switch: { part: 'findContradiction(plan)', by: "['', undefined][1]" },
     seenBy: { file: 'test/command/saved-plan.test.ts', title: 'refuses one with a smaller total' },
     built: true,
   },
