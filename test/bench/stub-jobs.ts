@@ -8,6 +8,8 @@ export interface StubConfig {
   createsPerSecond?: number;
   /** Status and list reads that are answered in a second; more are refused with 429. */
   readsPerSecond?: number;
+  /** Reached over TLS, and every byte is under way for so long, in ms. The certificate is for 127.0.0.1. */
+  far?: { delayMs: number; key: string; certificate: string };
 }
 
 /** What the stub counted. */

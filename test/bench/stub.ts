@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { type StubConfig, type StubJob, StubJobs } from './stub-jobs.ts';
 
 /**
  * The service with next to nothing behind it, on bare sockets, so that what is measured is the client. Runs as a process
- * of its own: `stub.js CONFIG.json`; prints its base URL. `/__stats` tells what was asked.
+ * of its own: `stub.js CONFIG.json`; prints its base URL, and one without TLS at which `/__stats` tells what was asked.
  */
 const config = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as StubConfig;
 const jobs = new StubJobs(config);
@@ -12,7 +13,7 @@ const picture = makePicture(config.outputBytes);
 const video = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\x08mdat', 'latin1');
 let origin = '';
 
-const server = createServer({ noDelay: true }, (socket) => {
+function serve(socket: Socket): void {
   let text = '';
   socket.setEncoding('latin1');
   socket.on('error', () => socket.destroy());
@@ -46,13 +47,34 @@ const server = createServer({ noDelay: true }, (socket) => {
     }
     if (answers !== '') socket.write(answers, 'latin1');
   });
-});
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  origin = `http://127.0.0.1:${address.port}/api/v1`;
-  process.stdout.write(`${origin}\n`);
-});
+}
+
+/** Every byte is under way for so long, in each direction; those of the handshake as well. */
+function delay(from: Socket, to: Socket, delayMs: number): void {
+  from.on('data', (chunk: Buffer) => setTimeout(() => to.write(chunk), delayMs));
+  from.on('end', () => setTimeout(() => to.end(), delayMs));
+  from.on('error', () => to.destroy());
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+const plain = await listen(createServer({ noDelay: true }, serve));
+origin = `http://127.0.0.1:${plain}/api/v1`;
+if (config.far !== undefined) {
+  const { delayMs, key, certificate } = config.far;
+  const encrypted = await listen(createTlsServer({ key, cert: certificate, noDelay: true }, serve));
+  const far = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
+    const inner = connect({ port: encrypted, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+    delay(socket, inner, delayMs);
+    delay(inner, socket, delayMs);
+  });
+  origin = `https://127.0.0.1:${await listen(far)}/api/v1`;
+}
+process.stdout.write(`${origin} http://127.0.0.1:${plain}\n`);
 
 function answer(head: string, path: string, body: string): string {
   if (path === '/__stats') return json('200 OK', JSON.stringify(jobs.stats()));

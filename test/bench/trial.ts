@@ -20,7 +20,9 @@ export interface Trial {
   kind?: 'image' | 'video';
   width?: number;
   concurrency: number;
-  stub?: Omit<StubConfig, 'durationsMs'>;
+  stub?: Omit<StubConfig, 'durationsMs' | 'far'>;
+  /** The service is reached over TLS, so long away in each direction, in ms. */
+  oneWayMs?: number;
   tools: Tool[];
   repetitions: number;
   /** Measured is the run after the one that did everything. */
@@ -90,7 +92,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   const known = finished.get(tool);
   const folder = known?.folder ?? makeFolder();
   const durationsMs = trial.steps.map(({ durationMs }) => durationMs);
-  const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }));
+  const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }, trial.oneWayMs));
   try {
     const args = known?.args ?? prepare(tool, trial, folder, options);
     const job = { args, cwd: folder, env: stub.env };

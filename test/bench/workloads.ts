@@ -38,6 +38,15 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           tools: [...withFloor],
           repetitions: times(5),
         },
+        {
+          name: 'W1 far',
+          title: '1,000 steps, jobs of 0 s, 32 at once, over TLS, 40 ms there and back',
+          steps: none(1000),
+          concurrency: 32,
+          oneWayMs: 20,
+          tools: ['limit', 'mediabatch'],
+          repetitions: times(3),
+        },
       ],
     },
     {
