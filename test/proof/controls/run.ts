@@ -17,11 +17,10 @@ const copiesAtATime = 2;
 
 type Verdict = { is: 'passed' | 'failed' | 'not run'; says: string };
 
-function makeCopy(): string {
+function makeCopy(from = root, names = copied): string {
   const copy = mkdtempSync(join(tmpdir(), 'mediabatch-controls-'));
-  for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+  for (const name of names) cpSync(join(from, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  build(copy);
   return copy;
 }
 
@@ -32,87 +31,97 @@ function build(copy: string): void {
   execFileSync(process.execPath, ['schemas/copy-assets.mjs'], { cwd: copy, stdio: 'ignore' });
 }
 
-async function runTest(copy: string, { file, title }: Shown): Promise<Verdict> {
+/** Runs these tests, in one go, and says of each what became of it. */
+async function runTests(copy: string, tests: readonly Shown[]): Promise<(test: Shown) => Verdict> {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const name = title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const vitest = [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--config',
-    'test/vitest.config.ts',
-    file,
-    '-t',
-    `${name}$`,
-  ];
+  const quote = (title: string) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const names = [...new Set(tests.map(({ title }) => quote(title)))].join('|');
+  const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts'];
+  const only = [...new Set(tests.map(({ file }) => file)), '-t', `(${names})$`];
   const files = join(copy, 'files');
-  const child = spawn(process.execPath, [...vitest, '--reporter', 'json', '--outputFile', report], {
+  const child = spawn(process.execPath, [...vitest, ...only, '--reporter', 'json', '--outputFile', report], {
     cwd: copy,
     env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1', MEDIABATCH_TEST_FILES: files },
     stdio: 'ignore',
   });
   await new Promise((resolve) => child.on('close', resolve));
-  return readReport(report);
+  const read = readReport(report);
+  return (test) => judge(read, test);
 }
 
 interface Report {
-  testResults: { assertionResults: { status: string; failureMessages?: string[] }[] }[];
+  testResults: {
+    name: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+  }[];
+}
+
+function readReport(path: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Report;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A file that cannot even be loaded has no results: that proves nothing. */
-function readReport(path: string): Verdict {
-  let report: Report;
-  try {
-    report = JSON.parse(readFileSync(path, 'utf8')) as Report;
-  } catch {
-    return { is: 'not run', says: 'vitest left no report' };
-  }
-  const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+function judge(report: Report | undefined, { file, title }: Shown): Verdict {
+  if (report === undefined) return { is: 'not run', says: 'vitest left no report' };
+  const results = report.testResults
+    .filter(({ name }) => name.endsWith(`/${file}`))
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ fullName }) => fullName.endsWith(title));
   const failed = results.find(({ status }) => status === 'failed');
   if (failed !== undefined) return { is: 'failed', says: failed.failureMessages?.[0]?.split('\n')[0] ?? '' };
   if (results.some(({ status }) => status === 'passed')) return { is: 'passed', says: '' };
   return { is: 'not run', says: 'no test of this title ran' };
 }
 
+/** What is built stays without the protection until the next control that needs it. */
 async function tryControl(copy: string, control: Control): Promise<string | undefined> {
   const path = join(copy, control.file);
   const text = readFileSync(path, 'utf8');
-  const without = switchOff(text, control.mark, control.switch);
-  const before = await runTest(copy, control.seenBy);
-  if (before.is !== 'passed') return `with everything in place the test is “${before.is}”: ${before.says}`;
   try {
-    writeFileSync(path, without);
+    writeFileSync(path, switchOff(text, control.mark, control.switch));
     if (control.built) build(copy);
-    const after = await runTest(copy, control.seenBy);
+    const after = (await runTests(copy, [control.seenBy]))(control.seenBy);
     return after.is === 'failed' ? undefined : `without it the test is “${after.is}” ${after.says}`;
   } finally {
     writeFileSync(path, text);
-    if (control.built) build(copy);
   }
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
 const wanted = controls.filter((control) => values.only?.includes(invariantOf(control)) ?? true);
-const waiting = [...wanted];
+// Those that look at what is built come last: what is built is then no more what stands in the sources.
+const waiting = [...wanted.filter(({ built }) => !built), ...wanted.filter(({ built }) => built)];
 let seen = 0;
 const began = Date.now();
 
-async function work(): Promise<void> {
-  const copy = makeCopy();
-  try {
+const copies = [makeCopy()];
+try {
+  const [first = ''] = copies;
+  build(first);
+  const before = await runTests(
+    first,
+    wanted.map(({ seenBy }) => seenBy),
+  );
+  for (let count = 1; count < copiesAtATime; count += 1) copies.push(makeCopy(first, [...copied, 'dist']));
+  const work = async (copy: string) => {
     for (let control = waiting.shift(); control !== undefined; control = waiting.shift()) {
-      const problem = await tryControl(copy, control);
+      const { is, says } = before(control.seenBy);
+      const whole = is === 'passed' ? undefined : `with everything in place the test is “${is}”: ${says}`;
+      const problem = whole ?? (await tryControl(copy, control));
       if (problem === undefined) seen += 1;
-      const mark = problem === undefined ? 'seen    ' : 'NOT SEEN';
-      process.stdout.write(
-        `${mark} ${invariantOf(control).padEnd(3)} ${control.off}${problem ? `: ${problem}` : ''}\n`,
-      );
+      const verdict = problem === undefined ? 'seen    ' : 'NOT SEEN';
+      const invariant = invariantOf(control).padEnd(3);
+      process.stdout.write(`${verdict} ${invariant} ${control.off}${problem ? `: ${problem}` : ''}\n`);
     }
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  };
+  await Promise.all(copies.map(work));
+} finally {
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
 }
-
-await Promise.all(Array.from({ length: copiesAtATime }, work));
 process.stdout.write(`${wanted.length} controls, ${seen} seen, in ${Math.round((Date.now() - began) / 1000)} s\n`);
 process.exitCode = seen === wanted.length && wanted.length > 0 ? 0 : 1;
