@@ -1,5 +1,6 @@
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
+import { orFailure } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
@@ -41,7 +42,7 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
-  const done = await applyGraph(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
+  const work = applyGraph(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
     ...planned.options,
     ...options,
     chosen: { redo, ...(selected && { selected }) },
@@ -49,6 +50,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
     observe: async () => ({ on: options.on ?? (() => {}), signal: options.signal }),
   });
+  const done = await orFailure(work);
   if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
   return done.result;
 }

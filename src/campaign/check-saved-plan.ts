@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
@@ -6,7 +6,6 @@ import { advise, type Call, call } from '../plan/advice.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { nextPurchase } from '../plan/repeat.ts';
-import { safeText } from '../report/safe-text.ts';
 import type { SettledOptions } from './save-plan.ts';
 import { digestOfSteps, repeatsOf } from './save-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
@@ -36,11 +35,12 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
 export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; service: string | undefined }): void {
   const { plan, graph, service } = now;
   const stale = (why: string) =>
-    new CommandError(
-      exitCodes.wrongInput,
-      `${safeText(saved.path)} is stale: ${why}`,
-      advise`plan again, with the same options: ${planAgain(saved)}; nothing was spent`,
-    );
+    new CampaignError({
+      code: 'MB3102',
+      message: `${saved.path} is stale: ${why}`,
+      hint: advise`plan again, with the same options: ${planAgain(saved)}; nothing was spent`,
+      file: saved.path,
+    });
   if (saved.service !== undefined && service !== undefined && saved.service !== service) {
     throw stale('it was made for another service address');
   }
@@ -53,7 +53,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
   const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
-  throw stale(`${first.address} ${what} (${safeText(first.reason)})${more}, which is not what it says`);
+  throw stale(`${first.address} ${what} (${first.reason})${more}, which is not what it says`);
 }
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
@@ -113,9 +113,10 @@ export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { d
   };
   const [first] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
   if (first === undefined) return;
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `${first} does not go with a saved plan: what ${safeText(saved.path)} does was settled when it was made`,
-    advise`plan again, with ${first} beside what it was made with: ${planAgain(saved)}`,
-  );
+  throw new CampaignError({
+    code: 'MB3001',
+    message: `${first} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
+    hint: advise`plan again, with ${first} beside what it was made with: ${planAgain(saved)}`,
+    options: [first],
+  });
 }

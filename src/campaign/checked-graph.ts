@@ -1,8 +1,8 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
 import type { Graph } from '../graph/graph.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
-import { type LoadedManifest, loadManifest } from './load-manifest.ts';
+import { type LoadedManifest, loadManifest, mistakesOf } from './load-manifest.ts';
 import type { Asked } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -62,7 +62,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
   // A document of another day may be wrong about a mistake.
-  return hasErrors(checked) && !hasErrors(plain) ? renew() : { ...checked, renew };
+  return hasErrors(checked.diagnostics) && !hasErrors(plain.diagnostics) ? renew() : { ...checked, renew };
 }
 
 /** The graph of a checked manifest; or the end of the command with every mistake. */
@@ -72,12 +72,12 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 
 /** `told`: its mistakes and warnings have been told. */
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
-  const { tell } = campaign;
+  const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
   const { graph, sources, facts, asked, byDocument, renew } = checked;
-  const news = checked.diagnostics.filter((diagnostic) => !known.has(JSON.stringify(diagnostic)));
+  const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
+  if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
-  if (graph === undefined || hasErrors(checked)) throw new CommandError(exitCodes.wrongInput, '');
   return {
     graph,
     facts,
@@ -100,10 +100,6 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };
   return { ...renewed, planned: await planOf(renewed.graph, { again: true }) };
-}
-
-function hasErrors({ diagnostics }: LoadedManifest): boolean {
-  return diagnostics.some(({ severity }) => severity === 'error');
 }
 
 /** `ask`: the facts as the service tells them now, where they may be others. */

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
@@ -17,11 +17,12 @@ export function chooseSteps(
   { graph, lock, orphans = [] }: { graph: Graph; lock: Lock; orphans?: readonly string[] },
 ): string[] {
   if (names.length === 0 && select === undefined) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      'nothing was chosen: name the steps, or select them with -s',
-      'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
-    );
+    throw new CampaignError({
+      code: 'MB3001',
+      message: 'nothing was chosen: name the steps, or select them with -s',
+      hint: 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
+      options: ['--select'],
+    });
   }
   const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];
   const chosen = new Set(select === undefined ? [] : makeSelector(graph, lock).all('--select', select));
@@ -42,11 +43,12 @@ export function chooseRecorded(
   { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },
 ): Set<string> {
   if (names.length === 0 && orphans === undefined) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
-      advise`${call('status')} shows the orphans; nothing was removed`,
-    );
+    throw new CampaignError({
+      code: 'MB3001',
+      message: 'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
+      hint: advise`${call('status')} shows the orphans; nothing was removed`,
+      options: ['--orphans'],
+    });
   }
   const known = [...lock.steps.keys()].map(onlyInLock);
   const chosen = new Set(orphans);
@@ -79,35 +81,43 @@ export function requireStep(name: string, graph: Graph): Graph['steps'][number] 
   const ofTask = graph.steps.filter(({ task }) => task === name);
   if (ofTask.length > 0) {
     const some = ofTask.slice(0, 5).map((one) => one.address);
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${name} is a task with ${ofTask.length} steps`,
-      `name one: ${some.join(', ')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3002',
+      message: `${name} is a task with ${ofTask.length} steps`,
+      hint: `name one: ${some.join(', ')}`,
+      name,
+    });
   }
-  throw new CommandError(exitCodes.wrongUsage, `the manifest has no step ${name}`, nearTo(name, graph.steps));
+  throw new CampaignError({
+    code: 'MB3002',
+    message: `the manifest has no step ${name}`,
+    hint: nearTo(name, graph.steps),
+    name,
+  });
 }
 
-function nothingMatched(name: string, known: readonly Named[], lock: Lock): CommandError {
+function nothingMatched(name: string, known: readonly Named[], lock: Lock): CampaignError {
   const isOrphan = lock.steps.has(name);
-  return new CommandError(
-    exitCodes.wrongUsage,
-    isOrphan ? `${name} is in the lock, and no longer in the manifest` : `there is no step ${name}`,
-    isOrphan
+  return new CampaignError({
+    code: 'MB3002',
+    message: isOrphan ? `${name} is in the lock, and no longer in the manifest` : `there is no step ${name}`,
+    hint: isOrphan
       ? 'only what the manifest has can be decided like this; `move` gives it a new address'
       : nearTo(name, known),
-  );
+    name,
+  });
 }
 
-function nothingRecorded(name: string, { known, graph }: { known: readonly Named[]; graph: Graph }): CommandError {
+function nothingRecorded(name: string, { known, graph }: { known: readonly Named[]; graph: Graph }): CampaignError {
   const inManifest = findByName(name, graph.steps).length > 0;
   const near = nearNames(name, known);
   const hint = near.length > 0 ? `near it: ${near.join(', ')}` : `the lock has ${known.length} addresses`;
-  return new CommandError(
-    exitCodes.wrongUsage,
-    inManifest ? `nothing was ever bought for ${name}` : `the lock knows no step ${name}`,
-    inManifest ? 'there is nothing to remove' : hint,
-  );
+  return new CampaignError({
+    code: 'MB3002',
+    message: inManifest ? `nothing was ever bought for ${name}` : `the lock knows no step ${name}`,
+    hint: inManifest ? 'there is nothing to remove' : hint,
+    name,
+  });
 }
 
 export function nearTo(name: string, known: readonly Named[]): Advice {

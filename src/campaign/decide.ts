@@ -1,5 +1,5 @@
 import { LockChangedError } from '../contract/errors.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError, orFailure } from '../contract/failure.ts';
 import { openLockFile } from '../disk/lock/lock-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
@@ -46,11 +46,13 @@ export type Rule = (held: HeldCampaign) => Promise<Ruling[]> | Ruling[];
  * Holds the lock while `rule` makes up what is decided, and records it. Spends nothing. `service`: the decision is about
  * jobs there, so the lock must belong to it.
  */
-export async function decide(
-  campaign: OpenCampaign,
-  options: DecideOptions & { service?: string | undefined },
-  rule: Rule,
-): Promise<Decided> {
+export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
+  return orFailure(decideHeld(campaign, options, rule));
+}
+
+type DecisionOptions = DecideOptions & { service?: string | undefined };
+
+async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
   const { paths, tell } = campaign;
   const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
   const graph = await requireGraph(campaign);
@@ -78,7 +80,12 @@ function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
   const more = others.length > 0 ? ` (and ${others.length} more like it)` : '';
-  throw new CommandError(exitCodes.wrongUsage, `${first.address} ${first.text}${more}`, first.hint);
+  throw new CampaignError({
+    code: 'MB3005',
+    message: `${first.address} ${first.text}${more}`,
+    hint: first.hint,
+    addresses: [first, ...others].map(({ address }) => address),
+  });
 }
 
 async function record(
@@ -99,11 +106,12 @@ async function record(
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
-    throw new CommandError(
-      exitCodes.lockHeld,
-      'the lock was changed by another program at the same time, so nothing was recorded',
-      'run the command again',
-    );
+    throw new CampaignError({
+      code: 'MB3402',
+      message: 'the lock was changed by another program at the same time, so nothing was recorded',
+      hint: 'run the command again',
+      lock: path,
+    });
   } finally {
     await file.close();
   }

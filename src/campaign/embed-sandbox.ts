@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { findOddFile } from '../disk/fs/odd-file.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import type { Json } from '../ground/json.ts';
+import { messageOf } from '../ground/values.ts';
 import type { Fault } from '../sandbox/index.ts';
 
 export type { Fault };
@@ -67,8 +68,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   try {
     return await startSandbox(options);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.cannotWrite, `the embedded sandbox cannot start: ${message}`);
+    throw new CampaignError({ code: 'MB3302', message: `the embedded sandbox cannot start: ${messageOf(error)}` });
   }
 }
 

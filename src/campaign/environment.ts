@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../disk/fs/plain-file.ts';
 import { isLoopbackHost } from '../graph/inward-address.ts';
@@ -74,30 +74,34 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
 export function requireAccess(environment: Environment): Access {
   const { baseUrl, token } = environment;
   if (token === undefined) {
-    throw new CommandError(
-      exitCodes.keyRefused,
-      `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
-      'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
-    );
+    throw new CampaignError({
+      code: 'MB3201',
+      message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
+      hint: 'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
+    });
   }
   const wrong = whyNotKey(token);
   if (wrong !== undefined) {
     const message = `MEDIABATCH_API_KEY ${wrong.problem}, so it was not sent`;
-    throw new CommandError(exitCodes.keyRefused, message, wrong.hint);
+    throw new CampaignError({ code: 'MB3201', message, hint: wrong.hint });
   }
   if (baseUrl === undefined) {
-    throw new CommandError(
-      exitCodes.keyRefused,
-      'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
-      'set it to the address that ends in /api/v1, or use --sandbox',
-    );
+    throw new CampaignError({
+      code: 'MB3201',
+      message: 'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
+      hint: 'set it to the address that ends in /api/v1, or use --sandbox',
+    });
   }
   return { baseUrl: checkBaseUrl(baseUrl), token };
 }
 
 function checkBaseUrl(text: string): string {
   const wrong = (message: string) =>
-    new CommandError(exitCodes.wrongUsage, `MEDIABATCH_BASE_URL ${message}`, 'it looks like https://host/api/v1');
+    new CampaignError({
+      code: 'MB3206',
+      message: `MEDIABATCH_BASE_URL ${message}`,
+      hint: 'it looks like https://host/api/v1',
+    });
   let url: URL;
   try {
     url = new URL(text);

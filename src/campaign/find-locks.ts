@@ -2,6 +2,7 @@ import { type Dirent, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
+import { messageOf } from '../ground/values.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
 import { type Call, call } from '../plan/advice.ts';
 
@@ -59,7 +60,7 @@ async function read(path: string, shown: string): Promise<FoundLock> {
     }
     return { path, shown, reading: readLock(shown, bytes) };
   } catch (error) {
-    return { path, shown, problem: error instanceof Error ? error.message : String(error) };
+    return { path, shown, problem: messageOf(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
@@ -11,11 +11,12 @@ export async function holdGuard(lockPath: string, waitMs: number, tell: Tell): P
   const shown = relative('', lockPath) || lockPath;
   const wayOut = findWayOut(dirname(lockPath));
   if (wayOut !== undefined) {
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `the lock ${shown} is not written: ${wayOut}`,
-      'name the manifest, or the lock, where it really is',
-    );
+    throw new CampaignError({
+      code: 'MB3301',
+      message: `the lock ${shown} is not written: ${wayOut}`,
+      hint: 'name the manifest, or the lock, where it really is',
+      path: shown,
+    });
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
   const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
@@ -43,12 +44,20 @@ function nameOf({ by }: Held): string {
   return `process ${by.pid} on ${by.host}, which has run since ${by.since}`;
 }
 
-function heldError(shown: string, held: Held): CommandError {
+function heldError(shown: string, held: Held): CampaignError {
   const { by, note } = held;
-  if (note !== undefined) return new CommandError(exitCodes.lockHeld, `${shown} may be held by another run`, note);
-  return new CommandError(
-    exitCodes.lockHeld,
-    `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${by.since}`,
-    advise`wait for it to end (--lock-timeout waits longer); if it is certainly gone and was not on this machine: ${call('unlock', '--id', by.id)}`,
-  );
+  if (note !== undefined)
+    return new CampaignError({
+      code: 'MB3401',
+      message: `${shown} may be held by another run`,
+      hint: note,
+      lock: shown,
+    });
+  return new CampaignError({
+    code: 'MB3401',
+    message: `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${by.since}`,
+    hint: advise`wait for it to end (--lock-timeout waits longer); if it is certainly gone and was not on this machine: ${call('unlock', '--id', by.id)}`,
+    lock: shown,
+    holder: by,
+  });
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
-import type { Diagnostic } from '../ground/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -96,15 +96,25 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
-export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CommandError {
+export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CampaignError {
   const hint = advise`give the path of a campaign.yaml; ${call('init')} makes one to start from`;
   switch (problem) {
     case 'missing':
-      return new CommandError(exitCodes.wrongInput, `there is no file ${file} (${resolve(file)})`, hint);
+      return new CampaignError({ code: 'MB1001', message: `there is no file ${file} (${resolve(file)})`, hint, file });
     case 'folder':
-      return new CommandError(exitCodes.wrongInput, `${file} is a folder, not a manifest (${resolve(file)})`, hint);
+      return new CampaignError({
+        code: 'MB1001',
+        message: `${file} is a folder, not a manifest (${resolve(file)})`,
+        hint,
+        file,
+      });
     default:
-      return new CommandError(exitCodes.wrongInput, `the manifest ${file} cannot be read: ${detail}`, hint);
+      return new CampaignError({
+        code: 'MB1001',
+        message: `the manifest ${file} cannot be read: ${detail}`,
+        hint,
+        file,
+      });
   }
 }
 
@@ -112,9 +122,16 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   const { file, tell } = campaign;
   const { graph, diagnostics, sources } = await loadManifest(file, campaign);
+  if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  if (graph === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    throw new CommandError(exitCodes.wrongInput, '');
-  }
   return graph;
+}
+
+export function mistakesOf(
+  file: string,
+  mistakes: { diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> },
+): CampaignError {
+  const count = mistakes.diagnostics.filter(({ severity }) => severity === 'error').length;
+  const message = `${file} has ${count === 1 ? '1 mistake' : `${count} mistakes`}`;
+  return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
 }

@@ -1,6 +1,7 @@
+import { orFailure } from '../contract/failure.ts';
 import type { Notice } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Diagnostic } from '../ground/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { type CheckedManifest, loadChecked } from './checked-graph.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 
@@ -28,8 +29,7 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
     options.tell?.(notice);
   };
   const opened = await openCampaign(file, { ...options, tell });
-  const checked = await loadChecked(opened, { isRun: true });
+  const checked = await orFailure(loadChecked(opened, { isRun: true }));
   const { diagnostics, sources, graph } = checked;
-  const isWrong = diagnostics.some(({ severity }) => severity === 'error');
-  return { ...opened, ...(graph && !isWrong && { graph }), diagnostics, sources, notices, checked };
+  return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { LockReading } from '../lock/read.ts';
 import { requireAccess } from './environment.ts';
@@ -31,7 +31,7 @@ export function refuseElsewhere(
 ): void {
   const { shown, service, serviceMoved } = from;
   const refuse = (message: string, hint: string) => {
-    throw new CommandError(exitCodes.wrongInput, `the lock ${shown} ${message}`, hint);
+    throw new CampaignError({ code: 'MB2003', message: `the lock ${shown} ${message}`, hint, lock: shown });
   };
   if (service === sandboxService) {
     refuse(
@@ -83,9 +83,10 @@ export async function agreeToMove(
   const lock = relative('', paths.lock) || paths.lock;
   const agreed = await ask({ lock, steps: loaded.lock.steps.size, baseUrl });
   if (agreed === 'yes') return;
-  throw new CommandError(
-    agreed === 'no' ? exitCodes.wrongInput : exitCodes.interrupted,
-    'the lock stays with the address that it was made against; nothing was sent',
-    'give this service a lock of its own with --lock FILE',
-  );
+  throw new CampaignError({
+    code: agreed === 'no' ? 'MB2003' : 'MB3501',
+    message: 'the lock stays with the address that it was made against; nothing was sent',
+    hint: 'give this service a lock of its own with --lock FILE',
+    lock,
+  });
 }

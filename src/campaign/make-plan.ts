@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
 import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
@@ -108,13 +108,15 @@ function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
   const [first] = pinned;
   if (first === undefined) return;
   const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `--redo: ${first.address}${others} pinned, and what is pinned is not bought again`,
-    first.decided?.pinned === 'manifest'
-      ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
-      : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
-  );
+  throw new CampaignError({
+    code: 'MB3005',
+    message: `--redo: ${first.address}${others} pinned, and what is pinned is not bought again`,
+    hint:
+      first.decided?.pinned === 'manifest'
+        ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
+        : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
+    addresses: pinned.map(({ address }) => address),
+  });
 }
 
 /** Where outputs cannot go, or where something else is: said before anything is paid for. */
@@ -153,27 +155,32 @@ function notWritable({ address, path }: BadPlace): string {
   return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
 }
 
-function badPlaceError({ address, path, why }: BadPlace): CommandError {
+function badPlaceError({ address, path, why }: BadPlace): CampaignError {
   switch (why) {
     case 'symlink':
-      return new CommandError(
-        exitCodes.wrongInput,
-        `MB1605: ${path} is a symbolic link; ${address} would be saved through it`,
-        'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
-      );
+      return new CampaignError({
+        code: 'MB1605',
+        message: `${path} is a symbolic link; ${address} would be saved through it`,
+        hint: 'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
+        path,
+        address,
+      });
     case 'not-a-folder':
     case 'not-a-file':
-      return new CommandError(
-        exitCodes.wrongInput,
-        `MB1604: ${path} is ${why === 'not-a-file' ? 'not a plain file' : 'a file, not a folder'}, and ${address} is to be saved there`,
-        'move it away, or choose another `save:`',
-      );
+      return new CampaignError({
+        code: 'MB1604',
+        message: `${path} is ${why === 'not-a-file' ? 'not a plain file' : 'a file, not a folder'}, and ${address} is to be saved there`,
+        hint: 'move it away, or choose another `save:`',
+        path,
+        address,
+      });
     case 'not-writable':
-      return new CommandError(
-        exitCodes.cannotWrite,
-        `the folder ${path} cannot be written, and ${address} is to be saved there`,
-        'fix its permissions (or the read-only mount) and run again; nothing was spent',
-      );
+      return new CampaignError({
+        code: 'MB3301',
+        message: `the folder ${path} cannot be written, and ${address} is to be saved there`,
+        hint: 'fix its permissions (or the read-only mount) and run again; nothing was spent',
+        path,
+      });
     default:
       return why satisfies never;
   }

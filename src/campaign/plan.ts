@@ -1,3 +1,4 @@
+import { orFailure } from '../contract/failure.ts';
 import type { Notice } from '../contract/notice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { graphOf } from './checked-graph.ts';
@@ -29,6 +30,6 @@ export async function plan(campaign: Campaign, options: PlanningOptions = {}): P
   const teller = { ...campaign, tell };
   const { graph } = graphOf(campaign.checked, teller, campaign.checked);
   const { lock } = await requireLock(teller, campaign.service);
-  const { plan: made, redo, selected } = await makePlan(teller, { graph, lock }, options);
+  const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock }, options));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError, type Failure } from '../contract/failure.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
+import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
@@ -41,8 +43,11 @@ export async function requireLock(
   try {
     bytes = await readLockBytes(paths.lock);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.wrongInput, `the lock ${shown} cannot be read: ${message}`);
+    throw new CampaignError({
+      code: 'MB3407',
+      message: `the lock ${shown} cannot be read: ${messageOf(error)}`,
+      lock: shown,
+    });
   }
   if (bytes === undefined) {
     const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
@@ -57,19 +62,17 @@ export async function requireLock(
     };
   }
   const reading = readLock(shown, bytes);
-  const hasError = reading.diagnostics.some(({ severity }) => severity === 'error');
-  if (hasError && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
-    throw new CommandError(
-      exitCodes.wrongInput,
-      `${shown} is not a lock of mediabatch: it has no header line`,
-      'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
-    );
+  if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
+    throw new CampaignError({
+      code: 'MB3407',
+      message: `${shown} is not a lock of mediabatch: it has no header line`,
+      hint: 'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
+      lock: shown,
+    });
   }
   const diagnostics = withoutTwoServices(reading.diagnostics, serviceMoved);
+  if (hasErrors(diagnostics)) throw new CampaignError(lockFailure(shown, diagnostics));
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources: new Map() });
-  if (diagnostics.some(({ severity }) => severity === 'error')) {
-    throw new CommandError(exitCodes.wrongInput, '');
-  }
   const belonging = belongingOf(reading, service);
   if (belonging === 'elsewhere' && service !== undefined) refuseElsewhere(reading, { shown, service, serviceMoved });
   const { needsRewrite, tornTailAt } = reading;
@@ -84,4 +87,10 @@ export async function requireLock(
     isOfAnother: belonging !== 'ours',
     ...(tornTailAt !== undefined && { tornTailAt }),
   };
+}
+
+function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure {
+  const [first] = diagnostics.filter(({ severity }) => severity === 'error');
+  const code = first?.code === 'MB2002' || first?.code === 'MB2003' ? first.code : 'MB2001';
+  return { code, message: first?.message ?? `the lock ${lock} is damaged`, lock, diagnostics, sources: new Map() };
 }

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Match } from '../plan/match.ts';
 import { isPost, sendsOf } from '../plan/post-record.ts';
@@ -34,7 +34,12 @@ export function sparePosts(
   const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its very address`;
   const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
   if (left.size === 0 && out.length === unnamed.length && !settled) {
-    throw new CommandError(exitCodes.wrongUsage, `--redo: ${what}`, `name each: ${hint}; nothing was sent`);
+    throw new CampaignError({
+      code: 'MB3005',
+      message: `--redo: ${what}`,
+      hint: `name each: ${hint}; nothing was sent`,
+      addresses: out,
+    });
   }
   tell({ is: 'notice', text: `--redo: ${what} (${hint}); the rest is redone` });
   return left;

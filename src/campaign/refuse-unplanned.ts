@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 
@@ -8,11 +8,12 @@ export function refuseUnplanned(before: Plan, now: Plan): void {
   const [first, ...others] = now.rows.filter((row) => !isNamed(row, named.get(row.address)));
   if (first === undefined) return;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  throw new CommandError(
-    exitCodes.wrongInput,
-    `the plan is stale: ${first.address} would be bought now (${first.reason})${more}, which is not what it says`,
-    'plan again; nothing was spent',
-  );
+  throw new CampaignError({
+    code: 'MB3102',
+    message: `the plan is stale: ${first.address} would be bought now (${first.reason})${more}, which is not what it says`,
+    hint: 'plan again; nothing was spent',
+    addresses: [first, ...others].map(({ address }) => address),
+  });
 }
 
 function isNamed(row: PlanRow, before: PlanRow | undefined): boolean {

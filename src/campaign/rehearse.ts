@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
@@ -84,12 +84,13 @@ const mostNamed = 20;
 function sandboxGone(
   gone: readonly NeededJob[],
   { paths, dataDir }: { paths: CampaignPaths; dataDir: string },
-): CommandError {
+): CampaignError {
   const shown = (path: string) => relative('', path) || path;
   const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
-  return new CommandError(
-    exitCodes.wrongInput,
-    `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
-    advise`it was play money: let them be made again, with ${call('forget', ...names, '--force')}`,
-  );
+  return new CampaignError({
+    code: 'MB3404',
+    message: `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    hint: advise`it was play money: let them be made again, with ${call('forget', ...names, '--force')}`,
+    lock: shown(paths.lock),
+  });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { Access } from './environment.ts';
@@ -25,9 +25,10 @@ export async function requireService(
   });
   clearTimeout(slow);
   if (found.is === 'reached') return;
-  throw new CommandError(
-    exitCodes.unreachable,
-    `the service cannot be reached: ${found.host}: ${found.error}`,
-    advise`nothing was sent. Check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
-  );
+  throw new CampaignError({
+    code: 'MB3203',
+    message: `the service cannot be reached: ${found.host}: ${found.error}`,
+    hint: advise`nothing was sent. Check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
+    host: found.host,
+  });
 }

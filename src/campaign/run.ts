@@ -11,6 +11,7 @@ import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.t
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
+import { messageOf } from '../ground/values.ts';
 import { hasOpenSends } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
@@ -122,7 +123,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     const { stray, leave } = options;
     const broken = stray?.first.then(async () => {
       const { error } = stray.seen ?? {};
-      gate.stop('error', error instanceof Error ? error.message : String(error));
+      gate.stop('error', messageOf(error));
       interruption.abort();
       await atMost(options.createTimeoutMs ?? defaultCreateTimeoutMs, guarded);
     });

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
 import type { Graph } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import { isMap, messageOf } from '../ground/values.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Options, Purchases, Saved } from '../plan/plan.generated.ts';
 import type { Plan, PlanRow, Retries } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
-import { safeJson, safeText } from '../report/safe-text.ts';
+import { safeJson } from '../report/safe-text.ts';
 
 /** A plan of a million steps is smaller. */
 const mostBytes = 1 << 29;
@@ -36,34 +36,27 @@ export async function savePlan(
   },
 ): Promise<void> {
   if (!path.endsWith('.json')) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `--out: ${safeText(path)} does not end in .json`,
-      'name it as in campaign.plan.json, so that `apply` knows it for a plan',
-    );
+    throw unsaved('MB3103', path, {
+      why: 'does not end in .json',
+      hint: 'name it as in campaign.plan.json, so that `apply` knows it for a plan',
+    });
   }
   const wayOut = findWayOut(dirname(resolve(path)));
   if (wayOut !== undefined) {
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `--out: ${safeText(path)} is not written: ${wayOut}`,
-      'choose another name',
-    );
+    throw unsaved('MB3301', path, { why: `is not written: ${wayOut}`, hint: 'choose another name' });
   }
   const { file, options, graph, service, redo } = from;
   if (!isInSameRepository(path, file)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `--out: ${safeText(path)} lies in a repository, and the manifest outside of it`,
-      'save it beside the manifest, or outside of any repository',
-    );
+    throw unsaved('MB3103', path, {
+      why: 'lies in a repository, and the manifest outside of it',
+      hint: 'save it beside the manifest, or outside of any repository',
+    });
   }
   if (existsSync(path) && (await readPlanFile(path)) === undefined) {
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `--out: ${safeText(path)} is there already, and is no saved plan; it was left as it is`,
-      'choose another name',
-    );
+    throw unsaved('MB3301', path, {
+      why: 'is there already, and is no saved plan; it was left as it is',
+      hint: 'choose another name',
+    });
   }
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
@@ -85,13 +78,17 @@ export async function savePlan(
   try {
     await replaceFile(path, `${safeJson(document, 2)}\n`);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `--out ${safeText(path)} cannot be written: ${safeText(message)}`,
-      'give a file in a folder that exists',
-    );
+    throw new CampaignError({
+      code: 'MB3301',
+      message: `--out ${path} cannot be written: ${messageOf(error)}`,
+      hint: 'give a file in a folder that exists',
+      path,
+    });
   }
+}
+
+function unsaved(code: 'MB3103' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
+  return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
 }
 
 /** All that a row may buy. */

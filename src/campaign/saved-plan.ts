@@ -1,10 +1,9 @@
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { isInSameRepository } from '../disk/fs/own-tree.ts';
 import { isMap } from '../ground/values.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { Purchases, Saved, WrittenPlan } from '../plan/plan.generated.ts';
-import { safeText } from '../report/safe-text.ts';
 import { findContradiction } from './check-plan-file.ts';
 import { readPlanFile } from './save-plan.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
@@ -33,20 +32,21 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   if (document === undefined) return undefined;
   if (document.version !== 1) {
     const version = typeof document.version === 'number' ? `version ${document.version}` : 'an unknown version';
-    throw new CommandError(
-      exitCodes.wrongInput,
-      `${safeText(path)} is a plan of ${version}; this version of mediabatch knows version 1`,
-      'plan again with this version, or apply it with the one that made it',
-    );
+    throw new CampaignError({
+      code: 'MB3101',
+      message: `${path} is a plan of ${version}; this version of mediabatch knows version 1`,
+      hint: 'plan again with this version, or apply it with the one that made it',
+      file: path,
+    });
   }
   if (!isMap(document.saved)) throw unusable(path, 'was printed, not saved');
   // It named purchases by how many of any request there were, which another branch may count otherwise.
   if (Object.hasOwn(document.saved, 'generations')) throw unusable(path, 'an older version of mediabatch saved it');
   const [violation] = findViolations(document);
-  if (violation !== undefined) throw unusable(path, safeText(describeViolation(violation)));
+  if (violation !== undefined) throw unusable(path, describeViolation(violation));
   const plan = document as unknown as WrittenPlan & { saved: Saved };
   const wrong = findContradiction(plan); // I23
-  if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${safeText(wrong)}`);
+  if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${wrong}`);
   const { manifest, options, purchases, publishes = [], redo = [], ...saved } = plan.saved;
   const folder = dirname(resolve(path));
   const far = (other: string) => {
@@ -56,7 +56,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const named = { manifest: far(manifest), ...(options.lock !== undefined && { lock: far(options.lock) }) };
   for (const [what, other] of Object.entries(named)) {
     if (isInSameRepository(path, other)) continue;
-    throw unusable(path, `its ${what} ${safeText(other)} lies outside of the repository that it is in`);
+    throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
   }
   const { lock } = named;
   const steps = new Map(plan.rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
@@ -87,10 +87,11 @@ function describeViolation({ instancePath, params }: Violation): string {
     : `is not whole, or not of this version: ${place}`;
 }
 
-function unusable(path: string, what: string): CommandError {
-  return new CommandError(
-    exitCodes.wrongInput,
-    `${safeText(path)} is a plan, but ${what}`,
-    advise`save one with ${{ ...call('plan', '--out', path), file: 'campaign.yaml' }}`,
-  );
+function unusable(path: string, what: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3101',
+    message: `${path} is a plan, but ${what}`,
+    hint: advise`save one with ${{ ...call('plan', '--out', path), file: 'campaign.yaml' }}`,
+    file: path,
+  });
 }

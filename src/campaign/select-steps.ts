@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
@@ -45,17 +45,33 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
     const selection = parseSelection(text, vocabulary);
     if ('problem' in selection) {
       const where = `${option} ${JSON.stringify(text)}`;
-      throw new CommandError(exitCodes.wrongUsage, `${where}: ${selection.problem}`, howToWrite);
+      throw new CampaignError({
+        code: 'MB3003',
+        message: `${where}: ${selection.problem}`,
+        hint: howToWrite,
+        value: text,
+      });
     }
     const found = matchSelection(selection, facts);
-    if (!(found instanceof Set)) throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: ${found.problem}`);
+    if (!(found instanceof Set))
+      throw new CampaignError({ code: 'MB3003', message: `${option} ${text}: ${found.problem}`, value: text });
     const unknown = found.size === 0 ? undefined : unknownName(selection, graph);
     if (unknown !== undefined) {
       const hint = hintFor(unknown, graph);
-      throw new CommandError(exitCodes.wrongUsage, `${option} ${text}: there is no step ${unknown}`, hint);
+      throw new CampaignError({
+        code: 'MB3002',
+        message: `${option} ${text}: there is no step ${unknown}`,
+        hint,
+        name: unknown,
+      });
     }
     if (found.size === 0) {
-      throw new CommandError(exitCodes.wrongUsage, `${option} ${text} matches no step`, whyNothing(selection, facts));
+      throw new CampaignError({
+        code: 'MB3002',
+        message: `${option} ${text} matches no step`,
+        hint: whyNothing(selection, facts),
+        name: text,
+      });
     }
     return found;
   };
@@ -67,7 +83,12 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
       const chosen =
         select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
       for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
-      if (chosen.size === 0) throw new CommandError(exitCodes.wrongUsage, '--exclude leaves no step');
+      if (chosen.size === 0)
+        throw new CampaignError({
+          code: 'MB3002',
+          message: '--exclude leaves no step',
+          name: (exclude ?? []).join(' '),
+        });
       return chosen;
     },
   };

@@ -5,6 +5,7 @@ import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { GraphOutline } from '../graph/outline.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion } from '../lock/record.ts';
@@ -69,7 +70,7 @@ async function joinWithChanged(
 ): Promise<void> {
   const bytes = await readLockBytes(path);
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
-  if (reading?.diagnostics.some(({ severity }) => severity === 'error')) throw new LockChangedError(path);
+  if (hasErrors(reading?.diagnostics ?? [])) throw new LockChangedError(path);
   const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock); // I7
   // Jobs of two services are nobody's to sort: both are named, and the next run says so.
   const { service } = ledger.lock;

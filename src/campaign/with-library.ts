@@ -1,7 +1,4 @@
 import { systemClock } from '../contract/clock.ts';
-import { ServiceError } from '../contract/errors.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
-import { advise, call } from '../plan/advice.ts';
 import { createLibrary, type Library } from '../service/library.ts';
 import { openSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, type Environment, requireAccess } from './environment.ts';
@@ -36,39 +33,10 @@ export async function withLibrary<T>(
     const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs });
     try {
       return await use({ access, library });
-    } catch (error) {
-      throw error instanceof ServiceError ? asCommandError(error) : error;
     } finally {
       await library.close();
     }
   } finally {
     await embedded?.close();
-  }
-}
-
-export function asCommandError({ why, message }: ServiceError): CommandError {
-  switch (why) {
-    case 'auth':
-      return new CommandError(
-        exitCodes.keyRefused,
-        `the service refused the key: ${message}`,
-        advise`check MEDIABATCH_API_KEY; ${call('doctor')} shows where it comes from`,
-      );
-    case 'unreachable':
-      return new CommandError(
-        exitCodes.unreachable,
-        `the service cannot be reached: ${message}`,
-        advise`check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
-      );
-    case 'refused':
-      return new CommandError(exitCodes.someFailed, `the service refused the request: ${message}`);
-    case 'unusable':
-      return new CommandError(
-        exitCodes.unreachable,
-        `the service gave an answer that cannot be used: ${message}`,
-        advise`${call('doctor')} compares the service with what this version knows`,
-      );
-    default:
-      return why satisfies never;
   }
 }

@@ -1,7 +1,7 @@
 import { namesAllPosts, namesAllPrices } from '../campaign/check-saved-plan.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
@@ -81,11 +81,12 @@ async function agreeToSpend(
     unknownPrices > 0
       ? `the price of ${unknownPrices} steps is not known yet`
       : 'there is no budget that covers the plan';
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `there is no terminal to ask on, and ${why}`,
-    unknownPrices > 0
-      ? 'agree with --yes; the budget and --max-credits still hold'
-      : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
-  );
+  throw new CampaignError({
+    code: 'MB3004',
+    message: `there is no terminal to ask on, and ${why}`,
+    hint:
+      unknownPrices > 0
+        ? 'agree with --yes; the budget and --max-credits still hold'
+        : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
+  });
 }

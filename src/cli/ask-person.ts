@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Nobody can be asked, and nobody has agreed: the command ends. */
 export function requireSomebody({ yes, terminal }: { yes: boolean | undefined; terminal: Terminal }): void {
   if (yes === true || terminal.interactive) return;
-  throw new CommandError(exitCodes.wrongUsage, 'there is no terminal to ask on', 'agree with --yes');
+  throw new CampaignError({ code: 'MB3004', message: 'there is no terminal to ask on', hint: 'agree with --yes' });
 }
 
 /**

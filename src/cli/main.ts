@@ -1,9 +1,11 @@
 import { relative } from 'node:path';
 import { CommanderError } from 'commander';
-import { BrokenRunError, GuardLostError, LockChangedError, UnsafeFileError } from '../contract/errors.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
-import { adviceText } from '../report/advice-text.ts';
-import { safeText } from '../report/safe-text.ts';
+import { BrokenRunError } from '../contract/errors.ts';
+import { exitCodes } from '../contract/exit.ts';
+import { type Failure, failureOf, failures } from '../contract/failure.ts';
+import { messageOf } from '../ground/values.ts';
+import { failureJson, failureText } from '../report/failure-text.ts';
+import { safeJson, safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -23,49 +25,38 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error, terminal);
+    return explain(error, terminal, argv.includes('--json'));
   }
 }
 
-/** Says what ended a command, and gives its exit code. */
-export function explain(thrown: unknown, terminal: Terminal = processTerminal()): number {
-  const { style } = terminal;
-  const error = thrown instanceof BrokenRunError ? thrown.cause : thrown;
-  if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage;
+/** Says what ended a command, on stdout too where a document is expected there, and gives its exit code. */
+export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
+  const failure = tellFailure(thrown, terminal);
+  if (isJson) terminal.out(`${safeJson(failureJson(failure, terminal.paste), 2)}\n`);
+  return failures[failure.code].exit;
+}
+
+function tellFailure(thrown: unknown, terminal: Terminal): Failure {
+  // Its words have been said.
+  if (thrown instanceof CommanderError) return { code: 'MB3000', message: thrown.message.replace(/^error: /, '') };
+  const failure = failureOf(thrown);
+  if (failure === undefined) return tellBug(thrown, terminal);
+  terminal.err(failureText(failure, terminal));
+  return failure;
+}
+
+function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
+  const isRun = thrown instanceof BrokenRunError;
+  const error = isRun ? thrown.cause : thrown;
+  const message = messageOf(error);
+  err(`${style.red('internal error')} this is a bug in mediabatch: ${safeText(message, 500)}\n`);
+  const lock = isRun ? relative(process.cwd(), thrown.lock) || thrown.lock : undefined;
+  if (lock !== undefined) {
+    err(`  ${style.cyan('→')} everything paid so far is on record in ${safeText(lock)}; run again to go on\n`);
   }
-  if (error instanceof CommandError) {
-    if (error.message !== '') terminal.err(`${style.red('error')} ${safeText(error.message, 2000)}\n`);
-    if (error.hint !== undefined) terminal.err(`  ${style.cyan('→')} ${adviceText(error.hint, terminal.paste)}\n`);
-    return error.exitCode;
-  }
-  if (error instanceof GuardLostError) {
-    terminal.err(`${style.red('error')} ${safeText(error.message)}\n`);
-    terminal.err('  → nothing more was bought; run again when the other run has ended\n');
-    return exitCodes.lockHeld;
-  }
-  if (error instanceof Error && isWriteFailure(error)) {
-    terminal.err(`${style.red('error')} cannot write: ${safeText(error.message)}\n`);
-    terminal.err('  → make room or fix the permissions, then run again; everything recorded so far is kept\n');
-    return exitCodes.cannotWrite;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  terminal.err(`${style.red('internal error')} this is a bug in mediabatch: ${safeText(message, 500)}\n`);
-  if (thrown instanceof BrokenRunError) {
-    const lock = safeText(relative(process.cwd(), thrown.lock) || thrown.lock);
-    terminal.err(`  ${style.cyan('→')} everything paid so far is on record in ${lock}; run again to go on\n`);
-  }
-  terminal.err('  please report it with these lines:\n');
+  err('  please report it with these lines:\n');
   const text = error instanceof Error ? (error.stack ?? message) : message;
-  for (const line of text.split('\n')) terminal.err(`  ${style.dim(safeText(line, 1000))}\n`);
-  return exitCodes.internalError;
-}
-
-const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
-
-/** The disk, or somebody else on it, got in the way: not a bug of ours. */
-function isWriteFailure(error: Error): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  const isOurs = error instanceof LockChangedError || error instanceof UnsafeFileError;
-  return isOurs || (code !== undefined && writeFailures.has(code));
+  for (const line of text.split('\n')) err(`  ${style.dim(safeText(line, 1000))}\n`);
+  return { code: 'MB3901', message, ...(lock !== undefined && { lock }) };
 }

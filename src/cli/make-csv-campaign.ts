@@ -1,5 +1,5 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { readDataFile } from '../disk/inputs.ts';
 import { isMap } from '../ground/values.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
@@ -23,11 +23,12 @@ export async function makeCsvCampaign(file: string, folder: string): Promise<New
       read.problem === 'missing'
         ? `there is no file ${file}`
         : `${file} cannot be read: ${read.detail ?? read.problem}`;
-    throw new CommandError(
-      exitCodes.wrongInput,
-      why,
-      'give the path of a .csv file whose first line names the columns',
-    );
+    throw new CampaignError({
+      code: 'MB3104',
+      message: why,
+      hint: 'give the path of a .csv file whose first line names the columns',
+      file,
+    });
   }
   const table = readTable(file, read.text);
   const way = relative(resolve(folder), resolve(file)).split(sep).join('/');
@@ -38,20 +39,32 @@ export async function makeCsvCampaign(file: string, folder: string): Promise<New
 
 function readTable(file: string, text: string): Table {
   if (!/\.csv$/i.test(file)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${file} is no .csv file`,
-      'save the table as CSV, with commas between the columns',
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `${file} is no .csv file`,
+      hint: 'save the table as CSV, with commas between the columns',
+      value: file,
+    });
   }
   const { rows, diagnostics } = readRows({ path: file, file, text });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (rows === undefined || errors.length > 0) {
     const shown = diagnosticsText(errors, new Map([[file, text]]), { style: makeStyle(false) });
-    throw new CommandError(exitCodes.wrongInput, `${file} cannot be used:\n${shown}`.trimEnd());
+    throw new CampaignError({
+      code: 'MB3104',
+      message: `${file} cannot be used:\n${shown}`.trimEnd(),
+      file,
+      diagnostics: errors,
+      sources: new Map([[file, text]]),
+    });
   }
   if (rows.rows.length === 0)
-    throw new CommandError(exitCodes.wrongInput, `${file} has no rows`, 'add one line for each picture');
+    throw new CampaignError({
+      code: 'MB3104',
+      message: `${file} has no rows`,
+      hint: 'add one line for each picture',
+      file,
+    });
   const values = rows.rows.map(({ value }) =>
     Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)])),
   );
@@ -62,11 +75,12 @@ function writeManifest(table: Table, path: string): string {
   const { rows, columns } = table;
   const key = chooseKey(table);
   if (key === undefined) {
-    throw new CommandError(
-      exitCodes.wrongInput,
-      `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`,
-      'add a column such as id, with a different value in every row',
-    );
+    throw new CampaignError({
+      code: 'MB3104',
+      message: `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`,
+      hint: 'add a column such as id, with a different value in every row',
+      file: path,
+    });
   }
   const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
   const prompt = [...words, 'product photograph on a plain background, soft light'].join(', ');

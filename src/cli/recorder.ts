@@ -2,9 +2,10 @@ import { relative } from 'node:path';
 import type { CampaignPaths } from '../campaign/paths.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
 import type { Json } from '../ground/json.ts';
+import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createLines } from '../report/run/run-lines.ts';
@@ -25,8 +26,9 @@ export function openEvents(
       return work();
     } catch (error) {
       if (!(error instanceof EventsTargetError)) throw error;
-      const exit = error.isInput ? exitCodes.wrongUsage : exitCodes.cannotWrite;
-      throw new CommandError(exit, `--events ${path} ${error.message}`, error.hint);
+      const { message, hint, isInput } = error;
+      const said = { message: `--events ${path} ${message}`, hint };
+      throw new CampaignError(isInput ? { code: 'MB3304', ...said, files: [path] } : { code: 'MB3301', ...said, path });
     }
   };
   const target = told(() => findEventsTarget(path, { inputs, own: terminal }));
@@ -73,7 +75,7 @@ export async function makeRecorder(
         } catch (error) {
           // What is bought must be recorded and collected, whether or not anybody can be told.
           reporters = reporters.filter((other) => other !== reporter);
-          const message = error instanceof Error ? error.message : String(error);
+          const message = messageOf(error);
           terminal.err(`${style.yellow('notice')} no more events are written: ${safeText(message)}\n`);
         }
       }

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import { isWork } from '../plan/actions.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
@@ -15,6 +15,7 @@ interface Selecting {
 }
 
 export interface Unselected {
+  addresses: readonly string[];
   text: string;
   advice: Advice;
   /** Nothing else is selected that could be done, or is. */
@@ -26,11 +27,12 @@ export function findUnselected(
   plan: Plan,
   context: { options: Selecting; graph: Graph; command: 'plan' | 'apply' },
 ): Unselected | undefined {
-  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'selection').length;
-  if (waiting === 0) return undefined;
-  const text = `${countOf(waiting, 'selected step')} ${waiting === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'selection');
+  const addresses = waiting.map(({ address }) => address);
+  if (addresses.length === 0) return undefined;
+  const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
   const isStuck = plan.rows.every((row) => !isWork(row) && row.action !== 'keep');
-  return { text, advice: howToGoOn(context.options, context), isStuck };
+  return { addresses, text, advice: howToGoOn(context.options, context), isStuck };
 }
 
 /** `ends`: where nothing can be done, so does the command. */
@@ -40,8 +42,9 @@ export function tellUnselected(
   { ends }: { ends: boolean },
 ): void {
   if (found === undefined) return;
-  const { text, advice, isStuck } = found;
-  if (isStuck && ends) throw new CommandError(exitCodes.wrongUsage, `${text}, so nothing can be done`, advice);
+  const { addresses, text, advice, isStuck } = found;
+  if (isStuck && ends)
+    throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint: advice, addresses });
   err(`${style.yellow('notice')} ${text}\n  ${style.cyan('→')} ${adviceText(advice, paste)}\n`);
 }
 

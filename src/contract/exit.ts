@@ -1,5 +1,3 @@
-import type { Advice } from '../plan/advice.ts';
-
 /** What the process ends with. Other people's scripts rely on these numbers. */
 export const exitCodes = {
   done: 0,
@@ -19,15 +17,3 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
-
-/** Ends a command with a code and a message for people: what was seen, and what to do. */
-export class CommandError extends Error {
-  readonly exitCode: ExitCode;
-  readonly hint?: Advice;
-  constructor(exitCode: ExitCode, message: string, hint?: Advice) {
-    super(message);
-    this.name = 'CommandError';
-    this.exitCode = exitCode;
-    if (hint !== undefined) this.hint = hint;
-  }
-}

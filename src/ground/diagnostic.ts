@@ -101,3 +101,7 @@ export const codes = {
 } as const satisfies Record<string, string>;
 
 export type DiagnosticCode = keyof typeof codes;
+
+export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): boolean {
+  return diagnostics.some(({ severity }) => severity === 'error');
+}

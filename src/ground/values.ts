@@ -74,3 +74,8 @@ export function shorten(text: string, characters = 60): string {
   const units = [...line];
   return units.length > characters ? `${units.slice(0, characters - 1).join('')}…` : line;
 }
+
+/** What a thrown thing says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

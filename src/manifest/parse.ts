@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import { type Diagnostic, hasErrors, type Place } from '../ground/diagnostic.ts';
 import { mapOf } from '../ground/values.ts';
 import { limitDiagnostics } from './collect.ts';
 import { pathFrom, patternFrom } from './file-path.ts';
@@ -50,7 +50,7 @@ export function parseManifest(
     ...(typeof budget === 'number' ? { budget } : {}),
     ...(typeof concurrency === 'number' ? { concurrency } : {}),
     ...merged,
-    sound: !diagnostics.some((diagnostic) => diagnostic.severity === 'error'),
+    sound: !hasErrors(diagnostics),
     warnings: diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
   };
   return { manifest, diagnostics, includes: [] };

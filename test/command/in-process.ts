@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { onTestFinished } from 'vitest';
 import { makeProgram } from '../../src/cli/program/program.ts';
-import { CommandError } from '../../src/contract/exit.ts';
-import { adviceText } from '../../src/report/advice-text.ts';
+import { failureOf, failures } from '../../src/contract/failure.ts';
+import { failureText } from '../../src/report/failure-text.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 export interface Said {
@@ -25,9 +25,10 @@ export async function runInProcess(args: string[], env: Record<string, string>, 
   try {
     await makeProgram({ terminal, exit }).parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommandError) {
-      code = error.exitCode;
-      texts.err += `${error.message}\n${adviceText(error.hint ?? '', terminal.paste)}\n`;
+    const failure = failureOf(error);
+    if (failure !== undefined) {
+      code = failures[failure.code].exit;
+      texts.err += failureText(failure, terminal);
     } else if (error instanceof CommanderError) {
       code = 64;
     } else {

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -96,12 +97,13 @@ async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<
   add(lock);
   for (const { path, shown, reading } of await findLocks(paths.folder, { sandbox })) {
     if (path === paths.lock) continue;
-    if (reading === undefined || reading.diagnostics.some(({ severity }) => severity === 'error')) {
-      throw new CommandError(
-        exitCodes.wrongInput,
-        `${shown} cannot be read, and any of the jobs may be its own`,
-        `repair it, or move ${relative('', path) || path} away; nothing was recorded`,
-      );
+    if (reading === undefined || hasErrors(reading.diagnostics)) {
+      throw new CampaignError({
+        code: 'MB3407',
+        message: `${shown} cannot be read, and any of the jobs may be its own`,
+        hint: `repair it, or move ${relative('', path) || path} away; nothing was recorded`,
+        lock: shown,
+      });
     }
     add(reading.lock);
   }
@@ -123,18 +125,20 @@ function chooseJobs(
     const job = jobs.find(({ jobId }) => jobId === id);
     const isSameRequest = second === undefined || second.match.step.task === first?.match.step.task;
     if (first === undefined || job === undefined) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `--job ${id}: it is not among the candidates`,
-        '`import` gives a step any job that is paid; nothing was recorded',
-      );
+      throw new CampaignError({
+        code: 'MB3002',
+        message: `--job ${id}: it is not among the candidates`,
+        hint: '`import` gives a step any job that is paid; nothing was recorded',
+        name: id,
+      });
     }
     if (!isSameRequest || (second !== undefined && first.match.step.take === undefined)) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        advise`say which, as in ${call('import', first.match.step.address, id)}; nothing was recorded`,
-      );
+      throw new CampaignError({
+        code: 'MB3005',
+        message: `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
+        hint: advise`say which, as in ${call('import', first.match.step.address, id)}; nothing was recorded`,
+        addresses: fitting.map(({ match }) => match.step.address),
+      });
     }
     taken.add(first.match);
     return [{ match: first.match, job }];

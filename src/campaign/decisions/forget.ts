@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
@@ -52,7 +52,12 @@ function chooseAll(
   const orphans = orphansOf(graph, lock);
   if (wantsOrphans !== true) return chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
   if (orphans.length === 0 && names.length === 0 && select === undefined) {
-    throw new CommandError(exitCodes.wrongUsage, 'the lock has no orphans', 'there is nothing to forget');
+    throw new CampaignError({
+      code: 'MB3002',
+      message: 'the lock has no orphans',
+      hint: 'there is nothing to forget',
+      name: '--orphans',
+    });
   }
   const named =
     names.length === 0 && select === undefined

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { Step } from '../../graph/graph.ts';
 import { isJobId } from '../../ground/job-id.ts';
 import { envelope } from '../../kinds/envelope.ts';
@@ -29,21 +29,23 @@ export async function importStep(
   options: DecideOptions = {},
 ): Promise<Decided> {
   if (!isJobId(job)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${JSON.stringify(job)} cannot be a job id`,
-      'copy it as the service shows it',
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `${JSON.stringify(job)} cannot be a job id`,
+      hint: 'copy it as the service shows it',
+      value: job,
+    });
   }
   const { service } = campaign;
   return decide(campaign, { ...options, service }, async ({ graph, lock }) => {
     const written = requireStep(address, graph);
     if (kinds[written.kind]?.status === undefined) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `${address} is of kind ${written.kind}, which has no jobs that can be imported`,
-        'only what has a job at the service can be collected',
-      );
+      throw new CampaignError({
+        code: 'MB3005',
+        message: `${address} is of kind ${written.kind}, which has no jobs that can be imported`,
+        hint: 'only what has a job at the service can be collected',
+        addresses: [address],
+      });
     }
     const match = matchSteps(graph, lock).find(({ step }) => step.address === written.address);
     if (match === undefined) throw new Error(`internal error: no match for ${address}`);

@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
@@ -17,14 +17,15 @@ export function move(
   return decide(campaign, options, ({ graph, lock }) => {
     const old = lock.steps.get(from);
     if (old === undefined || countedPurchases(old).length === 0) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `nothing was bought for ${from}`,
-        nearTo(
+      throw new CampaignError({
+        code: 'MB3002',
+        message: `nothing was bought for ${from}`,
+        hint: nearTo(
           from,
           [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
         ),
-      );
+        name: from,
+      });
     }
     const decided = applyDecisions(graph, lock);
     const step = requireStep(to, decided);

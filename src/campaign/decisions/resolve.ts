@@ -1,4 +1,4 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { openLockFile } from '../../disk/lock/lock-file.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
@@ -31,7 +31,7 @@ export async function resolve(
     kind = open.kind ?? record.kind;
     if (isPost(kind) && finding.is === 'spend-again') throw neverTwice(address);
     if (finding.is !== 'job' && canBeAskedFor(open, campaign)) throw stillAnswerable(address);
-    refuseTaken(finding, { lock: loaded.lock, kind, open });
+    refuseTaken(finding, { address, lock: loaded.lock, kind, open });
     const line = resolvePurchase(record, open, finding);
     const lockFile = await openLockFile(paths.lock, {
       header: writeHeader(loaded.lock),
@@ -63,13 +63,15 @@ function chooseSend(
   const [first, second] = named;
   if (first !== undefined && second === undefined) return first;
   const list = open.map((purchase) => `--send ${sendOf(purchase)} (${describeSend(purchase)})`).join(', ');
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    first === undefined
-      ? `${address} has no open create with the id ${JSON.stringify(wanted)}`
-      : `${address} has ${open.length} creates whose outcome is unknown`,
-    `say which one: ${list}`,
-  );
+  throw new CampaignError({
+    code: 'MB3005',
+    message:
+      first === undefined
+        ? `${address} has no open create with the id ${JSON.stringify(wanted)}`
+        : `${address} has ${open.length} creates whose outcome is unknown`,
+    hint: `say which one: ${list}`,
+    addresses: [address],
+  });
 }
 
 function describeSend({ since, key }: Purchase): string {
@@ -77,17 +79,21 @@ function describeSend({ since, key }: Purchase): string {
 }
 
 /** One job is the answer to one create. */
-function refuseTaken(finding: Finding, { lock, kind, open }: { lock: Lock; kind: string; open: Purchase }): void {
+function refuseTaken(
+  finding: Finding,
+  { address, lock, kind, open }: { address: string; lock: Lock; kind: string; open: Purchase },
+): void {
   if (finding.is !== 'job') return;
   const isOther = (one: Purchase, own: string) =>
     one.jobId === finding.jobId && (one.kind ?? own) === kind && one.fingerprint !== open.fingerprint;
   const owner = [...lock.steps.values()].find((record) => record.purchases.some((one) => isOther(one, record.kind)));
   if (owner === undefined) return;
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `job ${finding.jobId} is on record as what was bought for ${owner.address}, so it is not the answer to another create`,
-    'look for the job of this create at the service; nothing was recorded',
-  );
+  throw new CampaignError({
+    code: 'MB3005',
+    message: `job ${finding.jobId} is on record as what was bought for ${owner.address}, so it is not the answer to another create`,
+    hint: 'look for the job of this create at the service; nothing was recorded',
+    addresses: [address],
+  });
 }
 
 /** Asking is certain, deciding is not. */
@@ -96,28 +102,35 @@ function canBeAskedFor(open: Purchase, { replays, accountOf }: OpenCampaign): bo
   return open.request !== undefined && settlingOf(open, { replays, accountOf, now }).by === 'replay';
 }
 
-function stillAnswerable(address: string): CommandError {
-  return new CommandError(
-    exitCodes.wrongUsage,
-    `nobody needs to decide about ${address} yet: its answer can still be asked for with the same key, which pays once`,
-    'run apply again; only when 23 hours have passed since it was sent does it need a decision',
-  );
+function stillAnswerable(address: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3005',
+    message: `nobody needs to decide about ${address} yet: its answer can still be asked for with the same key, which pays once`,
+    hint: 'run apply again; only when 23 hours have passed since it was sent does it need a decision',
+    addresses: [address],
+  });
 }
 
 /** Anybody can see whether it is out: nothing is sent on a doubt. */
-function neverTwice(address: string): CommandError {
-  return new CommandError(
-    exitCodes.wrongUsage,
-    `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
-    'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
-  );
+function neverTwice(address: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3005',
+    message: `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
+    hint: 'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
+    addresses: [address],
+  });
 }
 
-function nothingOpen(address: string, records: StepRecord[]): CommandError {
+function nothingOpen(address: string, records: StepRecord[]): CampaignError {
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const hint =
     open.length === 0
       ? 'nothing in this lock waits for a decision'
       : `these wait for one: ${open.slice(0, 10).join(', ')}`;
-  return new CommandError(exitCodes.wrongUsage, `${address} has no create whose outcome is unknown`, hint);
+  return new CampaignError({
+    code: 'MB3005',
+    message: `${address} has no create whose outcome is unknown`,
+    hint,
+    addresses: [address],
+  });
 }

@@ -1,6 +1,7 @@
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
@@ -58,7 +59,12 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   };
   const [first] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
   if (first === undefined) return;
-  throw new CommandError(exitCodes.wrongUsage, `${first} goes with --sandbox only`, 'add --sandbox, or leave it out');
+  throw new CampaignError({
+    code: 'MB3001',
+    message: `${first} goes with --sandbox only`,
+    hint: 'add --sandbox, or leave it out',
+    options: [first],
+  });
 }
 
 /** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
@@ -77,5 +83,10 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
   if (events !== '-' || !json) return;
-  throw new CommandError(exitCodes.wrongUsage, '--json and --events - both want stdout', 'give --events a file');
+  throw new CampaignError({
+    code: 'MB3001',
+    message: '--json and --events - both want stdout',
+    hint: 'give --events a file',
+    options: ['--json', '--events'],
+  });
 }

@@ -4,12 +4,13 @@ import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { agreeToMove } from '../../campaign/lock-service.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
-import { asCommandError } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { type CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import type { RemoteRecord, Removal } from '../../contract/remote-record.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
+import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsText } from '../../report/tables/destroy-text.ts';
@@ -106,7 +107,10 @@ async function removeAll(
   const failed = count('failed') + count('left');
   terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
   if (ended === 'interrupted') return exitCodes.interrupted;
-  if (ended !== undefined) throw ended;
+  if (ended !== undefined) {
+    terminal.err(failureText(ended, terminal));
+    return failures[ended.code].exit;
+  }
   return failed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
@@ -148,7 +152,7 @@ async function removeEach(
   library: Library,
   records: readonly RemoteRecord[],
   terminal: Terminal,
-): Promise<{ removals: Removal[]; ended?: CommandError | 'interrupted' }> {
+): Promise<{ removals: Removal[]; ended?: Failure | 'interrupted' }> {
   const { style } = terminal;
   const removals: Removal[] = [];
   const interruption = listenForInterruption(() => terminal.err('\n'));
@@ -165,7 +169,7 @@ async function removeEach(
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (error.why === 'auth' || error.why === 'unreachable') {
-          return { removals: [...removals, ...leave(index)], ended: asCommandError(error) };
+          return { removals: [...removals, ...leave(index)], ended: serviceFailure(error) };
         }
         removals.push({ record, result: 'failed', error: error.message });
         terminal.err(`${style.red('failed ')} ${shown}: ${safeText(error.message)}\n`);

@@ -1,6 +1,6 @@
 import { knownService } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../contract/finding.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
@@ -9,6 +9,7 @@ import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
 import { checkFolder } from '../doctor/check-folder.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
 import { checkService } from '../doctor/check-service.ts';
+import { failureFinding } from '../doctor/failure-finding.ts';
 import { verifyReplay } from '../doctor/verify-replay.ts';
 import type { Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
@@ -55,9 +56,7 @@ async function checkRemote(options: DoctorOptions, terminal: Terminal): Promise<
       return [...findings, ...(await verifyReplay(access, { yes: options.yes, terminal }))];
     });
   } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode === exitCodes.wrongUsage) throw error;
-    const { message, hint, exitCode } = error;
-    return [{ about: 'service', state: 'problem', text: message, ...(hint !== undefined && { hint }), exit: exitCode }];
+    return [failureFinding('service', error)];
   }
 }
 

@@ -1,5 +1,6 @@
-import { loadManifest } from '../../campaign/load-manifest.ts';
+import { loadManifest, mistakesOf } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { expandJson, expandText } from '../../report/plan/expand-text.ts';
 import { makeExpansion } from '../../report/plan/expansion.ts';
 import { safeJson } from '../../report/safe-text.ts';
@@ -15,9 +16,10 @@ export interface ExpandOptions {
 /** The manifest with everything resolved: one entry for each step. Needs no network and writes nothing. */
 export async function expand(file: string, options: ExpandOptions, terminal: Terminal): Promise<number> {
   const { graph, manifest, diagnostics, sources } = await loadManifest(file, { vars: collectVars(options.var) });
+  if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
+    throw mistakesOf(file, { diagnostics, sources });
+  }
   tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
-  const isWrong = diagnostics.some(({ severity }) => severity === 'error');
-  if (graph === undefined || manifest === undefined || isWrong) return exitCodes.wrongInput;
   const expansion = makeExpansion(graph, manifest);
   terminal.out(options.json ? `${safeJson(expandJson(expansion), 2)}\n` : expandText(expansion));
   return exitCodes.done;

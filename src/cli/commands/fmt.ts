@@ -1,5 +1,6 @@
 import { manifestProblem } from '../../campaign/load-manifest.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
 import { readManifestText } from '../../disk/inputs.ts';
 import { formatManifest } from '../../manifest/format/format.ts';
@@ -18,7 +19,7 @@ export interface FmtOptions {
 /** Formats manifests in place, or standard input to standard output for `-`. */
 export async function fmt(files: string[], options: FmtOptions, terminal: Terminal): Promise<number> {
   if (files.includes('-') && files.length > 1) {
-    throw new CommandError(exitCodes.wrongUsage, '- stands for standard input, and goes alone');
+    throw new CampaignError({ code: 'MB3001', message: '- stands for standard input, and goes alone', options: ['-'] });
   }
   let wrong = false;
   const changed: string[] = [];
@@ -64,7 +65,11 @@ async function readStandardInput(): Promise<string> {
     const part = Buffer.from(chunk as Uint8Array);
     bytes += part.length;
     if (bytes > maxManifestBytes)
-      throw new CommandError(exitCodes.wrongInput, 'standard input is too large for a manifest');
+      throw new CampaignError({
+        code: 'MB3104',
+        message: 'standard input is too large for a manifest',
+        file: '<stdin>',
+      });
     chunks.push(part);
   }
   return Buffer.concat(chunks)

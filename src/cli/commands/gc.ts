@@ -7,9 +7,11 @@ import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { Leftover } from '../../contract/leftover.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { gcJson, leftoversText } from '../../report/tables/gc-text.ts';
@@ -65,13 +67,13 @@ async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<Other
   return locks
     .filter(({ path }) => path !== paths.lock)
     .map(({ path, shown, problem, reading }) => {
-      const isDamaged = reading?.diagnostics.some(({ severity }) => severity === 'error') !== false;
-      if (reading === undefined || isDamaged) {
-        throw new CommandError(
-          exitCodes.wrongInput,
-          `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may own files here`,
-          `repair it, or move ${basename(shown)} away; nothing was deleted`,
-        );
+      if (reading === undefined || hasErrors(reading.diagnostics)) {
+        throw new CampaignError({
+          code: 'MB3407',
+          message: `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may own files here`,
+          hint: `repair it, or move ${basename(shown)} away; nothing was deleted`,
+          lock: shown,
+        });
       }
       const folder = relative(paths.folder, dirname(path)).replaceAll('\\', '/');
       return { lock: reading.lock, prefix: folder === '' ? '' : `${folder}/` };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { codes } from '../../ground/diagnostic.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
@@ -19,17 +20,27 @@ export async function helpCode(topic: string, program: Command, terminal: Termin
   return exitCodes.done;
 }
 
-function unknownTopic(topic: string, program: Command): CommandError {
+function unknownTopic(topic: string, program: Command): CampaignError {
   const commands = program.commands.map((command) => command.name());
   const isCode = /^m?b?\d+$/i.test(topic);
   if (!isCode) {
     const near = nearestName(topic, commands);
     const hint = near === undefined ? advise`${call('help')} lists the commands` : `did you mean ${near}?`;
-    return new CommandError(exitCodes.wrongUsage, `there is no command ${topic}, and no such code`, hint);
+    return new CampaignError({
+      code: 'MB3003',
+      message: `there is no command ${topic}, and no such code`,
+      hint,
+      value: topic,
+    });
   }
   const digits = topic.replace(/\D/g, '');
   const near = nearCodes(digits).map((code) => `${code} (${codes[code]})`);
-  return new CommandError(exitCodes.wrongUsage, `there is no code ${topic}`, `near it: ${near.join(', ')}`);
+  return new CampaignError({
+    code: 'MB3003',
+    message: `there is no code ${topic}`,
+    hint: `near it: ${near.join(', ')}`,
+    value: topic,
+  });
 }
 
 /** Those that begin alike, else those that come next to it. */

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
+import { messageOf } from '../../ground/values.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
@@ -39,7 +41,12 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
     return exitCodes.done;
   }
   if (options.example !== undefined && options.fromCsv !== undefined) {
-    throw new CommandError(exitCodes.wrongUsage, '--example and --from-csv cannot stand together', 'give one of them');
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--example and --from-csv cannot stand together',
+      hint: 'give one of them',
+      options: ['--example', '--from-csv'],
+    });
   }
   const files =
     options.fromCsv === undefined
@@ -66,11 +73,12 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
   for (const name of Object.keys({ ...files, ...surroundings })) {
     const wayOut = findWayOut(dirname(join(folder, name)));
     if (wayOut === undefined) continue;
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `${safeText(join(folder, name))} is not written: ${wayOut}`,
-      'give another folder: mediabatch init my-campaign',
-    );
+    throw new CampaignError({
+      code: 'MB3301',
+      message: `${safeText(join(folder, name))} is not written: ${wayOut}`,
+      hint: 'give another folder: mediabatch init my-campaign',
+      path: join(folder, name),
+    });
   }
   await makeFolder(folder);
   const taken: string[] = [];
@@ -79,11 +87,12 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
     if (found !== undefined && !found.equals(Buffer.from(content))) taken.push(name);
   }
   if (taken.length > 0) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
-      advise`give another folder: ${call('init', 'my-campaign')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3304',
+      message: `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
+      hint: advise`give another folder: ${call('init', 'my-campaign')}`,
+      files: taken.map((name) => join(folder, name)),
+    });
   }
   for (const [name, content] of Object.entries({ ...files, ...surroundings })) {
     await makeFolder(dirname(join(folder, name)));
@@ -121,11 +130,11 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      exitCodes.cannotWrite,
-      `the folder ${folder} cannot be made: ${message}`,
-      'give the name of a new folder',
-    );
+    throw new CampaignError({
+      code: 'MB3301',
+      message: `the folder ${folder} cannot be made: ${messageOf(error)}`,
+      hint: 'give the name of a new folder',
+      path: folder,
+    });
   }
 }

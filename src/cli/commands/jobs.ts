@@ -1,6 +1,8 @@
 import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -29,7 +31,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   const wanted = listableKinds(options.kind);
   const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
   for (const { shown, problem, reading } of locks) {
-    const isWrong = reading?.diagnostics.some(({ severity }) => severity === 'error') === true;
+    const isWrong = reading !== undefined && hasErrors(reading.diagnostics);
     const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
     if (why !== undefined) terminal.err(`${terminal.style.yellow('notice')} ${safeText(`${shown}: ${why}`)}\n`);
   }
@@ -59,11 +61,13 @@ function listableKinds(kind: string | undefined): string[] {
   if (kind === undefined) return listable;
   if (listable.includes(kind)) return [kind];
   const isKnown = Object.hasOwn(kinds, kind);
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    isKnown ? `the service has no list of its ${kind} jobs` : `there is no kind ${JSON.stringify(kind)}`,
-    `these can be listed: ${listable.join(', ')}`,
-  );
+  throw new CampaignError({
+    code: 'MB3003',
+    message: isKnown ? `the service has no list of its ${kind} jobs` : `there is no kind ${JSON.stringify(kind)}`,
+    hint: `these can be listed: ${listable.join(', ')}`,
+    value: kind,
+    known: listable,
+  });
 }
 
 /** Kinds that make jobs which only their own id leads back to. */
@@ -142,19 +146,23 @@ function filterJobs(all: readonly JobRow[], options: JobsOptions): JobRow[] {
   const state = options.state?.toUpperCase();
   const states = [...new Set([...documentedStates, ...all.map(({ status }) => status)])];
   if (state !== undefined && !states.includes(state)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `there is no state ${JSON.stringify(options.state)}`,
-      `there are: ${states.map((name) => name.toLowerCase()).join(', ')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `there is no state ${JSON.stringify(options.state)}`,
+      hint: `there are: ${states.map((name) => name.toLowerCase()).join(', ')}`,
+      value: state,
+      known: states,
+    });
   }
   const models = [...new Set(all.flatMap(({ model }) => (model === undefined ? [] : [model])))].sort();
   if (options.model !== undefined && !models.includes(options.model)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `no listed job has the model ${JSON.stringify(options.model)}`,
-      models.length === 0 ? 'no listed job names its model' : `there are: ${models.join(', ')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `no listed job has the model ${JSON.stringify(options.model)}`,
+      hint: models.length === 0 ? 'no listed job names its model' : `there are: ${models.join(', ')}`,
+      value: options.model,
+      known: models,
+    });
   }
   return all.filter(
     (job) =>

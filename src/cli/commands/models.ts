@@ -1,4 +1,5 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, type FailureCode, failureOf } from '../../contract/failure.ts';
 import { kinds } from '../../kinds/index.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { type ModelRow, modelsJson, modelsText } from '../../report/tables/models-text.ts';
@@ -21,11 +22,13 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   const chosen = options.kind === undefined ? rows : rows.filter(({ kind }) => kind === options.kind);
   const known = [...new Set([...Object.keys(kinds), ...rows.map(({ kind }) => kind)])];
   if (options.kind !== undefined && !known.includes(options.kind)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `there is no kind ${JSON.stringify(options.kind)}`,
-      `there are: ${known.join(', ')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `there is no kind ${JSON.stringify(options.kind)}`,
+      hint: `there are: ${known.join(', ')}`,
+      value: options.kind,
+      known,
+    });
   }
   if (options.json) {
     terminal.out(`${safeJson(modelsJson(chosen, source), 2)}\n`);
@@ -44,6 +47,9 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   return exitCodes.done;
 }
 
+/** The service gives no catalog, for whatever reason of its own. */
+const bearable: ReadonlySet<FailureCode> = new Set(['MB3203', 'MB3204', 'MB3205']);
+
 async function findCatalog(
   options: ModelsOptions,
   terminal: Terminal,
@@ -57,9 +63,9 @@ async function findCatalog(
     return { catalog: await withService(options, ({ library }) => library.catalog()), source: 'service' };
   } catch (error) {
     // The catalog is not documented: a service without one is no reason to show nothing.
-    const isBearable = error instanceof CommandError && error.exitCode !== exitCodes.keyRefused;
-    if (!isBearable || error.exitCode === exitCodes.wrongUsage || error.exitCode === exitCodes.cannotWrite) throw error;
-    return fallBack(safeText(error.message));
+    const failure = failureOf(error);
+    if (failure === undefined || !bearable.has(failure.code)) throw error;
+    return fallBack(safeText(failure.message));
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve as record } from '../../campaign/decisions/resolve.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { isJobId } from '../../ground/job-id.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { isPost } from '../../plan/post-record.ts';
@@ -36,33 +37,41 @@ function readFinding(address: string, options: ResolveOptions): Finding {
   const found = [job !== undefined, notSpent === true, spendAgain === true].filter(Boolean).length;
   if (found === 0) throw nothingFound(address);
   if (found !== 1) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
-      '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
-    );
+    throw new CampaignError({
+      code: 'MB3001',
+      message: 'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
+      hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
+      options: ['--job', '--not-spent', '--spend-again'],
+    });
   }
   if (job === undefined && credits !== undefined) {
-    throw new CommandError(exitCodes.wrongUsage, '--credits belongs to --job', 'leave it out');
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--credits belongs to --job',
+      hint: 'leave it out',
+      options: ['--credits'],
+    });
   }
   if (job === undefined) return notSpent ? { is: 'not-spent' } : { is: 'spend-again' };
   if (!isJobId(job)) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `${JSON.stringify(job)} cannot be a job id`,
-      'copy it as the service shows it',
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `${JSON.stringify(job)} cannot be a job id`,
+      hint: 'copy it as the service shows it',
+      value: job,
+    });
   }
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
 }
 
 /** Whoever pastes the command of a hint is told what there is to decide. */
-function nothingFound(address: string): CommandError {
-  return new CommandError(
-    exitCodes.needsDecision,
-    `what became of the create of ${address} is not known yet: look at the service's dashboard`,
-    advise`if it shows the job, add --job and its id; if it does not: ${call('resolve', address, '--not-spent')}; to buy it whatever happened: ${call('resolve', address, '--spend-again')}`,
-  );
+function nothingFound(address: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3405',
+    message: `what became of the create of ${address} is not known yet: look at the service's dashboard`,
+    hint: advise`if it shows the job, add --job and its id; if it does not: ${call('resolve', address, '--not-spent')}; to buy it whatever happened: ${call('resolve', address, '--spend-again')}`,
+    address,
+  });
 }
 
 function describePost(finding: Finding): string {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { type Fault, type RunningSandbox, sandboxKey, startSandbox } from '../../campaign/embed-sandbox.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
+import { messageOf } from '../../ground/values.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -47,13 +49,14 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `port ${options.port} is taken`,
-        'give another one with --port, or 0 for any',
-      );
+      throw new CampaignError({
+        code: 'MB3303',
+        message: `port ${options.port} is taken`,
+        hint: 'give another one with --port, or 0 for any',
+        port: options.port,
+      });
     }
-    throw new CommandError(exitCodes.cannotWrite, `the sandbox cannot start: ${message}`);
+    throw new CampaignError({ code: 'MB3302', message: `the sandbox cannot start: ${message}` });
   }
 }
 
@@ -65,7 +68,10 @@ function readFaults(path: string): Fault[] {
     if (!Array.isArray(faults)) throw new Error('it is not a list');
     return faults as Fault[];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(exitCodes.wrongInput, `the faults in ${path} cannot be read: ${message}`);
+    throw new CampaignError({
+      code: 'MB3104',
+      message: `the faults in ${path} cannot be read: ${messageOf(error)}`,
+      file: path,
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { campaignPaths } from '../../campaign/paths.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -18,13 +19,17 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
     return exitCodes.done;
   }
   const holder = await readGuardHolder(lock);
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    holder === undefined
-      ? `no run holds the lock of ${file}`
-      : `the run that holds the lock has the id ${holder.id}, not ${options.id}`,
-    holder === undefined
-      ? 'there is nothing to unlock'
-      : `it is process ${holder.pid} on ${holder.host}, since ${holder.since}; unlock it only when you are certain that it is gone`,
-  );
+  throw new CampaignError({
+    code: 'MB3408',
+    message:
+      holder === undefined
+        ? `no run holds the lock of ${file}`
+        : `the run that holds the lock has the id ${holder.id}, not ${options.id}`,
+    hint:
+      holder === undefined
+        ? 'there is nothing to unlock'
+        : `it is process ${holder.pid} on ${holder.host}, since ${holder.since}; unlock it only when you are certain that it is gone`,
+    lock,
+    ...(holder !== undefined && { holder }),
+  });
 }

@@ -1,11 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { listUploads } from '../../campaign/list-uploads.ts';
-import { asCommandError } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
+import { messageOf } from '../../ground/values.ts';
+import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/uploads-text.ts';
@@ -32,7 +34,7 @@ interface Results {
   rows: UploadRow[];
   failed: { name: string; error: string }[];
   /** Why the rest was not tried. */
-  ended?: CommandError | 'interrupted';
+  ended?: Failure | 'interrupted';
 }
 
 /** Brings files into the media library. Equal bytes go up once per call. Takes no credits. */
@@ -53,7 +55,10 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   else terminal.out(uploadsText(rows, tableOptions(terminal)));
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
-  if (ended !== undefined) throw ended;
+  if (ended !== undefined) {
+    terminal.err(failureText(ended, terminal));
+    return failures[ended.code].exit;
+  }
   return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
@@ -61,11 +66,12 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
 export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
   const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {
-    throw new CommandError(
-      exitCodes.someFailed,
-      'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
-      'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
-    );
+    throw new CampaignError({
+      code: 'MB3205',
+      message:
+        'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
+      hint: 'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
+    });
   }
   if (options.json) terminal.out(`${safeJson(uploadsJson(rows), 2)}\n`);
   else terminal.out(uploadsText(rows, { ...tableOptions(terminal), now: systemClock.now() }));
@@ -76,7 +82,12 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
 /** Everything is looked at before anything goes up. */
 async function readLocalFile(given: string): Promise<LocalFile> {
   const wrong = (why: string) =>
-    new CommandError(exitCodes.wrongInput, `${given} cannot be uploaded: ${why}`, 'nothing was uploaded');
+    new CampaignError({
+      code: 'MB3104',
+      message: `${given} cannot be uploaded: ${why}`,
+      hint: 'nothing was uploaded',
+      file: given,
+    });
   // It becomes public: a link of somebody else's branch must not choose what.
   const wayOut = findWayOut(given);
   if (wayOut !== undefined) throw wrong(wayOut);
@@ -87,10 +98,10 @@ async function readLocalFile(given: string): Promise<LocalFile> {
     if (digest.bytes === 0) throw wrong('it is empty');
     return { given, path, ...digest };
   } catch (error) {
-    if (error instanceof CommandError) throw error;
+    if (error instanceof CampaignError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong('there is no such file');
-    throw wrong(error instanceof Error ? error.message : String(error));
+    throw wrong(messageOf(error));
   }
 }
 
@@ -123,7 +134,7 @@ async function uploadAll(
       if (error.why === 'auth' || error.why === 'unreachable') {
         const rest = files.length - index;
         terminal.err(`${countOf(rest, 'file')} ${rest === 1 ? 'was' : 'were'} not uploaded\n`);
-        return { ...results, ended: asCommandError(error) };
+        return { ...results, ended: serviceFailure(error) };
       }
       results.failed.push({ name: given, error: error.message });
       terminal.err(`${terminal.style.red('failed')} ${safeText(given)}: ${safeText(error.message)}\n`);

@@ -1,6 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { type LoadedManifest, loadManifest } from '../../campaign/load-manifest.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { failureOf } from '../../contract/failure.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { adviceText } from '../../report/advice-text.ts';
 import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.ts';
@@ -26,7 +28,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
   for (const file of files) {
     const loaded = await tryToLoad(file, options, terminal);
     const { diagnostics, sources } = loaded;
-    const graph = diagnostics.some(({ severity }) => severity === 'error') ? undefined : loaded.graph;
+    const graph = hasErrors(diagnostics) ? undefined : loaded.graph;
     valid &&= graph !== undefined;
     const counts = graph && { steps: graph.steps.length, tasks: graph.tasks.length };
     switch (format) {
@@ -70,10 +72,11 @@ async function tryToLoad(file: string, options: ValidateOptions, terminal: Termi
   try {
     return await loadManifest(file, { vars: collectVars(options.var), onSize: keepHeapSmall });
   } catch (error) {
-    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.wrongInput) throw error;
-    const { message, hint } = error;
+    const failure = failureOf(error);
+    if (failure?.code !== 'MB1001') throw error;
+    const { code, message, hint } = failure;
     const advice = hint === undefined ? {} : { hint: adviceText(hint, terminal.paste) };
-    const diagnostic = { code: 'MB1001', severity: 'error', message, ...advice } as const;
+    const diagnostic = { code, severity: 'error', message, ...advice } as const;
     return { diagnostics: [diagnostic], sources: new Map(), asked: [] };
   }
 }

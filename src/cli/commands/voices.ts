@@ -1,4 +1,5 @@
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, failureOf } from '../../contract/failure.ts';
 import { voices as documentedVoices } from '../../kinds/voices.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -46,8 +47,9 @@ async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{
     const rows = await withService(options, async ({ library }) => (await library.voices()).map(rowOf));
     return { rows, source: 'service' };
   } catch (error) {
-    if (mustAsk || !(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;
-    return fallBack(safeText(error.message));
+    const failure = failureOf(error);
+    if (mustAsk || (failure?.code !== 'MB3203' && failure?.code !== 'MB3204')) throw error;
+    return fallBack(safeText(failure.message));
   }
 }
 
@@ -62,11 +64,13 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
     if (wanted === undefined) continue;
     const values = [...new Set(rows.map((row) => row[field].toLowerCase()))].sort();
     if (!values.includes(wanted)) {
-      throw new CommandError(
-        exitCodes.wrongUsage,
-        `no voice has the ${field} ${JSON.stringify(options[field])}`,
-        `there are: ${values.join(', ')}`,
-      );
+      throw new CampaignError({
+        code: 'MB3003',
+        message: `no voice has the ${field} ${JSON.stringify(options[field])}`,
+        hint: `there are: ${values.join(', ')}`,
+        value: wanted,
+        known: values,
+      });
     }
     chosen = chosen.filter((row) => row[field].toLowerCase() === wanted);
   }
@@ -74,24 +78,32 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
   const accents = new Set(
     rows.filter(({ gender }) => gender.toLowerCase() === options.gender?.toLowerCase()).map(({ accent }) => accent),
   );
-  throw new CommandError(
-    exitCodes.wrongUsage,
-    `no voice is both ${options.gender} and ${options.accent}`,
-    `${options.gender} voices are: ${[...accents].sort().join(', ')}`,
-  );
+  throw new CampaignError({
+    code: 'MB3003',
+    message: `no voice is both ${options.gender} and ${options.accent}`,
+    hint: `${options.gender} voices are: ${[...accents].sort().join(', ')}`,
+    value: options.accent ?? '',
+  });
 }
 
 function previewOf(rows: VoiceRow[], id: string): string {
   const voice = rows.find((row) => row.id === id) ?? rows.find((row) => row.id.toLowerCase() === id.toLowerCase());
   if (voice === undefined) {
-    throw new CommandError(
-      exitCodes.wrongUsage,
-      `there is no voice ${JSON.stringify(id)}`,
-      `there are: ${rows.map((row) => row.id).join(', ')}`,
-    );
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `there is no voice ${JSON.stringify(id)}`,
+      hint: `there are: ${rows.map((row) => row.id).join(', ')}`,
+      value: id,
+      known: rows.map((row) => row.id),
+    });
   }
   if (voice.previewUrl === undefined) {
-    throw new CommandError(exitCodes.wrongUsage, `the service has no sample of ${voice.id}`, 'try another voice');
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `the service has no sample of ${voice.id}`,
+      hint: 'try another voice',
+      value: voice.id,
+    });
   }
   return safeText(voice.previewUrl, 2048);
 }

@@ -5,9 +5,10 @@ import {
   readEnvironment,
   requireAccess,
 } from '../../campaign/environment.ts';
-import { CommandError, exitCodes } from '../../contract/exit.ts';
+import { exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../contract/finding.ts';
 import { readCredential } from '../../service/secrets.ts';
+import { failureFinding } from './failure-finding.ts';
 
 const about = 'environment';
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'] as const;
@@ -26,9 +27,7 @@ export function checkEnvironment(
     findings.push(keyFinding(access.token, now));
     return { findings, environment, access };
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    const { message, hint } = error;
-    findings.push({ about, state: 'problem', text: message, ...(hint && { hint }), exit: exitCodes.keyRefused });
+    findings.push({ ...failureFinding(about, error), exit: exitCodes.keyRefused });
     return { findings, environment };
   }
 }

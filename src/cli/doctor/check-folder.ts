@@ -5,6 +5,7 @@ import type { Finding } from '../../contract/finding.ts';
 import { syncFolder } from '../../disk/fs/durable.ts';
 import { readSmallFile, statPlainFile } from '../../disk/fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../../disk/fs/replace.ts';
+import { messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
 
 const about = 'folder';
@@ -39,7 +40,7 @@ async function checkFileSystem(folder: string): Promise<Finding[]> {
       await unlink(path);
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [
       {
         about,

@@ -3,6 +3,7 @@ import { belongingOf } from '../../campaign/lock-service.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../contract/finding.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
+import { messageOf } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { advise } from '../../plan/advice.ts';
@@ -100,7 +101,7 @@ async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
       },
     ];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [{ about, state: 'warning', text: `it cannot be told who holds ${shown}: ${message}` }];
   }
 }

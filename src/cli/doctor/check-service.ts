@@ -1,10 +1,10 @@
-import { asCommandError } from '../../campaign/with-library.ts';
 import type { Finding } from '../../contract/finding.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { readServiceDocument, type ServiceDocument } from '../../kinds/service-document.ts';
 import { spanText } from '../../report/age-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
+import { failureFinding } from './failure-finding.ts';
 
 const about = 'service';
 /** The replay window is 24 h and counted from 23; an hour would use that up. */
@@ -26,9 +26,7 @@ export async function checkService(library: Library): Promise<Finding[]> {
     });
     findings.push(clockFinding(skewMs));
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { exitCode, message, hint } = asCommandError(error);
-    return [{ about, state: 'problem', text: message, ...(hint !== undefined && { hint }), exit: exitCode }];
+    return [failureFinding(about, error)];
   }
   return [...findings, ...(await checkDocument(library))];
 }

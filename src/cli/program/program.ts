@@ -18,7 +18,7 @@ export function makeProgram(context: ProgramContext): Command {
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
-      outputError: (text, write) => write(text.replace(/^error: /, `${terminal.style.red('error')} `)),
+      outputError: (text, write) => write(text.replace(/^error: /, `${terminal.style.red('error')} MB3000 `)),
     })
     .configureHelp({ subcommandTerm: termOf })
     .showSuggestionAfterError()

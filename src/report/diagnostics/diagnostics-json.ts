@@ -29,7 +29,7 @@ export function diagnosticsJson(
   };
 }
 
-function diagnosticJson(diagnostic: Diagnostic): Json {
+export function diagnosticJson(diagnostic: Diagnostic): Json {
   const { code, severity, message, hint, place, related, trail, fix } = diagnostic;
   return {
     code,

@@ -1,0 +1,198 @@
+import type { Diagnostic } from '../ground/diagnostic.ts';
+import { codes } from '../ground/diagnostic.ts';
+import { type Advice, advise, call } from '../plan/advice.ts';
+import { BrokenRunError, GuardLostError, LockChangedError, ServiceError, UnsafeFileError } from './errors.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+
+interface Meaning {
+  exit: ExitCode;
+  title: string;
+}
+
+const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused } = exitCodes;
+
+/** Each code of a failure with what it stands for, and what the process ends with because of it. Codes are never reused. */
+export const failures = {
+  // Mistakes of files that a command ends by
+  MB1001: { exit: wrongInput, title: codes.MB1001 },
+  MB1604: { exit: wrongInput, title: codes.MB1604 },
+  MB1605: { exit: wrongInput, title: codes.MB1605 },
+  MB2001: { exit: wrongInput, title: codes.MB2001 },
+  MB2002: { exit: wrongInput, title: codes.MB2002 },
+  MB2003: { exit: wrongInput, title: codes.MB2003 },
+  // The command line
+  MB3000: { exit: wrongUsage, title: 'the command line cannot be read' },
+  MB3001: { exit: wrongUsage, title: 'options do not go together, or one is missing' },
+  MB3002: { exit: wrongUsage, title: 'a name or a selection finds nothing' },
+  MB3003: { exit: wrongUsage, title: 'an option or a command does not know a value' },
+  MB3004: { exit: wrongUsage, title: 'there is nobody to ask' },
+  MB3005: { exit: wrongUsage, title: 'something cannot be decided for what was chosen' },
+  MB3006: { exit: wrongUsage, title: 'what was selected needs what was not' },
+  // Files that were given
+  MB3100: { exit: wrongInput, title: 'the manifest has mistakes' },
+  MB3101: { exit: wrongInput, title: 'a saved plan cannot be used' },
+  MB3102: { exit: wrongInput, title: 'the plan is stale' },
+  MB3103: { exit: wrongUsage, title: 'a plan cannot be saved under this name' },
+  MB3104: { exit: wrongInput, title: 'an input file cannot be used' },
+  // The service
+  MB3201: { exit: keyRefused, title: 'the key or the address of the service is missing' },
+  MB3202: { exit: keyRefused, title: 'the service refused the key' },
+  MB3203: { exit: unreachable, title: 'the service cannot be reached' },
+  MB3204: { exit: unreachable, title: 'the service gave an answer that cannot be used' },
+  MB3205: { exit: exitCodes.someFailed, title: 'the service refused a request, or has no such thing' },
+  MB3206: { exit: wrongUsage, title: 'the address of the service cannot be used' },
+  // This machine
+  MB3301: { exit: cannotWrite, title: 'a file or a folder cannot be written' },
+  MB3302: { exit: cannotWrite, title: 'the embedded service cannot start' },
+  MB3303: { exit: wrongUsage, title: 'a port is taken' },
+  MB3304: { exit: wrongUsage, title: 'a file of yours would be overwritten' },
+  // The lock
+  MB3401: { exit: lockHeld, title: 'another run holds the lock' },
+  MB3402: { exit: lockHeld, title: 'another program changed the lock while a decision was recorded' },
+  MB3403: { exit: lockHeld, title: 'a run lost the lock to another run' },
+  MB3404: { exit: wrongInput, title: 'the lock is of a sandbox that is gone' },
+  MB3405: { exit: exitCodes.needsDecision, title: 'somebody has to find out what became of a create' },
+  MB3406: { exit: cannotWrite, title: 'another program changed the lock during a run' },
+  MB3407: { exit: wrongInput, title: 'the lock cannot be read' },
+  MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },
+  // The end
+  MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },
+  MB3901: { exit: exitCodes.internalError, title: 'mediabatch itself made a mistake' },
+} as const satisfies Record<string, Meaning>;
+
+export type FailureCode = keyof typeof failures;
+
+/** Mistakes with the texts that they point into, by file name. Shown, they say all that there is to say. */
+interface Mistakes {
+  diagnostics: readonly Diagnostic[];
+  sources: ReadonlyMap<string, string>;
+}
+
+/** A run that holds a lock. */
+export interface Holder {
+  id: string;
+  pid: number;
+  host: string;
+  since: string;
+}
+
+/** What a program may want to know of a failure beside its code. Paths are as messages show them. */
+interface Facts {
+  MB1001: { file: string };
+  MB1604: { path: string; address: string };
+  MB1605: { path: string; address: string };
+  MB2001: { lock: string } & Mistakes;
+  MB2002: { lock: string } & Mistakes;
+  MB2003: { lock: string } & Partial<Mistakes>;
+  MB3001: { options: readonly string[] };
+  MB3002: { name: string };
+  MB3003: { value: string; known?: readonly string[] };
+  MB3005: { addresses: readonly string[] };
+  MB3006: { addresses: readonly string[] };
+  MB3100: { file: string } & Mistakes;
+  MB3101: { file: string };
+  MB3102: { file?: string; addresses?: readonly string[] };
+  MB3103: { path: string };
+  MB3104: { file: string } & Partial<Mistakes>;
+  MB3202: { status?: number };
+  MB3203: { host?: string };
+  MB3204: { status?: number };
+  MB3205: { status?: number };
+  MB3301: { path?: string };
+  MB3303: { port: number };
+  MB3304: { files: readonly string[] };
+  MB3401: { lock: string; holder?: Holder };
+  MB3402: { lock: string };
+  MB3404: { lock: string };
+  MB3405: { address: string };
+  MB3406: { lock: string };
+  MB3407: { lock: string };
+  MB3408: { lock: string; holder?: Holder };
+  MB3901: { lock?: string };
+}
+
+type FailureOf<Code extends FailureCode> = {
+  code: Code;
+  /** What was seen. As it is: whoever shows it makes it safe. */
+  message: string;
+  /** What to do about it. */
+  hint?: Advice | undefined;
+} & (Code extends keyof Facts ? Facts[Code] : unknown);
+
+/** Why something could not be done, as data. */
+export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
+
+/** What the application throws where it cannot go on, and nobody made a mistake in mediabatch itself. */
+export class CampaignError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.name = 'CampaignError';
+    this.failure = failure;
+  }
+}
+
+const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
+
+/** The failure that an error stands for. Undefined: it is a mistake of ours. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof BrokenRunError) return failureOf(error.cause);
+  if (error instanceof CampaignError) return error.failure;
+  if (error instanceof ServiceError) return serviceFailure(error);
+  if (error instanceof GuardLostError) {
+    const hint = 'nothing more was bought; run again when the other run has ended';
+    return { code: 'MB3403', message: error.message, hint };
+  }
+  if (!(error instanceof Error)) return undefined;
+  const { code, path } = error as NodeJS.ErrnoException;
+  const message = `cannot write: ${error.message}`;
+  if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: makeRoom, lock: error.path };
+  // The disk, or somebody else on it, got in the way.
+  const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
+  return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;
+}
+
+/** Settles as `work` does; whatever is a failure is thrown as one. */
+export async function orFailure<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const failure = failureOf(error);
+    throw failure === undefined || error instanceof CampaignError
+      ? error
+      : new CampaignError(failure, { cause: error });
+  }
+}
+
+/** Why a call that buys nothing came to nothing. */
+export function serviceFailure({ why, message, status }: ServiceError): Failure {
+  const answered = status !== undefined && { status };
+  switch (why) {
+    case 'auth':
+      return {
+        code: 'MB3202',
+        message: `the service refused the key: ${message}`,
+        hint: advise`check MEDIABATCH_API_KEY; ${call('doctor')} shows where it comes from`,
+        ...answered,
+      };
+    case 'unreachable':
+      return {
+        code: 'MB3203',
+        message: `the service cannot be reached: ${message}`,
+        hint: advise`check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
+      };
+    case 'refused':
+      return { code: 'MB3205', message: `the service refused the request: ${message}`, ...answered };
+    case 'unusable':
+      return {
+        code: 'MB3204',
+        message: `the service gave an answer that cannot be used: ${message}`,
+        hint: advise`${call('doctor')} compares the service with what this version knows`,
+        ...answered,
+      };
+    default:
+      return why satisfies never;
+  }
+}

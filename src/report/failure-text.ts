@@ -1,0 +1,35 @@
+import { type Failure, failures } from '../contract/failure.ts';
+import type { Json } from '../ground/json.ts';
+import { adviceText, type Paste } from './advice-text.ts';
+import { sortDiagnostics } from './diagnostics/diagnostic-order.ts';
+import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
+import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
+import { safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+
+const longestText = 2000;
+
+/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves. */
+export function failureText(failure: Failure, { style, paste }: { style: Style; paste: Paste }): string {
+  const { code, message, hint } = failure;
+  if ('diagnostics' in failure)
+    return diagnosticsText(failure.diagnostics ?? [], failure.sources ?? new Map(), { style });
+  const advice = hint === undefined ? '' : `  ${style.cyan('→')} ${adviceText(hint, paste)}\n`;
+  return `${style.red('error')} ${code} ${safeText(message, longestText)}\n${advice}`;
+}
+
+/** The same as a document for programs, which `schemas/failure.schema.json` describes. */
+export function failureJson(failure: Failure, paste: Paste): Json {
+  const { code, message, hint, ...facts } = failure;
+  const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };
+  return {
+    mediabatch: 'failure',
+    version: 1,
+    code,
+    exit: failures[code].exit,
+    message,
+    ...(hint !== undefined && { hint: adviceText(hint, paste) }),
+    ...(plain as { [fact: string]: Json }),
+    ...(diagnostics !== undefined && { diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson) }),
+  };
+}
