@@ -14,7 +14,7 @@ import type { WatchedJob } from './watched-job.ts';
  * - Where somebody waits for the slot, the result or the end of the run, the threshold is lower (`urgencyOf` of the engine);
  *   where nobody does it is higher, which makes up for some of the others.
  */
-const sparingShare = 1 / 13;
+const sparingShare = 1 / 12;
 const knownShare = 1 / 90;
 const leastThresholdMs = 10;
 /** However long jobs take: so late is late. */

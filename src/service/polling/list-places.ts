@@ -1,4 +1,3 @@
-import { KnownRanks } from './known-ranks.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 /** So near the edge of a page a job may just have been pushed onto the next one. */
@@ -51,7 +50,6 @@ export class ListPlaces {
   #top = 0;
   /** The number of the newest job. */
   #newest = 0;
-  readonly #ranks = new KnownRanks();
   /** Ranks begin anywhere: this is what they have more than those of the list's own count. */
   #base: number | undefined;
   /** The lowest rank at which one of ours may stand. */
@@ -125,7 +123,6 @@ export class ListPlaces {
         job.inVain = 0;
         job.isPlaced = true;
         job.listRank = rank;
-        this.#ranks.note(job.number, job.listRank);
       } else if (job.isPlaced) {
         // Above the newest record is no place: the list has become shorter, and the first page is all that is left there.
         const isBelow = asked.page === 1 || job.listRank <= highest - edge;
@@ -163,7 +160,7 @@ export class ListPlaces {
   }
 
   #rankOf(job: WatchedJob): number {
-    return job.isPlaced ? job.listRank : this.#ranks.guess(job.number, { number: this.#newest, rank: this.#top });
+    return job.isPlaced ? job.listRank : this.#top - (this.#newest - job.number);
   }
 
   /** The rank nearest to where it should stand that was not read since it is sought. */

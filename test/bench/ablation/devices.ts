@@ -58,12 +58,6 @@ export const devices: readonly Device[] = [
     'this.#ready.takeFirst();',
   ),
   polling(
-    'page ranks',
-    'known-ranks.ts',
-    'const at = this.#countBelow(firstOf(number));',
-    'if (number >= rank || number < rank) return;\n    const at = this.#countBelow(firstOf(number));',
-  ),
-  polling(
     'probing pages',
     'job-list.ts',
     'return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);',
@@ -109,12 +103,5 @@ export const devices: readonly Device[] = [
     file: 'src/service/read-body.ts',
     find: 'const mostAhead = 128 * 1024;',
     replace: 'const mostAhead = 1;',
-  },
-  {
-    room: 'disk',
-    name: 'outputs seen before are not read again',
-    file: 'src/disk/outputs/stat-cache.ts',
-    find: 'if (seen === undefined || !isSame(seen, stats)) return undefined;',
-    replace: 'return undefined;',
   },
 ];
