@@ -39,10 +39,10 @@ export const mutatedRooms: readonly MutatedRoom[] = [
   { name: 'run', leastPercent: 90, ...purchases },
   { name: 'plan', leastPercent: 90, ...purchases },
   { name: 'engine', leastPercent: 85, ...purchases },
-  { name: 'service', leastPercent: 85, ...andCommands('service'), leftOut: [polling] },
+  { name: 'service', leastPercent: 85, ...ownTests('service'), leftOut: [polling] },
   { name: 'service/polling', leastPercent: 85, ...ownTests('service') },
-  { name: 'disk', leastPercent: 85, ...andCommands('disk') },
-  { name: 'graph', leastPercent: 85, ...andCommands('graph') },
+  { name: 'disk', leastPercent: 85, ...ownTests('disk') },
+  { name: 'graph', leastPercent: 85, ...ownTests('graph') },
   { name: 'report', leastPercent: 85, ...andCommands('report') },
   { name: 'campaign', leastPercent: 85, ...commands },
 ];

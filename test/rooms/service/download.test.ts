@@ -165,6 +165,18 @@ describe('answers', () => {
     expect((await downloader(url).open(`${url}/a`, signal)).is).toBe(is);
   });
 
+  test.each([
+    ['a redirect to nowhere', 302, {}, 'refused', 'HTTP 302'],
+    ['one that is gone, with a way on', 404, { location: '/b' }, 'expired', 'HTTP 404'],
+    ['a redirect out of its range', 400, { location: '/b' }, 'refused', 'HTTP 400'],
+  ])('%s is told by its status', async (_name, status, headers, is, says) => {
+    const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());
+    const host = new URL(url).host;
+    const answer = await downloader(url).open(`${url}/a`, signal);
+    expect(answer).toEqual({ is, message: `${host} answered ${says}` });
+    expect(seen).toHaveLength(1);
+  });
+
   test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
     '%j only announces one',
     async (announced) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
+import { image } from '../../../src/kinds/image.ts';
 import { video } from '../../../src/kinds/video.ts';
 import { findNewest, walkToFences } from '../../../src/service/look-up-jobs.ts';
 
@@ -49,6 +50,12 @@ test.each<[string, string]>([
   ['', ''],
 ])('the newest of %j is %j', async (page, newest) => {
   expect(await findNewest(video, serve([page]))).toBe(newest);
+});
+
+test('a kind without a list has no newest job, and no walk', async () => {
+  const get = () => Promise.reject(new Error('it was asked'));
+  await expect(findNewest(image, get)).rejects.toThrow('image has no list');
+  expect(await walkToFences(image, { fences: ['a'], get })).toEqual({ jobs: [], older: [], complete: false });
 });
 
 test('a newest record without an id is no fence', async () => {
