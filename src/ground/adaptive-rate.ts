@@ -60,7 +60,7 @@ export class AdaptiveRate {
   }
 
   /**
-   * Handles a 429; several in one pause count once. `asked`: the pause it asks for, in ms. `random` in [0, 1): the
+   * Handles a 429; several in one pause count once. `asked`: the pause it asks for, in ms. `random` in [0, 1), for
    * jitter.
    */
   complain(asked: number | null, random: number): void {
