@@ -4,21 +4,21 @@ import { slug } from '../manifest/template/helpers.ts';
 /** Longest key, in characters. */
 export const maxKeyLength = 100;
 
-/** What cannot stand in a key: it has a meaning in addresses, selections or file names, or cannot be seen. */
+/** Characters that a key cannot have: they have a meaning in addresses, selections or file names, or are invisible. */
 const forbidden = /[\s,@/\\*?\p{C}]/u;
 
-/** The first character that a key cannot have. */
+/** Finds the first character that a key cannot have. */
 export function forbiddenIn(key: string): string | undefined {
   return forbidden.exec(key)?.[0];
 }
 
-/** A matrix value as it stands in an address. */
+/** Formats a matrix value for an address. */
 export function addressPart(value: string): string {
   if (value === '') return '';
   return forbidden.test(value) ? slug(value).slice(0, maxKeyLength) : value.slice(0, maxKeyLength);
 }
 
-/** `task`, `task@key,v1,v2`, `task@key/2`. */
+/** Builds an address: `task`, `task@key,v1,v2`, `task@key/2`. */
 export function stepAddress(
   task: string,
   parts: { key: string | undefined; values: readonly string[]; take: number | undefined },
@@ -29,7 +29,7 @@ export function stepAddress(
   return flatText(task, cell, take);
 }
 
-/** The task that an address names, whether or not there is one. */
+/** Returns the task that an address names, existing or not. */
 export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
 }

@@ -22,9 +22,9 @@ import { uploadTask } from './uploads.ts';
 const maxSteps = 100_000;
 
 /**
- * Expands a manifest into its steps. All mistakes are found at once, at most 100 are told. There is no graph
- * when there is a mistake here, or when the manifest is not sound; its own mistakes are not told again. `files` are files to
- * upload whose bytes nobody has read yet: read them and ask again.
+ * Expands a manifest into its steps. All mistakes are found at once, at most 100 are reported. There is no graph when
+ * there is a mistake here, or when the manifest is not sound; its own mistakes are not repeated. `files` are files to
+ * upload whose bytes nobody has read yet: read them and call again.
  */
 export function buildGraph(
   manifest: Manifest,
@@ -44,7 +44,7 @@ export function buildGraph(
   const order = orderTasks(expansion);
   if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
 
-  // Parts need the steps that they are parts of, so tasks are expanded in their order, unless they go in a circle.
+  // Parts need the steps that they are parts of, so tasks are expanded in topological order unless there is a circle.
   for (const task of order ?? manifest.tasks) {
     expansion.expanded.set(task.id, expandTask(task, rowsForSteps(task, expansion), expansion));
   }
@@ -64,7 +64,7 @@ export function buildGraph(
   return { graph, diagnostics: told, files: [] };
 }
 
-/** Counted before anything is made, so that a matrix of matrices costs nothing. Reported when there are too many steps. */
+/** Counts the steps before any is made, so that a matrix of matrices costs nothing. Reports when there are too many. */
 function isTooLarge(expansion: Expansion): boolean {
   const { manifest, cells } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
@@ -73,7 +73,7 @@ function isTooLarge(expansion: Expansion): boolean {
   const countOf = (id: string): number => {
     const known = counts.get(id);
     if (known !== undefined) return known;
-    // Tasks that go through each other's parts are told elsewhere; here they must only come to an end.
+    // Circles through parts are reported elsewhere; here the recursion must only end.
     counts.set(id, 0);
     const task = tasks.get(id);
     const taskCells = cells.get(id);
@@ -98,7 +98,7 @@ function isTooLarge(expansion: Expansion): boolean {
   return false;
 }
 
-/** The rows that a task's steps are made of: for a task that goes through parts, those of the steps that were made before. */
+/** Returns the rows for a task's steps; when it goes through parts, those of the steps made before. */
 function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
   const rows = expansion.rowsOf(task.id);
   if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
@@ -109,7 +109,7 @@ function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
   return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
 }
 
-/** The steps of each task, in the order in which the tasks are written. */
+/** Renders the steps of each task, in the order in which the tasks are written. */
 function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   const rendered = new Map<string, RenderedStep[]>();
   for (const { id } of expansion.manifest.tasks) {
@@ -127,7 +127,7 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   return rendered;
 }
 
-/** The steps that templates make on the spot, with their files. */
+/** Reads the files of the steps that templates make in place. */
 function readMade(expansion: Expansion): MadeUpload[] {
   const { uploads, manifest, kinds } = expansion;
   if (uploads.made.length > 0 && kinds.has(uploadTask)) {
@@ -142,7 +142,7 @@ function readMade(expansion: Expansion): MadeUpload[] {
   });
 }
 
-/** Fingerprints need those of the steps before them, so steps are finished in their order. */
+/** Finishes steps in topological order, because fingerprints need those of the steps before them. */
 function assemble(
   manifest: Manifest,
   from: {
@@ -193,7 +193,7 @@ function assemble(
   };
 }
 
-/** A description may use vars and nothing else; it is the same for all steps of a task. */
+/** Renders descriptions, which may use only vars and are the same for all steps of a task. */
 function renderDescriptions(expansion: Expansion): Map<string, string> {
   const { manifest, templates, vars } = expansion;
   const descriptions = new Map<string, string>();

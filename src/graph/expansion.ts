@@ -9,23 +9,23 @@ import type { Cells, ExpandedTask, TaskRows } from './expand/draft.ts';
 import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, Uploads } from './uploads.ts';
 
-/** What a manifest does not hold itself. */
+/** Facts from outside the manifest. */
 export interface GraphFacts {
-  /** The data files that `dataFiles` asks for, by their paths. */
+  /** The data files that `dataFiles` asks for, by path. */
   data: ReadonlyMap<string, DataFile>;
   /** Values from outside for declared vars. */
   vars: Readonly<Record<string, string>>;
-  /** What is known of the files that are to be uploaded, by their paths. */
+  /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
   /** Needed when a task has a schema for its rows. */
   schemaCompiler?: SchemaCompiler | undefined;
-  /** Judges requests that are documented nowhere but in the service's own description. */
+  /** Checks requests whose only documentation is the service's own description. */
   checker?: RequestChecker | undefined;
 }
 
 /**
- * One manifest on its way to its steps: what is given, what the stages have found out so far, and the one place where
- * each of them reports what is wrong. Maps are by task.
+ * The expansion of one manifest: the given facts, the results of the stages so far, and the one place where each of
+ * them reports mistakes. Maps are by task.
  */
 export class Expansion {
   readonly manifest: Manifest;
@@ -33,16 +33,16 @@ export class Expansion {
   readonly templates = new Templates();
   readonly uploads: Uploads;
   readonly diagnostics: Diagnostic[] = [];
-  /** The kind of each task, where it is right. */
+  /** The kind of each task, where it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;
 
-  /** By `resolveVars`; a var that is wrong is `unknownValue`. */
+  /** Set by `resolveVars`; a var that is wrong is `unknownValue`. */
   vars: JsonMap = emptyMap();
-  /** By `readTaskRows`. */
+  /** Set by `readTaskRows`. */
   readonly rows = new Map<string, TaskRows>();
-  /** By `expandMatrix`; absent where the matrix is wrong. */
+  /** Set by `expandMatrix`; absent when the matrix is wrong. */
   readonly cells = new Map<string, Cells>();
-  /** By `expandTask`, in the order in which tasks need each other. */
+  /** Set by `expandTask`, in topological order. */
   readonly expanded = new Map<string, ExpandedTask>();
 
   constructor(manifest: Manifest, facts: GraphFacts) {
@@ -64,7 +64,7 @@ export class Expansion {
     this.report({ severity: 'error', ...error });
   }
 
-  /** Reports a mistake in a template that stands in the manifest. */
+  /** Reports a mistake in a template of the manifest. */
   reportFault(fault: TemplateFault, site: { text: string; path: Path }): void {
     this.report(placeFault(fault, site, this.manifest.places));
   }

@@ -15,8 +15,8 @@ export interface ReferenceText {
 }
 
 /**
- * A request body whose references are still open: JSON in which any value may be a `Reference` (`$ref` is the address
- * of a step) or a `ReferenceText`. A list of outputs is an array of `Reference`s. No manifest key starts with `$`.
+ * A request body with open references: JSON in which any value may be a `Reference` (`$ref` is the address of a step)
+ * or a `ReferenceText`. A list of outputs is an array of `Reference`s. No manifest key starts with `$`.
  */
 export type OpenRequest = { [field: string]: Json };
 
@@ -26,52 +26,52 @@ export interface Step {
   address: string;
   task: string;
   kind: string;
-  /** The row's key and the matrix values that made this step; what same-key joins go by. */
+  /** The row's key and the matrix values that made this step; same-key joins compare these. */
   key?: string;
   matrix: { [axis: string]: string };
   /** 1, 2, … when the task asks for several takes of the same request; absent otherwise. */
   take?: number;
-  /** The request with references by address: what `runStep` fills in and sends. */
+  /** The request with references by address, which `runStep` fills in and sends. */
   request: OpenRequest;
-  /** The request with each reference's `$ref` replaced by that step's fingerprint: what is paid for. Kept in the lock. */
+  /** The request that is paid for, with each `$ref` replaced by that step's fingerprint. Kept in the lock. */
   paidRequest: OpenRequest;
-  /** `1:` and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest} and, from the second take on, `take`. The digit is the version. */
+  /** The version, `1:`, and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest}, `take` from 2 on. */
   fingerprint: string;
   /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
   needs: string[];
-  /** Where the output goes: relative to the manifest's folder, `/` separators, without extension. Empty: there is no file. */
+  /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
   save: string;
-  /** `kind: upload` with `file`: the file, relative to the manifest's folder, and its bytes as they were read. */
+  /** `kind: upload` with `file`: the file, relative to the manifest's folder, with its digest and size as read. */
   file?: FileFact & { path: string };
-  /** One part of another step's output: there may turn out to be fewer of them, and then this step is not needed. */
+  /** One part of another step's output: there may turn out to be fewer parts, and then this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
   /** How long its job is watched at most, in ms. */
   timeoutMs?: number;
-  /** Failed jobs are bought again: `attempts` purchases at most in all, for `credits` at most beside the first. */
+  /** Failed jobs are bought again: at most `attempts` purchases in all, and at most `credits` beyond the first. */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
-  /** `pin: true` of its task: what was bought for it is kept, whatever changes. */
+  /** `pin: true` of its task: keeps what was bought for it, whatever changes. */
   pin?: true;
-  /** What people decided about it, as far as it counts now. Filled in by `applyDecisions`, which knows the lock. */
+  /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
   decided?: Decided;
-  /** Nobody could check its request: the service does not document it, and its own description is not known here. */
+  /** Its request could not be checked: the service does not document it, and its own description is not known here. */
   unchecked?: true;
   tags: string[];
   place: Place;
-  /** The row that it comes from, as messages call it: `row 14 of products.csv`. */
+  /** The name of its row in messages: `row 14 of products.csv`. */
   row?: string;
 }
 
-/** A step that is held to a purchase: `paidRequest` and `fingerprint` of the step are those of that purchase. */
+/** The decision that holds a step to a purchase, whose `paidRequest` and `fingerprint` the step then has. */
 export interface Decided {
-  /** By whom it is pinned; absent when it is held by an acceptance alone. */
+  /** Who pinned it; absent when it is held by an acceptance alone. */
   pinned?: 'manifest' | 'lock';
   accepted?: true;
-  /** What the manifest asks for now, where that is something else. */
+  /** The request that the manifest asks for now, when it differs. */
   wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
-/** A campaign, fully expanded. `steps` is in a stable topological order: needs first, then as written. */
+/** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
 export interface Graph {
   name: string;
   steps: Step[];
@@ -82,14 +82,14 @@ export interface Graph {
   concurrency?: number | undefined;
   /** Named selections. */
   selectors: { [name: string]: string };
-  /** Credits by price class, or by the beginning of one, as the manifest says. */
+  /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
-  /** Decisions of the lock have been applied. */
+  /** True when the decisions of the lock have been applied. */
   decided?: true;
 }
 
-/** What the disk says about a file that a step uploads. */
+/** The facts on disk about a file that a step uploads. */
 export interface FileFact {
   /** Hex. */
   sha256: string;

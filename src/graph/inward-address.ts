@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** Networks that a link must never lead to: this machine, the networks it is in, and what is not unicast. */
+/** Networks that a link must never lead to: this machine, local networks, and anything that is not unicast. */
 const networks = {
   ipv4: [
     ['0.0.0.0', 8],
@@ -18,7 +18,7 @@ const networks = {
     ['203.0.113.0', 24],
     ['224.0.0.0', 3],
   ],
-  // Only 2000::/3 is public, and in it neither tunnels (which carry an IPv4 address) nor documentation.
+  // Only 2000::/3 is public, except its tunnels, which carry an IPv4 address, and its documentation networks.
   ipv6: [
     ['::', 3],
     ['2001::', 23],
@@ -29,12 +29,12 @@ const networks = {
   ],
 } as const;
 
-// Two lists: one for both would find an IPv4 address in the IPv6 networks that it maps into.
+// Two lists, because a single one would find an IPv4 address in the IPv6 networks that it maps into.
 const inward = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, prefix] of networks.ipv4) inward.ipv4.addSubnet(network, prefix, 'ipv4');
 for (const [network, prefix] of networks.ipv6) inward.ipv6.addSubnet(network, prefix, 'ipv6');
 
-/** Whether an address is not on the public internet. Anything that is no address counts as inward. */
+/** Tells whether an address is not on the public internet. Anything that is not an address counts as inward. */
 export function isInward(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -46,7 +46,7 @@ export function isInward(address: string): boolean {
   }
 }
 
-/** Whether a host, as the URL parser writes it, is this very machine. A name that only looks like an address is not. */
+/** Tells whether a host, as the URL parser writes it, is this machine. A name that looks like an address is not. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -1,10 +1,10 @@
 import type { Graph } from './graph.ts';
 
-/** What a run has to know of a graph. The rest of it takes as much memory as everything that a run keeps in mind. */
+/** The part of a graph that a run needs. The rest takes as much memory as everything else that a run holds. */
 export interface GraphOutline {
   /** Tasks in the order in which they are written. */
   tasks: { id: string; kind: string; steps: number }[];
-  /** Of all steps. */
+  /** The addresses of all steps. */
   addresses: ReadonlySet<string>;
 }
 

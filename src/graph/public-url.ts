@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isInward } from './inward-address.ts';
 
-/** Why a URL cannot be fetched by the service; `undefined` when it looks public. No name is resolved. */
+/** Explains why the service cannot fetch a URL; `undefined` when it looks public. No name is resolved. */
 export function whyNotPublic(text: string): string | undefined {
   let url: URL;
   try {

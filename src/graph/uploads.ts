@@ -3,21 +3,21 @@ import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
 import type { FileFact } from './graph.ts';
 
-/** The task that stands for all uploads that templates make on the spot. */
+/** Name of the task of all uploads that templates make in place. */
 export const uploadTask = 'upload';
 
-/** What the disk said about a file. */
+/** The disk's answer about a file. */
 export type FileAnswer = FileFact | { problem: string };
 
 interface At {
-  /** Of the file in which the path is written. */
+  /** The folder of the file in which the path is written. */
   folder: string;
   place: Place;
 }
 
-/** The files that a campaign brings into the media library, and the steps that `{{upload …}}` makes for them. */
+/** The files that a campaign uploads to the media library, and the steps that `{{upload …}}` makes for them. */
 export class Uploads {
-  /** Files that nobody has read yet: the question to the disk. */
+  /** Files that nobody has read yet: the questions for the disk. */
   readonly unread = new Map<string, Place>();
   readonly #facts: ReadonlyMap<string, FileAnswer>;
   /** Files of steps that templates make, by address. */
@@ -34,7 +34,7 @@ export class Uploads {
       .sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
-  /** The step that brings this file up. */
+  /** Returns the step that uploads this file, making it if needed. */
   make(written: string, at: At): { address: string } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
@@ -43,7 +43,7 @@ export class Uploads {
     return { address };
   }
 
-  /** What is known of a file. `file` undefined: it has been asked for. */
+  /** Returns the known facts of a file. `file` is `undefined` when it has been requested. */
   read(written: string, at: At): { file: (FileFact & { path: string }) | undefined } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
@@ -60,7 +60,7 @@ export class Uploads {
   }
 }
 
-/** Relative to the folder of the main manifest, and below it. */
+/** Reads a path relative to the folder of the main manifest, and below it. */
 function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
@@ -70,7 +70,7 @@ function readPath(written: string, { folder, place }: At): string | { diagnostic
   return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place } };
 }
 
-/** A path as the key of an address: what has a meaning there is written otherwise, and no two paths become one. */
+/** Encodes a path as the key of an address: reserved characters are escaped, and different paths stay different. */
 function encodePath(path: string): string {
   return path
     .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>

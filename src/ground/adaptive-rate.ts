@@ -1,6 +1,6 @@
 /**
- * How often the service lets itself be asked. Nothing is known until it complains (429): from then on the rate is what it
- * bore, and rises again while it says nothing. Rates are requests per second.
+ * Adaptive rate limiter. It sets no limit until the service answers 429; from then on it holds the rate that the
+ * service sustained, and raises it again while no more 429s come. Rates are requests per second.
  */
 export class AdaptiveRate {
   readonly #clock: { now(): number };
@@ -10,10 +10,10 @@ export class AdaptiveRate {
   #nextAt = 0;
   #raisedAt = 0;
   #complaints = 0;
-  /** When requests of the last seconds left. */
+  /** Departure times of the most recent requests, ms since 1970. */
   #recent: number[] = [];
 
-  /** `least`: complaints never make it less than this. */
+  /** `least`: the floor below which no 429 lowers the rate. */
   constructor(clock: { now(): number }, { least = 0.5 } = {}) {
     this.#clock = clock;
     this.#least = least;
@@ -23,29 +23,29 @@ export class AdaptiveRate {
     return this.#rate !== Number.POSITIVE_INFINITY || this.isPaused;
   }
 
-  /** After a complaint. */
+  /** True while a 429 keeps all requests back. */
   get isPaused(): boolean {
     return this.#pausedUntil > this.#clock.now();
   }
 
-  /** When the next request may leave, ms since 1970. */
+  /** Earliest departure of the next request, ms since 1970. */
   get nextAt(): number {
     return Math.max(this.#pausedUntil, this.#nextAt);
   }
 
-  /** A request leaves. */
+  /** Reserves a turn and departs at once. */
   take(): void {
     this.reserve();
     this.left();
   }
 
-  /** A request left: what was borne is judged by those. */
+  /** Notes that a request departed: the sustained rate is measured from these. */
   left(): void {
     this.#recent.push(this.#clock.now());
     if (this.#recent.length > 2 * mostRecent) this.#recent = this.#recent.slice(-mostRecent);
   }
 
-  /** A request has its turn, and leaves soon. */
+  /** Takes the next turn for a request that departs soon. */
   reserve(): void {
     if (this.#rate === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.now();
@@ -55,11 +55,14 @@ export class AdaptiveRate {
       this.#rate *= 1.25;
       if (this.#rate > unlimitedAbove) this.#rate = Number.POSITIVE_INFINITY;
     }
-    // What was not used in a second is lost: a pause is not followed by a flood.
+    // At most one second of unused turns carries over, so that no burst follows a pause.
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /** A 429. `asked`: what it asks for, in ms, if it does. `random` in [0, 1). Many that were on the wire together are one. */
+  /**
+   * Handles a 429; several in one pause count once. `asked`: the pause it asks for, in ms. `random` in [0, 1), for
+   * jitter.
+   */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -5,7 +5,7 @@ export interface Position {
   offset: number;
 }
 
-/** A piece of a text file; `end` is exclusive. `file` is the path as the person gave it. */
+/** A piece of a text file; `end` is exclusive. `file` is the path as the user gave it. */
 export interface Place {
   file: string;
   start: Position;
@@ -13,8 +13,8 @@ export interface Place {
 }
 
 /**
- * One mistake a person made, as data: what was seen, where, and what to do.
- * Mistakes are collected and shown together; only our own bugs are thrown.
+ * One mistake of a user as data: what was seen, where, and what to do. Mistakes are collected and shown together; only
+ * internal errors are thrown.
  */
 export interface Diagnostic {
   /** Stable, for example `MB1203`; see `codes` in this file. */
@@ -22,18 +22,18 @@ export interface Diagnostic {
   severity: 'error' | 'warning';
   /** One sentence: what was seen and which rule it breaks. No trailing full stop. */
   message: string;
-  /** What to do about it, one sentence. */
+  /** One sentence: what to do about it. */
   hint?: string | undefined;
   place?: Place | undefined;
   /** The other ends: the first of two duplicates, every edge of a cycle. */
   related?: { message: string; place: Place }[] | undefined;
-  /** What a program may write instead, where it is clear enough what was meant. */
+  /** Replacement text, present only when the intended meaning is clear enough. */
   fix?: { place: Place; text: string } | undefined;
   /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
 }
 
-/** Each code with the mistake it stands for. Codes are never reused. */
+/** Every code with its meaning. Codes are never reused. */
 export const codes = {
   // The file as YAML
   MB1001: 'the manifest cannot be read',

@@ -1,4 +1,4 @@
-/** What is next, among many. Smallest first. */
+/** Priority queue, smallest item first. */
 export class Heap<Item> {
   readonly #items: { at: number; item: Item }[] = [];
 

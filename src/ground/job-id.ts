@@ -1,6 +1,6 @@
 /**
- * Whether a text can be an id of the service: 1 to 256 printable ASCII characters. It becomes one segment of a path,
- * percent-encoded; what takes it apart again on the way, a proxy or a server, and be it more than once, must find no segment
+ * Tells whether a text can be a job id of the service: 1 to 256 printable ASCII characters. The id becomes one
+ * percent-encoded path segment; proxies and servers may decode it, even more than once, and must never find a segment
  * in it that means a folder.
  */
 export function isJobId(id: unknown): id is string {
@@ -13,7 +13,7 @@ export function isJobId(id: unknown): id is string {
   }
 }
 
-/** `.` or `..`, also to servers that cut a segment at `;` or at what cannot be printed. */
+/** Recognizes `.` and `..`, also for servers that cut a segment at `;` or at unprintable characters. */
 function isFolder(segment: string): boolean {
   const name = segment.replace(/;.*$/s, '').replace(/[^!-~]/g, '');
   return name === '.' || name === '..';

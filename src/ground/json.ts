@@ -1,15 +1,15 @@
-/** A JSON value. Everything that crosses a room's border and everything we write to disk is one. */
+/** A JSON value. Everything that crosses a room's border and everything written to disk is one. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * The one text of a JSON value: keys sorted by code unit, no white space.
- * Digests and request bodies are made from it, so equal values always give equal bytes.
+ * Returns the canonical text of a JSON value: keys sorted by code unit, no white space. Digests and request bodies are
+ * made from it, so equal values always give equal bytes.
  */
 export function canonicalJson(value: Json): string {
   return isInOrder(value) ? JSON.stringify(value) : writeInOrder(value);
 }
 
-/** Whether the keys of a value stand in the order in which they are written: most of what is read was written so. */
+/** Tells whether the keys are sorted already, as in most input, which was written that way. */
 function isInOrder(value: Json | undefined): boolean {
   switch (typeof value) {
     case 'string':

@@ -5,14 +5,14 @@ export type JsonMap = { [key: string]: Json };
 
 export type Scalar = string | number | boolean;
 
-/** Keys and indexes that lead from the root of a document to a value. */
+/** Keys and indexes from the root of a document to a value. */
 export type Path = readonly (string | number)[];
 
 export function emptyMap(): JsonMap {
   return new Bare();
 }
 
-/** What `Object.create(null)` gives is a hash table from its first key on; maps of this have a shape, and share it. */
+/** `Object.create(null)` gives a hash table from its first key on; instances of this class share a hidden class. */
 const Bare = function Bare() {} as unknown as new () => JsonMap;
 Bare.prototype = Object.freeze(Object.create(null)) as object;
 
@@ -20,7 +20,7 @@ export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The map itself, or an empty one for any other value. */
+/** Returns the map itself, or an empty one for any other value. */
 export function mapOf(value: Json | undefined): JsonMap {
   return isMap(value) ? value : {};
 }
@@ -30,12 +30,12 @@ export function isScalar(value: Json | undefined): value is Scalar {
 }
 
 /**
- * Stands for a value that is not known: it was wrong where it is written and has been reported there, or it comes from
- * a template that is not rendered yet. Rules let it pass, so that one mistake is not told twice. Compared by identity.
+ * Placeholder for an unknown value: it is wrong where it is written and was reported there, or it comes from a template
+ * that is not rendered yet. Rules let it pass, so that one mistake is reported once. Compared by identity.
  */
 export const unknownValue: JsonMap = Object.freeze(emptyMap());
 
-/** The own value of a key of a map or an index of a list; `undefined` when there is none. */
+/** Returns the own value of a key of a map or an index of a list; `undefined` when there is none. */
 export function ownValue(container: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(container)) {
     return /^(0|[1-9][0-9]{0,8})$/.test(String(key)) ? container[Number(key)] : undefined;
@@ -49,7 +49,7 @@ export function valueAt(root: Json | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** A copy whose maps inherit nothing. */
+/** Makes a deep copy whose maps inherit nothing. */
 export function freshCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(freshCopy);
   if (!isMap(value)) return value;
@@ -58,7 +58,7 @@ export function freshCopy(value: Json): Json {
   return copy;
 }
 
-/** How a value is called in a message. */
+/** Names a value in a message. */
 export function describeValue(value: Json | undefined): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
@@ -68,7 +68,7 @@ export function describeValue(value: Json | undefined): string {
   return `${typeof value === 'number' ? 'the number ' : ''}${value}`;
 }
 
-/** At most `characters` characters, on one line. */
+/** Shortens a text to at most `characters` characters on one line. */
 export function shorten(text: string, characters = 60): string {
   const line = text.replaceAll(/\s+/g, ' ');
   const units = [...line];

@@ -1,13 +1,13 @@
 import type { Kind } from './kind.ts';
 
-/** Cuts a long video into short clips. Its create call is not documented; `videoUrl` is what its records give back. */
+/** Cuts a long video into short clips. Its create call is undocumented; its records return `videoUrl`. */
 export const clipping: Kind = {
   name: 'clipping',
   description: 'Short clips cut out of one long video.',
   act: 'job',
   media: 'video',
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
-  // This one asks the provider before it answers; the plain record may stand still.
+  // This path asks the provider before it answers; the plain record may be stale.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
   list: {
     path: '/clippings/all',

@@ -1,11 +1,11 @@
 import type { Kind } from './kind.ts';
 
-/** Where creates of a kind go to, or why that cannot be told. */
+/** The path for creates of a kind, or why none is certain. */
 export type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
- * The operation that makes a job of a kind, among all that take a POST: under a name that is known, or else the only one of
- * the kind's collection that takes its fields. `takes`: the fields of an operation's body.
+ * Finds the POST operation that creates jobs of a kind: one with a known path, or else the only one in the kind's
+ * collection that takes its fields. `takes`: the fields of an operation's body.
  */
 export function findRoute(
   kind: Kind,
@@ -16,7 +16,7 @@ export function findRoute(
   if (known !== undefined) return { path: known };
   const collection = `/${paths[0].split('/')[1]}`;
   const fields = Object.keys(kind.fields);
-  // The first field is what a job is made from: without it, it is another operation.
+  // The first field is what a job is made from: an operation that does not take it is a different one.
   const [main = ''] = fields;
   const candidates = document.posts
     .filter((path) => path.startsWith(`${collection}/`) && !path.includes('{'))

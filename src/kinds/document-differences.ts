@@ -5,10 +5,10 @@ import { modelOf } from './price.ts';
 
 const mostDifferences = 50;
 
-/** By kind: where its creates go to, and the schema of their body with every reference written out. */
+/** By kind: the path of its creates, and the schema of their body with every reference inlined. */
 export type DocumentedCreates = { readonly [kind: string]: { readonly path: string; readonly schema?: Json } };
 
-/** Sentences that name what the document says otherwise than the service's documentation did when this was made. */
+/** Lists, in sentences, where the document differs from the service's documentation that this version was built on. */
 export function findDifferences(kinds: Readonly<Record<string, Kind>>, creates: DocumentedCreates): string[] {
   return Object.values(kinds)
     .flatMap((kind) => compareKind(kind, creates))
@@ -46,13 +46,13 @@ function compareValues(kind: Kind, { name, field, told }: { name: string; field:
   ];
 }
 
-/** All values that are known of a field, and those that a list of them must have. */
+/** Returns every known value of a field, and those that the document's list must contain. */
 function knownValues(kind: Kind, name: string, field: Field): { all: string[]; expected: string[] } | undefined {
   if (field.values !== undefined) return { all: [...field.values], expected: [...field.values] };
   if (kind.model === undefined) return undefined;
   const { models } = kind.model;
   if (name === kind.model.field) {
-    // Other names of a model need not be listed.
+    // Aliases of a model need not be listed.
     return {
       all: Object.keys(models),
       expected: Object.keys(models).filter((key) => models[key]?.aliasOf === undefined),
@@ -63,7 +63,7 @@ function knownValues(kind: Kind, name: string, field: Field): { all: string[]; e
   return { all, expected: [...(modelOf(kind, kind.model.default)?.allows?.[name] ?? [])] };
 }
 
-/** The texts that a schema lists; undefined where it allows others, too. */
+/** Returns the texts that a schema lists; `undefined` when it allows others, too. */
 function listValues(schema: Json, depth: number): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
@@ -94,7 +94,7 @@ function compareRequired(kind: Kind, schema: { readonly [key: string]: Json }): 
     .map((name) => `the service requires ${quote([name])} of kind ${kind.name}, which this version does not know`);
 }
 
-/** The content of a file is sent in place of its path. */
+/** The content of such a file is sent in place of its path. */
 function isSentByUs(kind: Kind, name: string): boolean {
   return kind.act === 'upload' && name === 'base64';
 }

@@ -1,19 +1,19 @@
 import type { Json } from '../ground/json.ts';
 import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 
-// Reads an OpenAPI document of any content: what is not as it should be is absent, and nothing throws.
+// Reads an OpenAPI document of any content: whatever is malformed is treated as absent, and nothing throws.
 
-/** Deeper than any request. */
+/** Deeper than any real request. */
 const mostDepth = 40;
-/** Parts of one schema written out: a hostile document could double with every level. */
+/** Limit on the parts of one inlined schema: a hostile document could double in size at every level. */
 const mostParts = 50_000;
 const mostHops = 16;
 
-/** Their values are maps of schemas by name: names like `example` or `$id` are ordinary there. */
+/** Keywords whose values are maps of schemas by name, where names like `example` or `$id` are ordinary. */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-/** Their values are data, whatever they look like. */
+/** Keywords whose values are data, whatever they look like. */
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Names of schemas are of no use once all is written out, and would clash; the rest does not judge. */
+/** Schema names are useless once everything is inlined, and would clash; the other keywords validate nothing. */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
@@ -23,19 +23,19 @@ const droppedKeys = new Set([
 interface Writing {
   root: JsonMap;
   depth: number;
-  /** References that are being written out: one that leads into itself matches anything. */
+  /** References being inlined: one that leads back into itself matches anything. */
   open: readonly string[];
   budget: { parts: number };
 }
 
-/** A schema of the document with every `$ref` written out; undefined when it is too large to be one of a request. */
+/** Returns a schema of the document with every `$ref` inlined; `undefined` when it is too large for a request. */
 export function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
 }
 
-/** What is nested too deeply, or leads out of the document, matches anything. */
+/** Inlines references; anything nested too deeply or outside the document matches anything. */
 function writeOut(value: Json, at: Writing): Json {
   at.budget.parts -= 1;
   if (at.budget.parts <= 0 || at.depth > mostDepth) return true;
@@ -70,14 +70,14 @@ function writeTarget(reference: string, at: Writing): Json {
   return target === undefined ? true : writeOut(target, { ...at, open: [...at.open, reference] });
 }
 
-/** Rules beside a reference count as well; a description beside it goes before that of what it refers to. */
+/** Merges rules beside a reference with those of its target; a description beside it takes precedence. */
 function withTarget(beside: { [key: string]: Json }, target: Json): Json {
   const rules = Object.keys(beside).filter((key) => key !== 'description' && key !== 'title');
   if (rules.length === 0) return isMap(target) ? { ...target, ...beside } : target;
   return { ...beside, allOf: [...(Array.isArray(beside.allOf) ? beside.allOf : []), target] };
 }
 
-/** The value itself, or what its `#/…` reference means; undefined for any other reference. */
+/** Returns the value itself, or the target of its `#/…` reference; `undefined` for any other reference. */
 export function follow(root: JsonMap, value: Json | undefined): Json | undefined {
   let found = value;
   for (let hops = 0; hops < mostHops; hops += 1) {

@@ -1,14 +1,14 @@
 /**
- * What the answers of the service have in common beside the kinds, as data: paths, headers, words and the names of fields.
- * Where the documentation shows facts without their field, the names stand in the order in which they are tried. `a.b` is
- * the field `b` of the object `a`.
+ * The parts of the service's answers that all kinds share, as data: paths, headers, words and field names. Where the
+ * documentation gives a fact without its field, names are listed in the order in which they are tried. `a.b` is the
+ * field `b` of the object `a`.
  */
 export const envelope = {
-  /** Ends every base URL. */
+  /** The end of every base URL. */
   prefix: '/api/v1',
-  /** Below the base URL, but for `documentAtRoot`, which is seen from the root of the host. */
+  /** Relative to the base URL, except `documentAtRoot`, which is relative to the root of the host. */
   paths: {
-    /** Also asked for the time and for the key: it costs nothing. */
+    /** Also used to read the clock and to check the key: it costs nothing. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -20,9 +20,9 @@ export const envelope = {
   },
   headers: { idempotencyKey: 'idempotency-key', retryAfter: 'retry-after', date: 'date' },
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
-  /** Words by which the kinds that share a status path name themselves. In which field is not documented. */
+  /** Words that tell apart the kinds that share a status path. The field that holds them is undocumented. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
-  /** Every answer. `success` is false with an error. */
+  /** Common to every answer. `success` is false when there is an error. */
   answer: { success: 'success', message: ['message', 'error'], code: 'code', data: 'data' },
   page: {
     hasNext: 'pagination.hasNextPage',
@@ -32,18 +32,18 @@ export const envelope = {
   },
   /** The answer to a create. */
   created: {
-    /** Where the job stands, as documented for images and music. */
+    /** Field that holds the job, as documented for images and music. */
     holder: 'generation',
-    /** Where it may stand with other kinds; or in the answer itself. */
+    /** Fields that may hold the job for other kinds; it may also be the answer itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],
-    /** A record that names its job is another thing than the job. */
+    /** A record that names its job is not the job itself. */
     jobId: 'jobId',
     id: 'id',
     model: 'model',
     credits: 'creditsDeducted',
     balance: 'creditsRemaining',
   },
-  /** A job by its status, and as an item of a list. */
+  /** A job, as its status and as an item of a list. */
   job: {
     id: 'id',
     status: 'status',
@@ -56,22 +56,22 @@ export const envelope = {
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
     listedLink: ['outputAsset.url', 'image', 'outputUrl'],
   },
-  /** One of the files that a job of several gives. `order` counts from 0. */
+  /** One of several files of a job. `order` counts from 0. */
   part: { id: 'id', order: 'order', link: ['outputAsset.url', 'url'] },
   upload: {
     uploadUrl: 'data.uploadUrl',
     blobName: 'data.blobName',
     publicUrl: 'data.publicUrl',
-    /** Where the asset stands; or in the answer itself. */
+    /** Fields that may hold the asset; it may also be the answer itself. */
     holders: ['data', 'asset'],
     id: 'id',
     url: 'url',
   },
   voices: { lists: ['voices', 'data'] },
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
-  /** The catalog of models, of which nothing is documented. */
+  /** The catalog of models, which is entirely undocumented. */
   catalog: {
-    /** Names of lists that say nothing about what is in them. */
+    /** List names that say nothing about their content. */
     lists: ['data', 'models', 'catalog', 'items'],
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
@@ -80,5 +80,5 @@ export const envelope = {
   },
 } as const;
 
-/** The states of a job that the service documents. */
+/** The documented states of a job. */
 export const jobStates: readonly string[] = Object.values(envelope.states);

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** The image generator. Models, values and defaults as the service's documentation lists them. */
+/** The image generator, with the models, values and defaults of the service's documentation. */
 export const image: Kind = {
   name: 'image',
   description: 'One image, made from a text and, where the model takes them, reference images.',

@@ -11,12 +11,12 @@ import { voiceover } from './voiceover.ts';
 
 const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
 
-/** Every kind of request by name. Without a prototype, so that `constructor` is no kind. */
+/** Every kind of request by name. It has no prototype, so that `constructor` is not a kind. */
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
 
-/** For names that were checked before: another one is a mistake of ours. */
+/** Looks up a name that was checked before; an unknown one is an internal error. */
 export function requireKind(name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`internal error: no kind ${name}`);

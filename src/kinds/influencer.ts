@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** The AI influencer studio. Neither its create call nor a list of its jobs is documented. */
+/** The AI influencer studio. Its create call and a list of its jobs are both undocumented. */
 export const influencer: Kind = {
   name: 'influencer',
   description: 'One image of an AI influencer.',

@@ -1,9 +1,9 @@
 import type { Kind } from './kind.ts';
 
-/** Lyrics are required by every model that makes songs, `auto` included. */
+/** Every model that makes songs requires lyrics, `auto` included. */
 const song = { requires: ['lyrics'] } as const;
 
-/** The music generator. Models, lengths and credits as the service's documentation lists them. */
+/** The music generator, with the models, lengths and credits of the service's documentation. */
 export const music: Kind = {
   name: 'music',
   description: 'One piece of music: a song with lyrics, or an instrumental.',

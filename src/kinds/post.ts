@@ -1,8 +1,8 @@
 import type { Kind } from './kind.ts';
 
 /**
- * A post on connected social accounts. Its create call is not documented. Only generation is documented to take credits;
- * should an answer name a charge, it is recorded all the same.
+ * A post on connected social accounts. Its create call is undocumented. Only generation is documented to cost credits;
+ * if an answer does name a charge, it is recorded.
  */
 export const post: Kind = {
   name: 'post',

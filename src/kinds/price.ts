@@ -2,13 +2,13 @@ import type { Json } from '../ground/json.ts';
 import { ownValue } from '../ground/values.ts';
 import type { Kind, Model } from './kind.ts';
 
-/** A request body, rendered or with references still open. */
+/** A request body, rendered or with open references. */
 type Body = { readonly [field: string]: Json };
 
 /**
- * Names what the price of a request depends on: `image/alpha-2/resolution=2k`. Requests of one class cost the same.
- * Defaults are filled in where the model is known to have them; an alias stays what it is, because the service does
- * not say that it costs the same.
+ * Names the facts that determine the price of a request: `image/alpha-2/resolution=2k`. Requests of one class cost the
+ * same. Defaults are filled in where the model is documented to have them; an alias stays as it is, because the service
+ * does not say that it costs the same.
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
@@ -16,14 +16,14 @@ export function priceClass(kind: Kind, request: Body): string {
   return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
-/** Credits per job as the service documents them; `undefined` where it does not, which is not the same as free. */
+/** Credits per job as the service documents them; `undefined` when it does not, which is not the same as free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
   if (kind.free === true) return 0;
   const model = modelName(kind, request);
   return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
-/** The entry of a model, and nothing for `constructor` and the like. */
+/** Returns the entry of a model, and none for `constructor` and the like. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
   const models = kind.model?.models;
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
@@ -45,8 +45,8 @@ function documentedParts(kind: Kind, request: Body): string[] {
 }
 
 /**
- * Nobody says what the price depends on: every value that is no text for people and no link counts as it is, and a text
- * by its length, rounded up to a power of two.
+ * Covers kinds whose price factors are undocumented: every value that is neither free text nor a link counts as it is,
+ * and a text by its length, rounded up to a power of two.
  */
 function everyPart(kind: Kind, request: Body): string[] {
   return Object.keys(request)
@@ -64,7 +64,7 @@ function everyPart(kind: Kind, request: Body): string[] {
     });
 }
 
-/** A default counts only when the model is documented to take it. */
+/** Returns a default only where the model is documented to take it. */
 function defaultFor(kind: Kind, model: string, field: string): string | undefined {
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;

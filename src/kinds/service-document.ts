@@ -6,24 +6,24 @@ import { follow, writeOutSchema } from './document-schema.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
-/** What the service's own OpenAPI document says about the requests that we send. */
+/** The service's own OpenAPI document, as far as it concerns the requests we send. */
 export interface ServiceDocument {
-  /** `info.version`; empty where it says none. */
+  /** `info.version`; empty when there is none. */
   version: string;
   /**
-   * By kind: where creates go to, and the schema of their body with every `$ref` written out. `byOperation`: at a path that
-   * this version does not know, found by what it takes.
+   * By kind: the path of creates, and the schema of their body with every `$ref` inlined. `byOperation`: the path is
+   * unknown to this version and was found by the fields that it takes.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
-  /** By kind: why no create could be found, in words. */
+  /** By kind: why no create was found, in words. */
   missing: { [kind: string]: string };
-  /** `POST /uploads` and so on, relative to the base URL. */
+  /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];
-  /** Sentences that name what differs from what this version knows. */
+  /** Differences from what this version knows, as sentences. */
   differences: string[];
   /**
-   * Credits per job by kind and model where the document tells them beside a request body (`x-models`): those of a
-   * request with nothing but defaults, so they are no upper bound.
+   * Credits per job by kind and model, where the document gives them beside a request body (`x-models`). They are for a
+   * request with only defaults, and so no upper bound.
    */
   credits: { [kind: string]: { [model: string]: number } };
 }
@@ -31,7 +31,7 @@ export interface ServiceDocument {
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const mostModels = 500;
 
-/** Reads a document of any content: what is not as it should be is left out, and nothing throws. */
+/** Reads a document of any content: whatever is malformed is left out, and nothing throws. */
 export function readServiceDocument(document: Json, kinds: Readonly<Record<string, Kind>>): ServiceDocument {
   const root = mapOf(document);
   const paths = relativePaths(root);
@@ -65,7 +65,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   };
 }
 
-/** Paths as seen from the base URL, which ends in the path of the document's first server. */
+/** Returns paths relative to the base URL, which ends in the path of the document's first server. */
 function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   const prefix = serverPath(root) ?? '';
   const paths = new Map<string, JsonMap>();
@@ -73,19 +73,19 @@ function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
     const item = mapOf(follow(root, found));
     const own = serverPath(item);
     if (own !== undefined && own !== prefix) {
-      // Seen from another place: `/` for what lies beside the API.
+      // Relative to another place: `/` for paths beside the API.
       const full = `${own}${path}`;
       if (prefix !== '' && full.startsWith(`${prefix}/`)) paths.set(full.slice(prefix.length), item);
       continue;
     }
-    // Some documents name the prefix in each path as well.
+    // Some documents repeat the prefix in each path.
     const named = [prefix, envelope.prefix].find((one) => one !== '' && path.startsWith(`${one}/`));
     paths.set(named === undefined ? path : path.slice(named.length), item);
   }
   return paths;
 }
 
-/** The path of the first server of a document or of one path, without a slash at its end. */
+/** Returns the path of the first server of a document or of one path, without a trailing slash. */
 function serverPath(of: JsonMap): string | undefined {
   const servers = ownValue(of, 'servers');
   const url = Array.isArray(servers) ? ownValue(mapOf(servers[0]), 'url') : undefined;
@@ -100,7 +100,7 @@ function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
   return type === undefined ? undefined : ownValue(mapOf(ownValue(content, type)), 'schema');
 }
 
-/** The fields that a body may have, in all of its forms. */
+/** Collects the fields that a body may have, in all of its forms. */
 function fieldsOf(root: JsonMap, body: Json | undefined): ReadonlySet<string> {
   const written = body === undefined ? undefined : writeOutSchema(root, body);
   const fields = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** Brings a file into the media library. Documented in full; it takes no credits. */
+/** Uploads a file to the media library. Documented in full; it costs no credits. */
 export const upload: Kind = {
   name: 'upload',
   description: 'A file of yours in the media library, under a public URL that other tasks can use.',

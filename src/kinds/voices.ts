@@ -1,4 +1,4 @@
-/** The voices of the voiceover generator, as the service's documentation lists them: gender and accent by `voice_id`. */
+/** The documented voices of the voiceover generator: gender and accent by `voice_id`. */
 export const voices: Readonly<
   Record<string, { readonly gender: 'female' | 'male' | 'neutral'; readonly accent: string }>
 > = {
@@ -24,7 +24,7 @@ export const voices: Readonly<
   Bill: { gender: 'male', accent: 'american' },
 };
 
-/** `female, american`, by voice. */
+/** Descriptions by voice, such as `female, american`. */
 export const aboutVoices: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(voices).map(([id, { gender, accent }]) => [id, `${gender}, ${accent}`]),
 );

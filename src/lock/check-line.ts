@@ -4,17 +4,17 @@ import type { LockLine, Purchase } from './record.ts';
 import { expected, findViolations, type Violation } from './validate-line.generated.ts';
 import { orderedDecisions, orderedOutput } from './write.ts';
 
-/** What is wrong with a line, in words that follow "the line ". */
+/** A fault of a line, in words that follow "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** How deep a request may be nested. Deeper ones are not ours and would exhaust the stack. */
+/** Maximum nesting of a request. Deeper ones are not ours and would exhaust the stack. */
 const maxDepth = 64;
 
 /**
- * A line that is as the schema says, and what crosses fields or no schema can say. Fields that are not known are left out of
- * whatever is kept: who wrote them has a newer version, and no money is in them. Throws `LineProblem`.
+ * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields are
+ * dropped: a newer version wrote them, and they never concern money. Throws `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
@@ -50,7 +50,7 @@ function checkDepth(value: Json, left: number): void {
   for (const item of Object.values(value)) checkDepth(item, left - 1);
 }
 
-/** In words, by what the schema says beside the rule. */
+/** Puts a violation into words, using the schema's own text about the rule. */
 function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, params }: Violation): string {
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);
@@ -68,14 +68,14 @@ function describeWrong(path: readonly string[], rule: string, value: Json): stri
   return `has ${which} not ${expected[rule]}: ${shown(value)}`;
 }
 
-/** It will be sent to the service as a part of requests: a plain web address without a login, and nothing else. */
+/** Accepts a plain web address without a login, and nothing else: it will be sent to the service in requests. */
 export function isAssetUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[!-~]{1,2048}$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
 }
 
-/** Relative, `/` between names, none of them empty, `.` or `..`; no backslash, drive letter or control character. */
+/** Accepts relative `/` paths without empty, `.` or `..` parts, backslash, drive letter or control character. */
 export function isOutputPath(path: string): boolean {
   if (hasControlCharacter(path) || path.includes('\\') || /^[A-Za-z]:/.test(path)) return false;
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
@@ -89,7 +89,7 @@ function hasControlCharacter(value: string): boolean {
   return false;
 }
 
-/** A value from the file for a message: short, and with every character that is not plain ASCII made visible. */
+/** Formats a value from the file for a message: short, with every character outside plain ASCII made visible. */
 export function shown(value: Json | undefined): string {
   const json = (JSON.stringify(value) ?? 'nothing').replace(
     /[^ -~]/g,

@@ -1,6 +1,6 @@
 import type { Acceptance, Decisions, Purchase, StepRecord } from './record.ts';
 
-/** Commutative, associative, idempotent: of each part the higher revision stays, and of equal ones the larger text. */
+/** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
   const accepted = new Map<string, Acceptance>();
@@ -32,13 +32,13 @@ function isNewer(a: Revised, b: Revised): boolean {
   return a.revision === b.revision ? (a.fingerprint ?? '') > (b.fingerprint ?? '') : a.revision > b.revision;
 }
 
-/** The purchases that count: neither forgotten nor written off. Newest first. */
+/** Returns the purchases that count, newest first: those neither forgotten nor written off. */
 export function countedPurchases({ purchases }: StepRecord): Purchase[] {
   const counts = ({ forgotten, writtenOff }: Purchase) => forgotten !== true && writtenOff !== true;
   return purchases.every(counts) ? purchases : purchases.filter(counts);
 }
 
-/** The purchase whose request the pin of a record names; undefined where it is not pinned. */
+/** Returns the fingerprint of the pinned request of a record; `undefined` when it is not pinned. */
 export function pinnedFingerprint(record: StepRecord | undefined): string | undefined {
   return record?.decisions?.pin?.fingerprint;
 }

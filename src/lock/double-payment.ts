@@ -2,10 +2,10 @@ import type { Diagnostic } from '../ground/diagnostic.ts';
 import { groupOf } from './join-purchases.ts';
 import type { Lock, Purchase } from './record.ts';
 
-/** So many jobs are named one by one. */
+/** Jobs that are named individually. */
 const mostNamed = 5;
 
-/** Purchases that have more than one job: two people, or two branches, paid for the same thing. Both jobs are kept. */
+/** Finds purchases with more than one job: two people, or two branches, paid for the same thing. All jobs are kept. */
 export function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const { address, purchases } of lock.steps.values()) {

@@ -2,7 +2,7 @@ import { canonicalJson } from '../ground/json.ts';
 import type { Purchase, PurchaseState } from './record.ts';
 import { mayBeCharged } from './sends.ts';
 
-/** How far a state is. Within one fact a state only ever moves up; what may have been charged comes before a refusal. */
+/** Ranks of the states. Within one fact a state only moves up; one that may have been charged precedes a refusal. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
   refused: 0,
   intent: 1,
@@ -13,12 +13,12 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/** What was bought together: one purchase of one request, whatever became of each create of it. */
+/** Names the purchase that creates belong to: one purchase of one request, whatever became of each create. */
 export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }
 
-/** What two reports must agree in to be of one fact: an open send is its id, a refusal is its key, a job is its own id. */
+/** Names the fact that a report is about: an open send by its id, a refusal by its key, a job by its own id. */
 export function factOf(purchase: Purchase): string {
   const is = purchase.jobId !== undefined ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
@@ -29,7 +29,7 @@ function nameOf(purchase: Purchase): string {
   return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key; // I7
 }
 
-/** A total order of facts. */
+/** Total order of facts. */
 export function compareNewestFirst(a: Purchase, b: Purchase): number {
   return (
     b.generation - a.generation ||
@@ -82,14 +82,14 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
   };
 }
 
-/** The fence of what was sent first: everything that was made since stands above it. */
+/** Picks the fence of the earlier send: everything made since has a higher id. */
 function joinFences(a: Purchase, b: Purchase, since: string | undefined): string | undefined {
   return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
 }
 
 /**
- * The one form of a purchase in a record of this kind. What is left out here is never needed by a later
- * join: the states that drop a field are the last ones, or the field belongs to an earlier state only.
+ * Returns the normal form of a purchase in a record of this kind. No later join needs what is left out here: the states
+ * that drop a field are final, or the field belongs to an earlier state only.
  */
 export function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
   const { fingerprint, generation, attempt, state, key, jobId, error, kind, take, request } = purchase;
@@ -104,7 +104,7 @@ export function normalPurchase(purchase: Purchase, recordKind: string): Purchase
   return normal;
 }
 
-/** What asking for the answer of a send takes. */
+/** Adds the fields needed to ask for the answer to a send. */
 function addWhatIsOpen(normal: Purchase, { send, account, digest, writtenOff, since, fence, resent }: Purchase): void {
   if (send !== undefined) normal.send = send;
   if (account !== undefined) normal.account = account;
@@ -115,7 +115,7 @@ function addWhatIsOpen(normal: Purchase, { send, account, digest, writtenOff, si
   if (resent) normal.resent = resent;
 }
 
-/** Only a job is charged for and gives files. */
+/** Adds the fields that only a job has: its charge and its files. */
 function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string): void {
   const { credits, outputs, revision, recordId, url } = purchase;
   normal.jobId = jobId;
@@ -155,7 +155,7 @@ function largerText(a: string | undefined, b: string | undefined): string | unde
   return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
 }
 
-/** The smaller text; of one that is not there the other. */
+/** Returns the smaller text; if one is absent, the other. */
 export function smaller(a: string | undefined, b: string | undefined): string | undefined {
   return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
 }

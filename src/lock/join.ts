@@ -3,7 +3,7 @@ import { compareNewestFirst, factOf, joinPurchases, normalPurchase, smaller } fr
 import { type Decisions, type Lock, type LockLine, lockVersion, type Purchase, type StepRecord } from './record.ts';
 import { closedSends, mayBeCharged, writtenOffSends } from './sends.ts';
 
-/** Purchases and decisions of one address as one source knew them, with the kind it gave. */
+/** The purchases and decisions of one address as one source knew them, with the kind that it gave. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
@@ -12,21 +12,21 @@ export interface Part {
 }
 
 /**
- * The union of what two sources know about one step: commutative, associative, idempotent. Each send is joined by itself: an
- * open one goes only when its own id is closed, whatever is known of others; no job id is ever dropped.
+ * Joins what two sources know about one step: commutative, associative, idempotent. Each send is joined separately: an
+ * open one is dropped only when its own id is closed, whatever is known of others; a job id is never dropped.
  */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
   return joinParts(a.address, [a, b]);
 }
 
-/** Adds what a record knows to the steps. */
+/** Joins a record into the steps. */
 export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): void {
   const known = steps.get(record.address);
   steps.set(record.address, known === undefined ? record : joinRecords(known, record));
 }
 
-/** Like `joinRecords` for each address. Of two services the smaller digest stays; who reads a file refuses two. */
+/** Applies `joinRecords` to each address. Of two services the smaller digest stays; readers of a file refuse two. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -39,8 +39,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * The lock in which every address knows of a send what one of them knows. A renamed step takes its history along, so a send
- * may stand at two addresses, and be answered, or decided about, at one of them.
+ * Makes every address agree about each send. A renamed step takes its history along, so a send may be recorded at two
+ * addresses and be answered, or decided about, at only one of them.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -76,7 +76,7 @@ export function partOf(line: LockLine): Part {
   };
 }
 
-/** The line of a record as it is kept: of what is settled only what somebody may still need. */
+/** Makes the line of a record as it is kept: for settled purchases only what may still be needed. */
 export function lineOf(record: StepRecord): LockLine {
   const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
@@ -115,9 +115,9 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
     return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send)); // I22
   };
   const told = [...facts.values()].filter(isTold).sort(compareNewestFirst);
-  // The newest purchase says of which kind the record is: a step whose task was rewritten may have had another one before.
+  // The newest purchase determines the kind: a step whose task was rewritten may have had another one before.
   const kind = told[0]?.kind ?? smallestKind(parts);
-  // Made by `map`, because it stays: a list that grows keeps room for 16 more.
+  // Made by `map` because it is long-lived: a list grown by `push` reserves room for 16 more.
   const purchases = told.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
@@ -128,12 +128,12 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   };
 }
 
-/** A refusal only counts which key comes next: once a job of its purchase is there, no key does. */
+/** A refusal only determines the next key: once its purchase has a job, no key follows. */
 function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
 
-/** Nearly every line of a lock: one job, told once. */
+/** Fast path for nearly every line of a lock: one job, reported once. */
 function normalRecord(address: string, { kind: own, decisions: decided }: Part, purchase: Purchase): StepRecord {
   const kind = purchase.kind ?? own;
   const purchases = [normalPurchase(purchase, kind)];
@@ -141,14 +141,14 @@ function normalRecord(address: string, { kind: own, decisions: decided }: Part, 
   return decisions === undefined ? { address, kind, purchases } : { address, kind, purchases, decisions };
 }
 
-/** Of a record that all sends have come to nothing of. */
+/** Finds the kind of a record without purchases, none of whose sends led to anything. */
 function smallestKind(parts: readonly Part[]): string {
   const kind = parts.reduce<string | undefined>((least, part) => smaller(least, part.kind), undefined);
   if (kind === undefined) throw new Error('internal error: a record of no parts');
   return kind;
 }
 
-/** What may have been charged is asked for, and held, by its request. */
+/** Drops the request, except where it is needed to ask for, or price, what may have been charged. */
 function withoutExplanation(purchase: Purchase): Purchase {
   if (mayBeCharged(purchase) || (purchase.jobId !== undefined && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;

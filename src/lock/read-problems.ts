@@ -3,13 +3,13 @@ import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
 import { tellsOfLostJob } from './torn-line.ts';
 
-/** A lock file as it was read; `file` is the path as the person gave it. */
+/** A lock file as it was read; `file` is the path as the user gave it. */
 export interface Source {
   file: string;
   bytes: Uint8Array;
 }
 
-/** Each line that cannot be read; or the one reason why hardly any can, where it shows. */
+/** Reports each unreadable line, or the single cause when nearly all are unreadable and the cause is evident. */
 export function damagedLines(source: Source, damages: readonly { line: FileLine; problem: string }[]): Diagnostic[] {
   const [first] = damages;
   if (first === undefined) return [];
@@ -21,7 +21,7 @@ export function damagedLines(source: Source, damages: readonly { line: FileLine;
   return [{ code: 'MB2001', severity: 'error', message, hint: wayBack(source.file, hint), place }];
 }
 
-/** What a program did to all of the file. */
+/** Recognizes what a program did to the whole file. */
 function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | undefined {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -59,7 +59,7 @@ export function missingHeader(source: Source): Diagnostic {
   };
 }
 
-/** `lines`: the number of a header line of each service. */
+/** `lines`: the number of one header line for each service. */
 export function twoServices(source: Source, lines: number[]): Diagnostic {
   const numbers = lines.sort((a, b) => a - b).join(' and ');
   return {
@@ -92,7 +92,7 @@ export function tornTail(source: Source, torn: { start: number; number: number }
   };
 }
 
-/** Not ours to have left: a line of ours is whole before it tells of a job that no other line tells of. */
+/** Reports a cut that is not ours: our lines are complete before they mention a job that no other line mentions. */
 export function mendedLine(source: Source, line: FileLine): Diagnostic {
   return {
     code: 'MB2004',

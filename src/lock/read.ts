@@ -19,30 +19,30 @@ import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
 import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
 
-/** What a lock file says, and what is wrong with it. */
+/** The content of a lock file, and its problems. */
 export interface LockReading {
-  /** With errors in `diagnostics`: as far as it could be read, for looking at only. */
+  /** With errors in `diagnostics`: as far as it could be read, for display only. */
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];
-  /** An older version wrote it, or a part of it. */
+  /** True when an older version wrote all or part of it. */
   isOlder: boolean;
-  /** The digests that its header lines name. */
+  /** Digests named by its header lines. */
   services: string[];
-  /** Byte offset: the file must be cut there before anything is appended. */
+  /** Byte offset at which the file must be cut before anything is appended. */
   tornTailAt?: number;
-  /** The end of the file is gone, and what is left of its last line is in `lock`: the file must be replaced before anything is appended. */
+  /** Its end is gone, and `lock` has what is left of the last line: it must be replaced before anything is appended. */
   isMended?: true;
-  /** The file is not byte for byte what `writeLock` makes of `lock`. */
+  /** The file differs from the output of `writeLock` for `lock`. */
   needsRewrite: boolean;
 }
 
-/** After so many damaged lines more of them say nothing new. */
+/** Further damaged lines would tell nothing new. */
 const maxDamages = 20;
 
 interface Findings {
   parts: Map<string, Part[]>;
-  /** Brings lines of older versions into the form of this one. */
+  /** Converts lines of older versions to the present format. */
   upgrade: LineUpgrade;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
@@ -54,8 +54,8 @@ interface Findings {
 }
 
 /**
- * Reads a lock in any order of lines, with duplicates, CRLF, a byte order mark or merge conflict markers.
- * `file` is the path as the person gave it, for messages.
+ * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
+ * is the path as the user gave it, for messages.
  */
 export function readLock(file: string, bytes: Uint8Array): LockReading {
   const source: Source = { file, bytes };
@@ -89,7 +89,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   }
   const lock = foldFindings(findings);
   const diagnostics = damagedLines(source, damages);
-  // Of a damaged file nothing is taken away.
+  // Nothing is cut from a damaged file.
   const { torn, mended } = damages.length > 0 ? {} : end;
   if (headers === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
@@ -110,7 +110,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
 
 function readLine(findings: Findings, line: FileLine): void {
   if (line.text === undefined) throw new LineProblem('is not UTF-8 text');
-  // A byte order mark may stand in the middle where files were put together.
+  // A byte order mark may occur in the middle of concatenated files.
   const text = line.text.startsWith('\ufeff') ? line.text.slice(1) : line.text;
   if (text.trim() === '') return;
   if (isConflictMarker(text)) {
@@ -166,7 +166,7 @@ function foldFindings(findings: Findings): Lock {
   return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
 }
 
-/** Whether the file is what `writeLock` would make, looked at line by line so that no second copy of it is built. */
+/** Tells whether the file equals the output of `writeLock`, line by line so that no second copy of it is built. */
 function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
   let at = 0;
   for (const line of writeLines(lock)) {

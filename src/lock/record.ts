@@ -8,17 +8,17 @@ export type PurchaseState = Purchase['state'];
 export interface StepRecord {
   address: string;
   kind: string;
-  /** Sorted: the newest first, so `purchases[0]` is the face of the record. Empty when all of its sends came to nothing. */
+  /** Newest first, so that `purchases[0]` represents the record. Empty when no send led to anything. */
   purchases: Purchase[];
   decisions?: Decisions;
   /**
-   * Sends that were answered, or never left. As long as this is remembered, a line that still has one of them open is out
-   * of date. Not kept once the lock is settled: what is settled leaves no trace.
+   * Sends that were answered, or never left. While one is remembered, a line that still shows it as open is out of
+   * date. Dropped once the lock is settled, because settled sends leave no trace.
    */
   closes?: readonly string[];
 }
 
-/** Version of the file's format; older ones are read, and written anew as this one. */
+/** Version of the file format; older ones are read, and rewritten as this one. */
 export const lockVersion = 2;
 
 /** The lock as a value. */

@@ -1,31 +1,31 @@
 import type { Lock, Purchase, StepRecord } from './record.ts';
 
-/** A create that left, or was about to, and whose answer is not known: it may have been charged. */
+/** Recognizes a create that left, or was about to, and whose answer is unknown: it may have been charged. */
 export function mayBeCharged({ state }: Pick<Purchase, 'state'>): boolean {
   return state === 'intent' || state === 'unresolved';
 }
 
-/** One that waits for its own answer, or for a person's decision about it. */
+/** Recognizes a create that still waits for its own answer, or for a person's decision. */
 export function isOpenSend(purchase: Pick<Purchase, 'state' | 'writtenOff'>): boolean {
   return mayBeCharged(purchase) && purchase.writtenOff !== true;
 }
 
-/** An open send, and where it stands. */
+/** An open send and its record. */
 export interface OpenSend {
   record: StepRecord;
   /** Always with a `send`. */
   purchase: Purchase;
 }
 
-/** The id of an open send. */
+/** Returns the id of an open send. */
 export function sendOf({ send, key }: Purchase): string {
   if (send === undefined) throw new Error(`internal error: the open send of key ${key} has no id`);
   return send;
 }
 
 /**
- * Each open send of a lock once. A renamed step takes its history along, so one may stand at two addresses until the lock is
- * settled: where it stands at one of `addresses`, that one counts.
+ * Lists each open send of a lock once. A renamed step takes its history along, so a send may be recorded at two
+ * addresses until the lock is settled: one of `addresses` takes precedence.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>): OpenSend[] {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
@@ -42,12 +42,12 @@ export function openSends(lock: Lock, addresses: ReadonlySet<string>): OpenSend[
   return [...found.values()];
 }
 
-/** Whether anything in the lock may have been charged that nobody has asked about or decided. */
+/** Tells whether the lock holds a possible charge that nobody has asked about or decided. */
 export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
 
-/** What one record knows to be closed is closed at every address. */
+/** Collects closed sends: what one record knows to be closed is closed at every address. */
 export function closedSends(lock: Lock): ReadonlySet<string> {
   const closed = new Set<string>();
   for (const { closes, decisions } of lock.steps.values()) {
@@ -57,7 +57,7 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
   return closed;
 }
 
-/** What was written off at one address is so at every other, too. */
+/** Collects sends that were written off: at one address means at every address. */
 export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {

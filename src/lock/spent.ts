@@ -1,8 +1,8 @@
 import type { Lock, Purchase } from './record.ts';
 
 /**
- * Credits charged for the jobs in the lock, unknown charges as 0. A job that several steps share is counted once; one id for
- * two different requests is two charges, because services number the jobs of each kind by themselves, or err.
+ * Sums the credits charged for the jobs in the lock, unknown charges as 0. A job shared by several steps counts once;
+ * one id for two different requests is two charges, because services number jobs per kind, or make mistakes.
  */
 export function spentCredits(lock: Lock): number {
   let sum = 0;
@@ -10,7 +10,7 @@ export function spentCredits(lock: Lock): number {
   return sum;
 }
 
-/** What is known to have been charged, by `chargeName`. */
+/** Known charges, by `chargeName`. */
 export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
@@ -24,7 +24,7 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   return charged;
 }
 
-/** The same for one job, wherever it stands. */
+/** Names the charge of a job, equal wherever it is recorded. */
 export function chargeName({ fingerprint, jobId }: Pick<Purchase, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }

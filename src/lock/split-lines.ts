@@ -2,29 +2,28 @@ import { isBegunLine, mendLine } from './torn-line.ts';
 
 /** One line of a file, without its line end. */
 export interface FileLine {
-  /** Undefined when its bytes are not UTF-8. */
+  /** `undefined` when its bytes are not UTF-8. */
   text: string | undefined;
   /** Byte offset of its first byte. */
   start: number;
-  /** From 1. */
+  /** Counts from 1. */
   number: number;
 }
 
 export interface SplitLines {
-  /** Read as they are asked for: the texts of all lines together are as large as the file. */
+  /** Decoded lazily: the texts of all lines together are as large as the file. */
   lines: Iterable<FileLine>;
-  /** What follows the last whole line: an append of ours that was cut off. It is not among `lines`. */
+  /** What follows the last complete line: an append of ours that was cut off. Not among `lines`. */
   torn?: { start: number; number: number };
-  /** The last line, of which something else cut off the end: what is left of it is among `lines`, as a line of its own. */
+  /** The rest of the last line after something else cut off its end; it is among `lines` as a line of its own. */
   mended?: FileLine;
 }
 
 /**
- * The lines of a file that grows by whole lines. A line ends with LF, CR LF or, where an editor was at work, CR: inside of a
- * line of ours stands neither. Of the last line, without an end, only that may be taken away which an append of ours can
- * have left: a part of a line from its start, and zero bytes, which some file systems leave behind one. A part of an object
- * is never JSON itself, so a complete last line is kept, whatever it says; and what is neither is damage, for the reader to
- * refuse.
+ * Splits a file that grows by complete lines. A line ends with LF, CR LF or, after some editors, CR; our lines contain
+ * neither character. An unterminated last line may only be removed if an append of ours can have left it: the beginning
+ * of a line, and zero bytes, which some file systems leave after a crash. A truncated object is never valid JSON, so a
+ * complete last line is kept, whatever it says; anything else is damage, for the reader to refuse.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -62,7 +61,7 @@ function* withLast(lines: Iterable<FileLine>, last: FileLine): Generator<FileLin
   yield last;
 }
 
-/** Where each line ends, and where the next one starts. What follows the last line end is a line, too, if it is anything. */
+/** Yields the end of each line and the start of the next. Anything after the last line end is a line, too. */
 function* endsOf(bytes: Uint8Array): Generator<{ line: number; number: number; next: number }> {
   let start = 0;
   let nextReturn = bytes.indexOf(carriageReturn);
@@ -84,7 +83,7 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** The lines that git puts around the two sides of a conflict. No record begins like one. */
+/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like one. */
 export function isConflictMarker(text: string): boolean {
   return /^(<{7}|\|{7}|={7}|>{7})(\s|$)/.test(text);
 }

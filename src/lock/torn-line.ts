@@ -1,16 +1,15 @@
 /**
- * What may stand at the end of a file whose last line was not written to its end. An append of ours writes one object
- * without white space between its parts; cut off anywhere, it is the start of such an object. Whatever else stands there,
- * somebody else wrote, and it is for a person to repair.
+ * Recognizes what may follow the last complete line of a file. Our appends write one object without white space between
+ * its parts; cut off anywhere, it is the beginning of such an object. Anything else was written by another program, and
+ * is for a person to repair.
  */
 
-/** A state that a purchase has only when its job is known, or its id: neither is written before its intent is. */
+/** States that a purchase has only once its job, or the job's id, is known: neither is written before the intent. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
- * Whether an append of ours can have left these bytes behind: the start of a line, and of one that follows from what stands
- * before. A line that tells of a job comes after the one that said that it would be bought; uploads cost nothing, and are
- * told when they are done.
+ * Tells whether an append of ours can have left these bytes: the beginning of a line that can follow the lines before
+ * it. A line with a job follows the one that announced its purchase; uploads cost nothing and are recorded when done.
  */
 export function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
@@ -23,8 +22,8 @@ export function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
 }
 
 /**
- * What is left of a line whose end something else cut off – a bad merge, a full disk, an editor: its complete fields, if the
- * id of its job is among them. Then nothing is bought again for want of the rest, which only a copy of the file has.
+ * Recovers the complete fields of a line whose end something else cut off – a bad merge, a full disk, an editor – if
+ * they include its job id. Then nothing is bought again for want of the rest, which exists only in a copy of the file.
  */
 export function mendLine(last: Uint8Array): string | undefined {
   const text = decodeStart(last);
@@ -34,12 +33,12 @@ export function mendLine(last: Uint8Array): string | undefined {
   return /"jobId":"/.test(mended) ? mended : undefined;
 }
 
-/** Whether a line that cannot be read is one that was cut off between the state of a job and the end of its id. */
+/** Tells whether an unreadable line was cut off between the state of a job and the end of its id. */
 export function tellsOfLostJob(line: string): boolean {
   return tellsOfJob.test(line) && isStartOfObject(line) && mendLine(new TextEncoder().encode(line)) === undefined;
 }
 
-/** A character that is cut in two at the end is left out. */
+/** Decodes the bytes, dropping a character that is cut in two at the end. */
 function decodeStart(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
@@ -48,7 +47,7 @@ function decodeStart(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** How what was begun may go on: at least one of these makes it whole, up to the brackets that are open. */
+/** Continuations of a truncated text: at least one makes it complete, up to the open brackets. */
 const completions = [
   ...['', ':0', '0', '"":0', 'rue', 'ue', 'e', 'alse', 'lse', 'se', 'ull', 'll', 'l'],
   ...['', '\\', 'u0000', '0000', '000', '00', '0'].flatMap((rest) => [`${rest}"`, `${rest}":0`]),
@@ -61,13 +60,13 @@ function isStartOfObject(text: string): boolean {
   return completions.some((completion) => isJson(text + completion + open));
 }
 
-/** One walk over a text that may be the start of an object: linear, for a line may be as long as a file. */
+/** Scans a text that may be the beginning of an object. Linear, because a line may be as long as a file. */
 function scan(text: string): { open: string; isSpaced: boolean; fieldEnd: number; itemEnd: number } {
   const closers: string[] = [];
   let inText = false;
   let isSpaced = false;
   let isBroken = false;
-  /** Behind the last complete field of the object, and the last complete purchase in a list of them. */
+  /** Ends of the last complete field of the object, and of the last complete purchase in a list of them. */
   let fieldEnd = 1;
   let itemEnd = 0;
   for (let at = 0; at < text.length && !isBroken; at++) {

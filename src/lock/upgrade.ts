@@ -6,12 +6,12 @@ import type { LockLine, Purchase } from './record.ts';
 import { mayBeCharged } from './sends.ts';
 
 /**
- * Brings the lines of version 1 into the form of this version, in the order of the file. There a create had no id, a job was
- * the answer to every open create of its generation and attempt, a later refusal of the same request stood for a person's
- * decision to buy again, and what was forgotten was all up to a generation.
+ * Converts the lines of version 1 to the present format, in file order. In version 1 a create had no id, a job answered
+ * every open create of its generation and attempt, a later refusal of the same request stood for a person's decision to
+ * buy again, and `forgotten` covered everything up to a generation.
  */
 export class LineUpgrade {
-  /** Ids given to open creates so far, by address and group. */
+  /** Ids assigned to open creates so far, by address and group. */
   readonly #open = new Map<string, string[]>();
 
   upgrade(line: LockLine, fields: { readonly [field: string]: Json }): LockLine {
@@ -37,7 +37,7 @@ export class LineUpgrade {
     const group = `${address} ${groupOf(one)}`;
     const before = this.#open.get(group) ?? [];
     const text = JSON.stringify([fingerprint, generation, attempt, key, since ?? null, fence ?? null]);
-    // What was sent once more, because the first one had made nothing, went on under its name.
+    // A create that was resent, because the first one had made nothing, keeps its id.
     const send = (one.resent ? before.at(-1) : undefined) ?? `v1-${hash('sha256', text).slice(0, 16)}`;
     this.#open.set(group, [...before, send]);
     const isWrittenOff = from.all.some(
@@ -47,9 +47,9 @@ export class LineUpgrade {
   }
 
   /**
-   * What a job answers of the creates that stand before it in the file, as the lines of one run do. A run tells first that its
-   * job is running, without the time of its send: one that is over when it is first told of, or has that time, stood in a
-   * settled lock, came from another branch, and answers nothing here.
+   * Lists the creates before a job in the file that it answers, as within the lines of one run. A run first records
+   * that its job is running, without the time of its send: a job that is first recorded as finished, or with that time,
+   * came from a settled lock or another branch, and answers nothing here.
    */
   #answered(address: string, one: Purchase): string[] {
     return one.state === 'running' && one.since === undefined

@@ -7,8 +7,8 @@ export function emptyLock(): Lock {
 }
 
 /**
- * The text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal bytes, and
- * what is settled leaves no trace: neither the closed sends nor that they are closed.
+ * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give
+ * equal bytes, and settled sends leave no trace: neither they nor their closing are written.
  */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');
@@ -23,13 +23,13 @@ export function* writeLines(lock: Lock): Generator<string> {
   }
 }
 
-/** The first line of the file, with its LF. */
+/** Returns the first line of the file, with its LF. */
 export function writeHeader(lock: Pick<Lock, 'version' | 'service'>): string {
   const { version, service } = lock;
   return `${JSON.stringify({ mediabatch: 'lock', version, ...(service !== undefined && { service }) })}\n`;
 }
 
-/** One line with its LF, fields in fixed order. */
+/** Returns one line with its LF, fields in fixed order. */
 export function writeLine(line: LockLine): string {
   const parts = [
     `"address":${JSON.stringify(line.address)}`,
@@ -49,7 +49,7 @@ function earlierText(purchase: Purchase): string {
   return `{${kind}${purchaseFields(purchase)}}`;
 }
 
-/** By hand, because a request is written as canonical JSON: the same request gives the same bytes whoever built it. */
+/** Built by hand, because a request is written as canonical JSON: the same request always gives the same bytes. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
   const { credits, error } = purchase;

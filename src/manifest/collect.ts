@@ -1,12 +1,12 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 
 const maxDiagnostics = 100;
-/** Mistakes of one kind at one place that are told one by one; the rest is counted. */
+/** Mistakes of one kind at one place that are reported individually; the rest are counted. */
 const maxAlike = 5;
 
 /**
- * What is told of all mistakes that were found: each once, in the order of the files, at most 100. Errors come before
- * warnings when there are too many. Steps of one task make the same mistake at the same place: five of them are told.
+ * Selects the diagnostics to report: each once, in the order of the files, at most 100. Errors come before warnings
+ * when there are too many. When steps of one task make the same mistake at the same place, five are reported.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
@@ -37,7 +37,7 @@ function spotOf(place: Place | undefined): string {
   return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
-/** By file and position; files in the order of their names, mistakes without a place first. */
+/** Sorts by file name and position, mistakes without a place first. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;

@@ -1,25 +1,25 @@
-/** The path of a file of the campaign as seen from where the manifest was named: what places and messages show. */
+/** The path of a campaign file relative to where the manifest was named, as places and messages show it. */
 export function besideManifest(manifestFile: string, path: string): string {
   const folder = /^.*[/\\]/.exec(manifestFile)?.[0] ?? '';
   return `${folder}${path.replace(/^(\.\/)+/, '')}`;
 }
 
 /**
- * A path that is written in a manifest, as seen from the folder of the main one: `folder` is `''`, or the one of an
- * included file, as in `shared/`. Paths of the main manifest and absolute ones stay as they are written.
+ * Rewrites a path from a manifest to be relative to the folder of the main one. `folder` is `''`, or that of an
+ * included file, such as `shared/`. Paths of the main manifest and absolute ones stay as they are written.
  */
 export function pathFrom(folder: string, path: string): string {
   return folder === '' || isAbsolutePath(path) ? path : normalizePath(`${folder}${path}`);
 }
 
-/** The same for a pattern of files: in the name of the folder, nothing is a wildcard. */
+/** Does the same for a file pattern; wildcards in the folder's name are escaped. */
 export function patternFrom(folder: string, pattern: string): string {
   if (folder === '' || isAbsolutePath(pattern)) return pattern;
-  // Dots and slashes are left, so that `..` in the pattern leads out of the folder as it does in a path.
+  // Dots and slashes stay unescaped, so that `..` in the pattern leads out of the folder as it does in a path.
   return normalizePath(`${folder.replaceAll(/[*?[\]{}()|]|^!/g, '\\$&')}${pattern}`);
 }
 
-/** Without `.`, empty parts and whatever `..` takes back; a path that leads out keeps its `..` at the beginning. */
+/** Removes `.`, empty parts and resolved `..`; a path that leads out keeps its leading `..`. */
 export function normalizePath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -31,12 +31,12 @@ export function normalizePath(path: string): string {
   return parts.join('/');
 }
 
-/** The folder of a normalized path: `''`, or `shared/`. */
+/** Returns the folder of a normalized path: `''`, or `shared/`. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** On any system, so that a manifest means the same everywhere. */
+/** Applies the rules of every system, so that a manifest means the same everywhere. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }

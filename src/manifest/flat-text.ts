@@ -1,6 +1,6 @@
 /**
- * These parts as one text of its own. V8 keeps a text that `+` makes as a tree of its parts, and one that is cut out together
- * with all that it was cut from; where 100,000 of them stay, that is several times what they say.
+ * Joins parts into one flat text. V8 keeps a concatenation as a tree of its parts, and a slice together with the text
+ * it was cut from; where 100,000 of them stay in memory, that is several times their content.
  */
 export function flatText(first: string, second: string, ...others: string[]): string {
   return [first, second, ...others].join('');

@@ -1,10 +1,10 @@
 import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath } from './file-path.ts';
 
-/** A file that is to be included, by its path from the main manifest's folder; or why there is none to look for. */
+/** The path of an included file, relative to the main manifest's folder; or why there is none. */
 export type IncludePath = { path: string } | { message: string; hint: string };
 
-/** Reads one entry of `include`; `folder` is that of the file in which it stands. */
+/** Reads one entry of `include`; `folder` is that of the file that contains it. */
 export function readIncludePath(written: string, folder: string): IncludePath {
   const shown = shorten(written);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) {

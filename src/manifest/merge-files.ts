@@ -8,12 +8,12 @@ import type { ManifestFile } from './read-included.ts';
 import { readTask } from './read-manifest.ts';
 import type { Places } from './yaml/places.ts';
 
-/** What the files of a campaign say together. */
+/** The combined content of a campaign's files. */
 export type Merged = Pick<Manifest, 'vars' | 'defaults' | 'selectors' | 'prices' | 'tasks' | 'places'>;
 
 /**
- * Joins the files of a campaign: of vars, default fields, selectors and prices the last one counts, and every task has to
- * be in one file only. Places lead into the file that counts.
+ * Joins the files of a campaign: for vars, default fields, selectors and prices the last one wins, and a task may be in
+ * one file only. Places lead into the file that wins.
  */
 export function mergeFiles(files: readonly ManifestFile[]): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
@@ -39,7 +39,7 @@ export function mergeFiles(files: readonly ManifestFile[]): Merged & { diagnosti
   };
 }
 
-/** What is not of the right type has been told. */
+/** Keeps values of the right type; the others were reported. */
 function only<Wanted extends Json>(
   map: JsonMap,
   isRight: (value: Json) => value is Wanted,
@@ -81,7 +81,7 @@ function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, Manif
   return merged;
 }
 
-/** A path in `defaults` is relative to the file that says it, and is written anew for a task of another folder. */
+/** Rewrites a path in `defaults`, which is relative to its own file, for a task of another folder. */
 function defaultsFor(
   kind: string,
   from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },
@@ -130,7 +130,7 @@ function collectTasks(
   return { written: [...written.values()], diagnostics };
 }
 
-/** Places of a campaign of several files: each path leads into the file that says what counts there. */
+/** Joins the places of several files: each path leads into the file whose value counts. */
 function joinPlaces(main: Places, owners: ReadonlyMap<string, ManifestFile>): Places {
   const placesOf = (path: Path): Places => {
     const owner = owners.get(idOf(path.slice(0, 3))) ?? owners.get(idOf(path.slice(0, 2)));

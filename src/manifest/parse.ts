@@ -9,20 +9,20 @@ import type { DataFile } from './rows/rows.ts';
 
 export type { DataFile } from './rows/rows.ts';
 
-/** A file that a manifest includes, by its path from the main manifest's folder, and where it is asked for. */
+/** An included file, by its path from the main manifest's folder, and where it is included. */
 export interface IncludedFile {
   path: string;
   place: Place;
 }
 
 /**
- * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are told.
- * There is a manifest unless a text has no shape at all; one with errors is not `sound` and only good for finding
- * the mistakes of the next stage too.
+ * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are
+ * reported. There is a manifest unless a text has no shape at all; one with errors is not `sound` and only serves to
+ * find the mistakes of the next stage too.
  *
  * A pure stage reads no files: `includes` are those whose text is not in `included` yet, by the same paths. The caller
- * reads them (an answer may also be why one cannot be read) and calls again, until there are none; before that there is
- * no manifest, and the mistakes are those of the files that are known.
+ * reads them (an answer may also say why one cannot be read) and calls again until there are none; until then there is
+ * no manifest, and the mistakes are those of the known files.
  */
 export function parseManifest(
   source: { file: string; text: string },
@@ -34,7 +34,7 @@ export function parseManifest(
 } {
   const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included);
   const main = files.at(-1);
-  // Without a part of the campaign every name in it would be told as unknown.
+  // With a part of the campaign missing, every name defined in it would be reported as unknown.
   if (main === undefined || incomplete || unread.length > 0) {
     return { diagnostics: limitDiagnostics(found), includes: unread };
   }
@@ -56,7 +56,7 @@ export function parseManifest(
   return { manifest, diagnostics, includes: [] };
 }
 
-/** A manifest may leave all tasks to others; some have to be somewhere. */
+/** An included manifest may have no tasks, but the campaign must have some. */
 function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Manifest['places']): Diagnostic[] {
   if (tasks.length > 0 || value.tasks !== undefined || !Array.isArray(value.include)) return [];
   const message = 'the manifest has no `tasks`, and neither has any file that it includes';
@@ -67,13 +67,13 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
 /** A file, or the files that match a pattern, by the path from the main manifest's folder. */
 export interface NeededFile {
   path: string;
-  /** Where it is asked for first. */
+  /** The place that asks for it first. */
   place: Place;
-  /** `text`: a data file or a schema of rows, whose text is wanted. `files`: a pattern, whose matches are. */
+  /** `text`: the content of a data file or of a row schema. `files`: the matches of a pattern. */
   as: 'text' | 'files';
 }
 
-/** The files that a manifest asks for, each of them once. */
+/** Lists the files that a manifest asks for, each of them once. */
 export function dataFiles(manifest: Manifest): NeededFile[] {
   const files = new Map<string, NeededFile>();
   const add = (path: string, task: Task, { as, key }: { as: NeededFile['as']; key: 'foreach' | 'schema' }) => {

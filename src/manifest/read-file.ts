@@ -10,16 +10,16 @@ import type { FilePlaces } from './yaml/places.ts';
 import { includedFaults, manifestFaults, readYaml } from './yaml/read-yaml.ts';
 import { placeBetween, readSource } from './yaml/source.ts';
 
-/** Keys that say something about the whole campaign, so that only its main manifest can have them. */
+/** Keys about the whole campaign, which only its main manifest can have. */
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service'];
 
-/** One file as it was written, and what is wrong with it. `content` is absent when it has no shape at all. */
+/** One file as written, and its mistakes. `content` is absent when it has no shape at all. */
 export interface ReadFile {
   content?: { value: JsonMap; places: FilePlaces };
   diagnostics: Diagnostic[];
 }
 
-/** Reads one file and checks its shape. `main` names the manifest that includes it; absent when it is that itself. */
+/** Reads one file and checks its shape. `main` names the manifest that includes it; absent for the main one itself. */
 export function readManifestFile(source: { file: string; text: string }, options: { main?: string }): ReadFile {
   const read = readSource(source.file, source.text);
   if (new TextEncoder().encode(source.text).length > maxManifestBytes) {

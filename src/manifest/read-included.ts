@@ -7,28 +7,28 @@ import type { DataFile } from './rows/rows.ts';
 import { isTemplate } from './template/template.ts';
 import type { FilePlaces } from './yaml/places.ts';
 
-/** Files beside the main one, and how far they may include each other. */
+/** Limits on the number of included files and on the depth of inclusion. */
 const maxIncluded = 50;
 const maxDepth = 10;
 
 /** One file of a campaign. */
 export interface ManifestFile {
-  /** As places show it. */
+  /** The path that places show. */
   file: string;
-  /** Its folder as seen from the main manifest's: `''`, or `shared/`. */
+  /** Its folder relative to the main manifest's: `''`, or `shared/`. */
   folder: string;
   value: JsonMap;
   places: FilePlaces;
 }
 
-/** All files of a campaign, as far as their texts are known. */
+/** All files of a campaign whose texts are known so far. */
 export interface ManifestFiles {
-  /** Each file stands behind all that it includes, so the main manifest is last: what a later one says wins. */
+  /** Each file follows all those it includes, so the main manifest is last: later files win. */
   files: ManifestFile[];
   diagnostics: Diagnostic[];
   /** Included files whose text is not known yet, by their path from the main manifest's folder. */
   unread: { path: string; place: Place }[];
-  /** A file that should be there is not, or has no shape: what it would have said is missing everywhere. */
+  /** True when a file is missing or has no shape: its content is missing everywhere. */
   incomplete: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Edge {
   place: Place;
 }
 
-/** Reads the main manifest and, as far as they are in `included`, the files that it includes, each of them once. */
+/** Reads the main manifest and the included files that `included` holds, each of them once. */
 export function readManifestFiles(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile>,
@@ -58,7 +58,7 @@ class Walk {
   readonly #main: string;
   readonly #included: ReadonlyMap<string, DataFile>;
   readonly #known = new Set<string>();
-  /** The way to the file that is being read. */
+  /** The chain of includes to the current file. */
   readonly #way: Edge[] = [];
 
   constructor(main: string, included: ReadonlyMap<string, DataFile>) {
@@ -66,7 +66,7 @@ class Walk {
     this.#included = included;
   }
 
-  /** `path` is that of an included file from the main manifest's folder, and empty for the main manifest itself. */
+  /** `path` is relative to the main manifest's folder, and empty for the main manifest itself. */
   visit(path: string, { content, diagnostics }: ReadFile): void {
     this.diagnostics.push(...diagnostics);
     if (content === undefined) {
@@ -119,7 +119,7 @@ class Walk {
     }
   }
 
-  /** Tells of a circle with each of its edges, and says whether there is one. */
+  /** Reports a circle with each of its edges, and tells whether there is one. */
   #closesCircle(last: Edge): boolean {
     const to = last.to === nameOf(this.#main) ? '' : last.to;
     const start = to === '' ? 0 : this.#way.findIndex((edge) => edge.from === to);

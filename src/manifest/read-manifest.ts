@@ -18,8 +18,8 @@ import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
 
 /**
- * Reads a task as far as it is right; what is wrong is left out, for the shape has been checked and told. The defaults of
- * its kind are merged under `with`, field by field. `folder` is that of the file in which it is written.
+ * Reads the valid parts of a task; the rest was reported by the shape check. The defaults of its kind are merged under
+ * `with`, field by field. `folder` is that of the file in which it is written.
  */
 export function readTask(
   id: string,
@@ -59,7 +59,7 @@ export function readTask(
   };
 }
 
-/** The key is written and cannot be read, or its name has a typing mistake: a key is not missing, and that has been told. */
+/** Tells whether the key is unreadable or its name has a typo: then it is not missing, and the mistake was reported. */
 function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];

@@ -3,19 +3,19 @@ import { isMap, ownValue } from '../ground/values.ts';
 import type { Expectation, Range, Task } from './manifest.ts';
 import { isTemplate } from './template/template.ts';
 
-/** `duration: 8` means about eight seconds: encoders cut at whole frames. */
+/** `duration: 8` means about eight seconds, because encoders cut at whole frames. */
 const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `when` as far as it is right: true, false, a template, or one of the two as a text. */
+/** Reads a valid `when`: true, false, a template, or one of the two as a text. */
 export function readWhen(value: Json | undefined): string | boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string') return undefined;
   return isTemplate(value) || value === 'true' || value === 'false' ? value : undefined;
 }
 
-/** `90s`, `30m`, `1.5h` in ms. */
+/** Reads `90s`, `30m` or `1.5h`, in ms. */
 export function readTimeout(value: Json | undefined): number | undefined {
   const match = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)([smh])$/.exec(value) : null;
   const timeoutMs = Math.round(Number(match?.[1]) * (unitMs[match?.[2] ?? ''] ?? 0));
@@ -48,7 +48,7 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }
 
-/** A number stands for itself, give or take `tolerance`. */
+/** Reads a number as a range around it, plus or minus `tolerance`. */
 function readRange(value: Json | undefined, tolerance = 0): Range | undefined {
   if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
   const min = ownValue(value, 'min');

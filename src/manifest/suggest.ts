@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The known name that somebody most likely meant: a few letters apart, other case, or with other separators. */
+/** Finds the known name that was most likely meant: a few letters apart, other case, or with other separators. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const name of known) {
-    // So much longer that no few letters make one of the other.
+    // The lengths differ so much that no few edits can bridge them.
     if (name.length > 2 * written.length + 10) continue;
     const steps = stepsBetween(plain, plainForm(name));
     if (steps < bestDistance && steps < Math.max(plain.length, plainForm(name).length, 1)) {
@@ -18,7 +18,7 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** `did you mean …? Known: …`, the sentence that follows every unknown name. */
+/** Makes the sentence that follows every unknown name: `did you mean …? Known: …`. */
 export function suggestName(
   written: string,
   known: readonly string[],
@@ -29,13 +29,13 @@ export function suggestName(
   return nearest === undefined ? list : `did you mean \`${options.prefix ?? ''}${nearest}\`? ${list}`;
 }
 
-/** `a, b, c`, cut after twenty names. */
+/** Lists names as `a, b, c`, at most twenty. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, 20).join(', ');
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
-/** Letters that changed places are one mistake, as in `nmae`. */
+/** Edit distance in which swapped letters are one mistake, as in `nmae`. */
 function stepsBetween(a: string, b: string): number {
   const steps = distance(a, b);
   return steps === 2 && [...a].sort().join('') === [...b].sort().join('') ? 1 : steps;

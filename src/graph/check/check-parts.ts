@@ -7,15 +7,15 @@ import type { Expansion } from '../expansion.ts';
 
 export type PartSource = Extract<RowSource, { from: 'parts' }>;
 
-/** What the templates of a task that goes through parts can name. */
+/** Names that the templates of a task that goes through parts can use. */
 const columns = ['number', 'order', 'url', 'id', 'key'];
 
-/** How the rows will look, before anybody knows of which steps they are parts. */
+/** The form of the rows, before the steps that give the parts are known. */
 export function shapeOfParts(source: PartSource): Rows {
   return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns };
 }
 
-/** Whether the task that is named has such parts; reported where it has not. */
+/** Tells whether the named task has such parts, and reports it when not. */
 export function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean {
   const { manifest } = expansion;
   const place = manifest.places.value(taskPath(task.id, 'foreach'));

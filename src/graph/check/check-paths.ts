@@ -5,27 +5,27 @@ import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { explainUnprintable } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 
-/** What the rows of a task look like. `unknown`: they could not be read. */
+/** The form of a task's rows. `unknown`: they could not be read. */
 export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] | undefined };
 
 export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
-/** The names that a template may use where it stands. */
+/** The names that a template may use in its place. */
 export interface KnownNames {
-  /** How the place is called: `the key of task hero`. */
+  /** The name of the place in messages: `the key of task hero`. */
   what: string;
   roots: readonly RootName[];
   vars: JsonMap;
   row?: RowShape;
-  /** Axes of the matrix; `unknown` when it is wrong. */
+  /** Axes of the matrix; `unknown` when the matrix is wrong. */
   axes?: readonly string[] | 'unknown' | undefined;
   hasKey?: boolean;
   hasTakes?: boolean;
-  /** The kind of each task; `undefined` for a task whose kind is wrong. */
+  /** The kind of each task; `undefined` when it is wrong. */
   tasks?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Every path of a template that names nothing. Looks at all branches, whether they are taken or not. */
+/** Finds every path of a template that names nothing, in all branches, taken or not. */
 export function checkPaths(paths: readonly NamePath[], known: KnownNames): TemplateFault[] {
   return paths.flatMap((path) => {
     const fault = checkPath(path, known);
@@ -100,7 +100,7 @@ function checkVar(path: NamePath, known: KnownNames): Fault | undefined {
     }
     value = inner;
   }
-  // A var without a value is left to the rendering: a branch that asks for it first may print it.
+  // Rendering decides about a var without a value: a branch that tests it first may print it.
   return isScalar(value) || value === null || value === unknownValue ? undefined : unprintable(path, value);
 }
 
@@ -218,14 +218,14 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   return { code: 'MB1203', message, hint: `${guess}Outputs: ${listed}`, ...meantFor(path, 2, names) };
 }
 
-/** The path with the name at `index` put right, where one is near. Names that need brackets are left to the person. */
+/** Corrects the name at `index` of a path to a near one. Names that need brackets are left to the user. */
 function meantFor(path: NamePath, index: number, names: readonly string[]): { meant?: string } {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
   return isPlain ? { meant: path.parts.with(index, nearest).join('.') } : {};
 }
 
-/** The name stands alone although it is a column, a var, an axis or a task; or it is a root with a typing mistake. */
+/** Explains a bare name that is a column, a var, an axis or a task, or a root with a typo. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const name = path.parts[0] ?? '';
   if (name === 'env' || name === 'process') return environmentName(path);
@@ -268,7 +268,7 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
   };
 }
 
-/** Somebody wants to read the environment, which can only set vars. */
+/** Explains an attempt to read the environment, which can only set vars. */
 function environmentName(path: NamePath): Fault {
   const last = path.parts.at(-1) ?? '';
   const name = path.parts.length > 1 && /^[A-Za-z_]\w{0,99}$/.test(last) ? last : 'name';

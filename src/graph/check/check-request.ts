@@ -7,21 +7,21 @@ import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
 import { whyNotPublic } from '../public-url.ts';
 
-/** A mistake in a request. `at` leads from the request to the value; the last part is a missing key for MB1502. */
+/** A mistake in a request. `at` is the path from the request to the value; for MB1502 it ends in the missing key. */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;
   hint: string;
   at: (string | number)[];
-  /** Absent: it is an error. */
+  /** Absent for an error. */
   severity?: 'warning';
-  /** The field that most likely was meant. */
+  /** The field that was most likely meant. */
   meant?: string;
 }
 
 /**
- * Checks a request against what is documented of its kind. Values that come from other steps, and `unknownValue`, pass
- * where a text can stand.
+ * Checks a request against the documentation of its kind. Values that come from other steps, and `unknownValue`, pass
+ * wherever a text is allowed.
  */
 export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   const faults: RequestFault[] = [];
@@ -49,7 +49,7 @@ export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
   return faults;
 }
 
-/** Fields that are missing only because they are written with a typing mistake, which is told where it is. */
+/** Finds fields that are missing only because of a typo, which is reported where it is. */
 function meantFields(kind: Kind, request: JsonMap): Set<string> {
   const known = Object.keys(kind.fields);
   const meant = new Set<string>();
@@ -66,12 +66,12 @@ function missing(name: string, request: JsonMap, why: string): RequestFault {
   return { code: 'MB1502', message, hint: `${empty ? 'write' : 'add'} \`${name}:\` – ${why}`, at: [name] };
 }
 
-/** An empty text is as good as none. Other wrong types have been told by then. */
+/** Treats an empty text as missing. Other wrong types were reported by then. */
 function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Each of these groups has exactly one field; more of them would contradict each other. */
+/** Checks that each group has exactly one of its fields; several would contradict each other. */
 function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
   return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
     const [first = '', ...others] = names;
@@ -240,17 +240,17 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-/** Whether some model allows only certain values. */
+/** Tells whether some model allows only certain values. */
 function isLimited(kind: Kind, field: string): boolean {
   return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
-/** A reference, or a text with references in it. */
+/** Recognizes a reference, or a text with references in it. */
 function isOpen(value: Json): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
-/** What is known of a text with references: its length counts, the rest comes later. */
+/** Returns the known part of a text with references: its length counts, the rest comes later. */
 function openText(value: JsonMap): string {
   return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
 }

@@ -12,7 +12,7 @@ export interface Save {
   path: string;
 }
 
-/** Finds steps that save to one place, one step's file where another one needs a folder, and files that are not ours. */
+/** Finds steps that save to one place, a file where another step needs a folder, and files that are not ours. */
 export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   const { manifest } = expansion;
   const inputs = inputFiles(manifest);
@@ -37,7 +37,7 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   }
 }
 
-/** A step whose output is a list may save so many files, numbered from 1. */
+/** Numbers the files of a step from 1 when its output is a list, up to the most that it may save. */
 function everyFile(save: Save): Save[] {
   const { kind } = save.draft.task;
   const parts = kind === undefined ? undefined : kinds[kind]?.parts;
@@ -89,7 +89,7 @@ function placeOfSave(save: Save, manifest: Manifest): Diagnostic['place'] & obje
     : manifest.places.value(taskPath(task.id, 'save'));
 }
 
-/** The manifest and its data files, as paths beside the manifest. */
+/** Lists the manifest and its data files, as paths beside the manifest. */
 function inputFiles(manifest: Manifest): Map<string, string> {
   const name = manifest.file.split(/[/\\]/).at(-1) ?? '';
   const inputs = new Map([[foldPath(name), 'the manifest']]);
@@ -100,7 +100,7 @@ function inputFiles(manifest: Manifest): Map<string, string> {
   return inputs;
 }
 
-/** The folders that a path leads through, the outermost first. */
+/** Lists the folders that a path leads through, outermost first. */
 function parentsOf(path: string): string[] {
   const parents: string[] = [];
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) parents.push(path.slice(0, at));

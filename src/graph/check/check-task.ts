@@ -46,7 +46,7 @@ export function checkTask(task: Task, expansion: Expansion): void {
   for (const fault of checkRequest(kind, request)) expansion.report(placeRequestFault(fault, task, manifest));
 }
 
-/** Finds fields of `defaults` that no task shows to be wrong, because no task of the kind uses them. */
+/** Finds wrong fields of `defaults` that no task reveals, because no task of the kind uses them. */
 export function checkDefaults(expansion: Expansion): void {
   const { manifest, templates } = expansion;
   for (const [name, fields] of Object.entries(manifest.defaults)) {
@@ -64,7 +64,7 @@ export function checkDefaults(expansion: Expansion): void {
   }
 }
 
-/** A mistake in a request, placed where the field is written: in the task, or in the defaults. */
+/** Places a mistake in a request where the field is written: in the task, or in the defaults. */
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
   const { code, message, hint, at, severity = 'error', meant } = fault;
   const [name, ...deeper] = at;
@@ -105,7 +105,7 @@ function shapeOf(rows: TaskRows): RowShape {
   return { label: rows.label, columns: rows.columns };
 }
 
-/** Whether a task's output path says which take it is. */
+/** Tells whether a task's output path contains the take. */
 export function savesByTake(task: Task, templates: Templates): boolean {
   if (task.save === undefined || !isTemplate(task.save)) return false;
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;

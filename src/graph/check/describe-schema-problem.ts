@@ -4,15 +4,15 @@ import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { RequestFault } from './check-request.ts';
 
-/** A problem, and where a value fits none of several forms, what each of them asks for. */
+/** A problem, and for a value that fits none of several forms, the demands of each form. */
 export interface GatheredProblem extends SchemaProblem {
   forms?: GatheredProblem[];
 }
 
 interface About {
-  /** The request, with open values as they are. */
+  /** The request, with open values unfilled. */
   value: Json;
-  /** Where it goes to. */
+  /** The path of its create. */
   path: string;
   /** Fields that the service names. */
   fields: readonly string[];
@@ -20,7 +20,7 @@ interface About {
 
 const mostForms = 6;
 
-/** A rule of the service's own description that a request breaks, in words. */
+/** Describes a violation of the service's own description by a request. */
 export function describeSchemaProblem(problem: GatheredProblem, about: About): RequestFault {
   const { message, guess, at } = sayWhat(problem, about);
   const words = problem.about === undefined ? '' : `: “${problem.about}”`;
@@ -28,7 +28,7 @@ export function describeSchemaProblem(problem: GatheredProblem, about: About): R
   return { code: 'MB1506', message, hint: guess === undefined ? source : `${guess}; ${source}`, at };
 }
 
-/** The fields of a request that a schema names, in each of its forms. */
+/** Lists the fields of a request that a schema names, in each of its forms. */
 export function fieldNames(schema: Json, depth = 0): string[] {
   if (!isMap(schema) || depth > 4) return [];
   const own = isMap(schema.properties) ? Object.keys(schema.properties) : [];
@@ -98,7 +98,7 @@ function unknownKeys(value: Json | undefined, known: readonly string[]): string[
   return isMap(value) ? Object.keys(value).filter((key) => !known.includes(key)) : [];
 }
 
-/** What is right, to follow `the service allows`. */
+/** States what is allowed, in words that follow `the service allows`. */
 function allowance({ rule, params, message }: SchemaProblem): string {
   const limit = String(params.limit);
   switch (rule) {

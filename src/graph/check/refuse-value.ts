@@ -4,19 +4,19 @@ import { shorten } from '../../ground/values.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { findForeignKey } from '../../manifest/template/references.ts';
 
-/** Why the value of a field cannot be a part of any request, whatever its kind. */
+/** Explains why the value of a field cannot be part of any request, whatever its kind. */
 export function whyRefused(
   field: string,
   value: Json,
 ): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const key = findForeignKey(value);
   if (key !== undefined) {
-    // A key such as `$ref` would be taken for one of ours.
+    // A key such as `$ref` would be mistaken for a reference.
     const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
     const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
     return { code: 'MB1503', message, hint };
   }
-  // What is written is checked where it is written; this is about what templates and the names of files make.
+  // Written values are checked where they are written; this covers the output of templates and names of files.
   const found = findUnsendable(value);
   if (found === undefined) return undefined;
   const { written, problem, hint } = found;

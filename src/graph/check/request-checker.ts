@@ -7,13 +7,13 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { checkRequest, type RequestFault } from './check-request.ts';
 import { describeSchemaProblem, fieldNames, type GatheredProblem } from './describe-schema-problem.ts';
 
-/** Judges a request that is documented nowhere but in the service's own description. */
+/** Checks requests whose only documentation is the service's own description. */
 export type RequestChecker = (kind: string, request: Json) => RequestFault[] | 'unchecked';
 
-/** What stands for an output of another step: it will be a public link. */
+/** Stands for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
 
-/** A checker by the service's document. Kinds that it does not describe stay unchecked. */
+/** Makes a checker from the service's document. Kinds that it does not describe stay unchecked. */
 export function makeRequestChecker(document: ServiceDocument, compile: SchemaCompiler): RequestChecker {
   const compiled = new Map<string, CompiledSchema | undefined>();
   const compiledFor = (kind: string, schema: Json): CompiledSchema | undefined => {
@@ -41,7 +41,7 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
   };
 }
 
-/** Fields of which the documentation alone shows that they are wrong: that has been told. */
+/** Fields that the documentation alone shows to be wrong, which was reported. */
 function wrongFields(name: string, request: Json): Set<string | number | undefined> {
   const kind = kinds[name];
   if (kind === undefined || !isMap(request)) return new Set();
@@ -49,7 +49,7 @@ function wrongFields(name: string, request: Json): Set<string | number | undefin
   return new Set(faults.map(({ at: [field] }) => field));
 }
 
-/** A value that breaks several rules, such as an empty text, is one mistake. */
+/** Keeps one mistake per value: an empty text, for example, breaks several rules. */
 function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   const places = new Set<string>();
   return faults.filter(({ at }) => {
@@ -58,7 +58,7 @@ function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   });
 }
 
-/** Fields that are missing only because they are written with a typing mistake, which is told where it is. */
+/** Finds fields that are missing only because of a typo, which is reported where it is. */
 function meantFields(problems: readonly SchemaProblem[], fields: readonly string[]): Set<string> {
   const unknown = problems.flatMap(({ rule, path, params }) =>
     rule === 'additionalProperties' && path.length === 0 ? [String(params.additionalProperty)] : [],
@@ -67,8 +67,8 @@ function meantFields(problems: readonly SchemaProblem[], fields: readonly string
 }
 
 /**
- * A choice of forms is told once, with what it lacks in it: each part by itself would read as if all of them were
- * needed. The validator tells the parts of a choice before the choice itself.
+ * Merges a choice of forms into one problem: reported separately, its parts would read as if all of them were needed.
+ * The validator reports the parts of a choice before the choice itself.
  */
 function gather(problems: readonly SchemaProblem[]): GatheredProblem[] {
   const told: GatheredProblem[] = [];
@@ -90,7 +90,7 @@ function isWithin(path: readonly (string | number)[], outer: readonly (string | 
   return outer.every((part, index) => path[index] === part);
 }
 
-/** What is not known yet, or has been told to be wrong, is not judged; of an output to come, only that it is a text. */
+/** Tells whether a problem concerns known values only; of an output to come, only that it is a text is known. */
 function isKnown({ path, rule, params, forms }: GatheredProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const seen = valueIn(request, path);
@@ -112,7 +112,7 @@ function holdsUnknown(value: Json | undefined): boolean {
   return Object.values(value).some(holdsUnknown);
 }
 
-/** Outputs of other steps differ from each other, as they will. */
+/** Fills in distinct placeholders, because the outputs of other steps will differ. */
 function fillIn(request: Json): Json {
   let count = 0;
   const link = () => {
@@ -130,7 +130,7 @@ function fillIn(request: Json): Json {
   return fill(request);
 }
 
-/** The value at a path; what an open value stands for has no parts. */
+/** Returns the value at a path; the placeholder of an open value has no parts. */
 function valueIn(root: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = root;
   for (const part of path) {

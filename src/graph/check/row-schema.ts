@@ -10,7 +10,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-whole-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** Every row against the JSON Schema that the task names, each problem at the row that has it. */
+/** Checks every row against the task's JSON Schema, and reports each problem at its row. */
 export function checkRowSchema(task: Task, rows: Rows, expansion: Expansion): void {
   const { schema, folder } = task;
   if (schema === undefined || task.rows.from !== 'file') return;
@@ -52,13 +52,13 @@ export function checkRowSchema(task: Task, rows: Rows, expansion: Expansion): vo
     }
     for (const problem of found) expansion.report(describe(problem, row, place));
     problems += found.length;
-    // A hundred are told.
+    // Only a hundred are shown.
     if (problems >= mostProblems) return;
   }
 }
 
 const mostProblems = 500;
-/** To find the nearest of thousands of allowed values takes its time. */
+/** Limit on comparisons: finding the nearest of thousands of allowed values is slow. */
 const mostCompared = 2000;
 
 function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {

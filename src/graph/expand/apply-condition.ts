@@ -6,7 +6,7 @@ import { renderValue } from '../render/render-value.ts';
 import { placeFault } from '../render/templates.ts';
 import { type Draft, namesOf, withTrail } from './draft.ts';
 
-/** Parts the steps of a task by its `when`. A step whose condition is wrong is left out, and told. */
+/** Splits the steps of a task by its `when`. A step whose condition is wrong is left out, and reported. */
 export function applyCondition(drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
   const when = drafts[0]?.task.when;
   if (when === undefined || when === true) return { kept: drafts, leftOut: [] };
@@ -34,7 +34,7 @@ function isWanted(draft: Draft, when: string | boolean, expansion: Expansion): b
   return false;
 }
 
-/** A data file has texts; an empty cell says no. */
+/** Reads the texts of data files, too; an empty cell is false. */
 function readTruth(value: Json): boolean | undefined {
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false' || value === '' || value === null) return false;

@@ -3,7 +3,7 @@ import type { JsonMap, Scalar } from '../../ground/values.ts';
 import type { Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 
-/** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which has been reported. */
+/** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
 
 export type Cell = { [axis: string]: Scalar };
@@ -14,7 +14,7 @@ export interface Cells {
   cells: Cell[];
 }
 
-/** A step before its request is rendered: its address, and what its templates can see. */
+/** A step before its request is rendered: its address, and the values that its templates can use. */
 export interface Draft {
   address: string;
   task: Task;
@@ -24,30 +24,30 @@ export interface Draft {
   cell: Cell;
   take?: number | undefined;
   row?: Row | undefined;
-  /** The part of another step's output that it is about, from 0. */
+  /** The part of another step's output that it is for, counted from 0. */
   part?: { of: string; index: number } | undefined;
 }
 
-/** What a step of another task must be like: an axis, `key` or `take`, and its value as a text. */
+/** A requirement on a step of another task: an axis, `key` or `take`, and its value as a text. */
 export interface Condition {
   name: string;
   value: string;
 }
 
-/** All steps of one task. `complete` is false when some are missing because of mistakes that have been reported. */
+/** All steps of one task. `complete` is false when some are missing because of reported mistakes. */
 export interface ExpandedTask {
   task: Task;
   axes: string[];
   hasKey: boolean;
   drafts: Draft[];
-  /** Steps that are not made, because `when` is not true for them. */
+  /** Steps that are not made because `when` is false for them. */
   leftOut: Draft[];
   complete: boolean;
-  /** The steps that are like this, without a look at each of them every time. */
+  /** Finds the steps that meet all conditions, by an index instead of a scan. */
   find(conditions: readonly Condition[]): readonly Draft[];
 }
 
-/** What the names in the templates of a step stand for. */
+/** Returns the values of the names in a step's templates. */
 export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   const names = Object.create(null) as JsonMap;
   names.vars = vars;
@@ -58,7 +58,7 @@ export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   return names;
 }
 
-/** How expansion led to a step, outermost first. Made where it is told: there are many steps. */
+/** Describes how expansion led to a step, outermost first. Built only for messages, because there are many steps. */
 export function trailOf(of: {
   task: string;
   row?: string | undefined;
@@ -73,7 +73,7 @@ export function trailOf(of: {
   ];
 }
 
-/** A mistake together with the way to the step that has it, and the row that it comes from. */
+/** Adds to a mistake the way to the step that has it, and its row. */
 export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
   const { task, row, matrix, take } = draft;
   const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];

@@ -9,7 +9,7 @@ import { readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/** A task without matrix has one empty cell. `undefined`: the matrix is wrong, which has been reported. */
+/** Expands a matrix; a task without one has a single empty cell. `undefined`: it is wrong, which was reported. */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()] };
   return new MatrixReading(task, task.matrix, expansion).run();
@@ -99,7 +99,7 @@ class MatrixReading {
     return false;
   }
 
-  /** Values that are alike, or would be alike in the address of a step. */
+  /** Reports values that are equal, or would be equal in the address of a step. */
   #checkValues(name: string, values: readonly Scalar[]): void {
     const seen = new Map<string, { value: Scalar; index: number }>();
     for (const [index, value] of values.entries()) {

@@ -4,7 +4,7 @@ import type { Rows } from '../../manifest/rows/rows.ts';
 
 const columns = ['path', 'name', 'stem', 'extension', 'folder'];
 
-/** A row for each file that a pattern matches: named by its stem where that tells them apart, else by its path. */
+/** Makes a row for each file that a pattern matches, named by its stem where stems differ, else by its path. */
 export function rowsOfFiles(
   pattern: string,
   found: { files: readonly string[]; folder: string; place: () => Place },
@@ -27,7 +27,7 @@ export function rowsOfFiles(
   return { rows, label: pattern, columns };
 }
 
-/** A path as it would be written in a manifest that stands in `folder`. */
+/** Writes a path as a manifest in `folder` would. */
 function seenFrom(folder: string, path: string): string {
   if (path.startsWith(folder)) return path.slice(folder.length);
   return `${'../'.repeat(folder.split('/').length - 1)}${path}`;

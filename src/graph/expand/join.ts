@@ -1,6 +1,6 @@
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
-/** Finds steps by their key, matrix values and take: an index is made for each set of names that is asked for. */
+/** Finds steps by their key, matrix values and take, with one index for each set of names that is used. */
 export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   const indexes = new Map<string, Map<string, Draft[]>>();
   return (conditions) => {
@@ -22,7 +22,7 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   };
 }
 
-/** Equal keys and equal matrix values join by themselves; what `from` picks goes before that. */
+/** Joins equal keys and equal matrix values automatically; the picks of `from` take precedence. */
 export function joinConditions(
   consumer: Draft,
   producer: ExpandedTask,
@@ -40,7 +40,7 @@ export function joinConditions(
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
 }
 
-/** What `from` can name of a task's steps. */
+/** Lists the names that `from` can use for a task's steps. */
 export function attributeNames(producer: ExpandedTask): string[] {
   return [...(producer.hasKey ? ['key'] : []), ...producer.axes, ...((producer.task.takes ?? 1) > 1 ? ['take'] : [])];
 }
@@ -51,7 +51,7 @@ export function attributeOf(draft: Draft, name: string): string {
   return draft.matrix[name] ?? '';
 }
 
-/** Why a reference does not name one step, and how to write it so that it does. */
+/** Explains why a reference does not name one step, and how to write it so that it does. */
 export function explainJoin(
   path: { written: string; task: string; output: string },
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
@@ -86,12 +86,12 @@ export function explainJoin(
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
-/** A step that would be meant, were it not for its condition. */
+/** Finds a step that would match if its condition were true. */
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }
 
-/** Why the list of all steps of a task is empty. */
+/** Explains why the list of all steps of a task is empty. */
 export function explainEmptyList(
   path: { written: string; task: string },
   found: { producer: ExpandedTask; picks: readonly Condition[] },

@@ -8,8 +8,8 @@ import type { Condition, Draft, ExpandedTask } from './draft.ts';
 import { attributeNames, attributeOf } from './join.ts';
 
 /**
- * The steps whose parts a task goes through: all of the other task, or those that `from` picks. Absent when that is
- * wrong, which is told here, once and not for each part.
+ * Returns the steps whose parts a task goes through: all of the other task, or those that `from` picks. Absent when
+ * that is wrong, which is reported here, once and not for each part.
  */
 export function pickPartSteps(
   task: Task,

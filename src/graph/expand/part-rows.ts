@@ -6,7 +6,7 @@ import { addressPart } from '../address.ts';
 import { type PartSource, shapeOfParts } from '../check/check-parts.ts';
 import type { Draft } from './draft.ts';
 
-/** A row for each part that each of these steps of the other task may give. */
+/** Makes a row for each part that these steps of the other task may give. */
 export function rowsOfParts(
   task: Task,
   { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
@@ -32,7 +32,7 @@ export function rowsOfParts(
   return { ...shapeOfParts(source), rows };
 }
 
-/** What tells the steps of the other task apart, as one text that can stand in a key. */
+/** Names a step of the other task uniquely, as one text that can stand in a key. */
 function nameOf(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);

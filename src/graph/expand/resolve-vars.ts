@@ -8,8 +8,8 @@ import type { Expansion } from '../expansion.ts';
 import { readOverride } from '../render/read-override.ts';
 
 /**
- * The values of all vars: as declared, or as set from outside. Values may be templates of other vars; values from
- * outside never are. A var that is wrong is `unknownValue`.
+ * Resolves all vars, as declared or as set from outside. Values may be templates of other vars; values from outside
+ * never are. A var that is wrong is `unknownValue`.
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
@@ -27,7 +27,7 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
     vars[name] = result.value;
     return;
   }
-  // What is declared is wrong itself, which has been told: nobody knows what was to come.
+  // The declaration itself is wrong and was reported, so the expected type is unknown.
   if (declared[name] === unknownValue) return;
   const place = places.key(isDeclared ? ['vars', name] : ['vars']);
   if (result === undefined) {
@@ -48,12 +48,12 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
   }
 }
 
-/** The declared vars on their way to their values: each is resolved after those that it names. */
+/** Resolution of the declared vars: each is resolved after those that it names. */
 class DeclaredVars {
-  /** The values known so far, those from outside included. */
+  /** The values known so far, including those from outside. */
   readonly #vars: JsonMap;
   readonly #expansion: Expansion;
-  /** Vars that are being resolved, the outermost first. */
+  /** Vars that are being resolved, outermost first. */
   readonly #open: string[] = [];
 
   constructor(vars: JsonMap, expansion: Expansion) {
@@ -96,7 +96,7 @@ class DeclaredVars {
     return unknownValue;
   }
 
-  /** False when a var needs itself. */
+  /** Resolves the vars that a template names; false when a var needs itself. */
   #resolveNames(template: Template, site: { text: string; path: Path }): boolean {
     const { vars: declared } = this.#expansion.manifest;
     for (const { parts, start, end } of template.paths) {
@@ -126,7 +126,7 @@ function hintForUndeclared(name: string, declared: readonly string[]): string {
   return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
-/** How the value has to be written in a shell. */
+/** Shows how to write the value in a shell. */
 function hintForOverride(name: string, declared: Json, text: string): string {
   const example = Array.isArray(declared) ? listFrom(text, declared) : declared;
   const written = shorten(isMap(example) || Array.isArray(example) ? JSON.stringify(example) : String(example), 200);
@@ -134,7 +134,7 @@ function hintForOverride(name: string, declared: Json, text: string): string {
   return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** What was most likely meant: the parts between the commas, as numbers where the declared list has numbers. */
+/** Guesses the list that was meant: the text split at commas, as numbers where the declared list has numbers. */
 function listFrom(text: string, declared: readonly Json[]): Json[] {
   const numbers = declared.length > 0 && declared.every((item) => typeof item === 'number');
   return text

@@ -14,7 +14,7 @@ export interface KeyedRow {
   key?: string | undefined;
 }
 
-/** Rows with their keys; rows whose key is wrong are left out. */
+/** Gives rows their keys, leaving out rows whose key is wrong. */
 export function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
   const { places } = expansion.manifest;
   const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
@@ -74,7 +74,7 @@ export function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): 
   return keyed;
 }
 
-/** What a mistake in a key says of the row that it comes from. Only made where there is one: there are many rows. */
+/** Locates the row of a mistake in a key. Built only for messages, because there are many rows. */
 function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
   const trail = trailOf({ task: task.id, row: row?.label });
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
@@ -120,14 +120,14 @@ function slugged(key: string): string {
   return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 
-/** A key that nothing of the row gets into. */
+/** Recognizes a key that does not depend on the row. */
 function isSameForAll(task: Task, { templates }: Expansion): boolean {
   if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-/** The key that was most likely meant: the column whose bare name is written, or else one whose values differ. */
+/** Guesses the key that was meant: the column whose bare name is written, or else one whose values differ. */
 function rowKey(written: string, rows: Rows): string {
   if (rows.columns === undefined) return '"{{row}}"';
   const name = written.trim().replace(/^row\./, '');
@@ -136,7 +136,7 @@ function rowKey(written: string, rows: Rows): string {
   return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
 }
 
-/** The first column that could be the key. */
+/** Finds the first column that could be the key. */
 function keyColumn(rows: 'none' | Rows): string | undefined {
   if (rows === 'none') return undefined;
   return rows.columns?.find((column) => {

@@ -5,7 +5,7 @@ import { suggestName } from '../../manifest/suggest.ts';
 import type { Expansion } from '../expansion.ts';
 import { findTemplates } from '../render/templates.ts';
 
-/** One task needs another one, by a reference or by `needs`. */
+/** A task that needs another one, by a reference or by `needs`. */
 interface Edge {
   to: string;
   says: string;
@@ -13,8 +13,8 @@ interface Edge {
 }
 
 /**
- * The order of the tasks: what is needed first, then as written. A circle among tasks is refused even where the steps
- * themselves would have none. Absent when there is one.
+ * Returns the tasks in topological order, then as written. A circle among tasks is refused even where the steps
+ * themselves would have none; then the result is absent.
  */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
@@ -26,7 +26,7 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   const state = new Map<string, 'open' | 'done'>();
   let circles = 0;
 
-  /** Without recursion: a chain may be as long as a manifest. */
+  /** Iterative, because a chain may be as long as a manifest. */
   function visit(start: Task): void {
     const trail: { task: Task; edges: readonly Edge[]; next: number }[] = [];
     const enter = (task: Task) => {
@@ -100,7 +100,7 @@ function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] 
   return edges;
 }
 
-/** Checks what `from` says about a task that nothing refers to: left over, or meant for another task. */
+/** Reports `from` for a task that nothing refers to: left over, or meant for another task. */
 function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion): void {
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {

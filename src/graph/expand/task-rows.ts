@@ -67,13 +67,13 @@ function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansi
   }
 }
 
-/** Rows as they were read, after what is wrong with them has been reported. */
+/** Returns rows as they were read, after reporting what is wrong with them. */
 function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): TaskRows {
   for (const diagnostic of diagnostics) expansion.report(diagnostic);
   return rows ?? 'unknown';
 }
 
-/** The value that `{{vars.name}}` stands for, and where it is written. Absent when it is wrong, which has been reported. */
+/** Returns the value of `{{vars.name}}` and its path. Absent when the value is wrong, which was reported. */
 export function readVar(text: string, at: Path, expansion: Expansion): { value: Json; path: Path } | undefined {
   if (!isWholeVar(text)) return undefined;
   const { manifest, vars } = expansion;
@@ -138,7 +138,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
     expansion.reportError({ code: 'MB1301', message, hint, place: place() });
     return 'unknown';
   }
-  // A name that is no text arrives as one with this character in it: no prompt can hold it, and nobody can open it.
+  // A name that is not valid text arrives with this character in it: no prompt can hold it, and no file opens by it.
   const odd = found.files.find((file) => /\ufffd|\p{Surrogate}/u.test(file));
   if (odd === undefined) return rowsOfFiles(pattern, { files: found.files, folder: task.folder, place });
   const shown = shorten(odd.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
@@ -147,7 +147,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
   return 'unknown';
 }
 
-/** How a data file that could not be read is told. */
+/** Messages for data files that could not be read. */
 const fileProblems = {
   missing: {
     code: 'MB1301',

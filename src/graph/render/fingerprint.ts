@@ -5,17 +5,17 @@ import { flatText } from '../../manifest/flat-text.ts';
 import type { OpenRequest } from '../graph.ts';
 
 /**
- * What a step buys, as one text: two steps with equal fingerprints are one purchase. Covers the kind, the request (with
- * the fingerprints of the steps it refers to) and, from the second on, the take; nothing else. The digit before the colon is its version.
+ * Identifies the purchase of a step: equal fingerprints are one purchase. Covers the kind, the request (with the
+ * fingerprints of the steps it refers to) and, from the second on, the take; nothing else. The digit is the version.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
-  // The first take is the request itself: asking for more of them later must not buy it again.
+  // The first take is the request itself, so that asking for more takes later does not buy it again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
-/** A request with every `$ref` replaced. The shape stays the same. */
+/** Replaces every `$ref` of a request; the shape stays the same. */
 export function replaceReferences(request: OpenRequest, replace: (address: string) => string): OpenRequest {
   const visit = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(visit);
@@ -29,12 +29,12 @@ export function replaceReferences(request: OpenRequest, replace: (address: strin
   return visit(request) as OpenRequest;
 }
 
-/** The addresses that a request refers to. */
+/** Lists the addresses that a request refers to. */
 export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {
     if (value === null || typeof value !== 'object') return;
-    // Every request comes through here: what is wrong has been told by now, and what is not known is never sent.
+    // Every request comes through here; wrong values were reported by now, and an unknown value is never sent.
     if (value === unknownValue) throw new Error('internal error: a request holds a value that is not known');
     if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
     for (const item of Object.values(value)) visit(item);

@@ -4,22 +4,22 @@ import { uploadTask } from '../uploads.ts';
 import { findReferences, fingerprintStep, replaceReferences } from './fingerprint.ts';
 import type { RenderedStep } from './render-step.ts';
 
-/** Of most steps. Nobody adds to it. */
+/** Shared by most steps, and frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** An upload that a template makes on the spot. */
+/** An upload that a template makes in place. */
 export interface MadeUpload {
   address: string;
   file: FileFact & { path: string };
   place: Place;
 }
 
-/** A step with its fingerprint. `fingerprintOf` knows every step before it. */
+/** Adds the fingerprint to a step. `fingerprintOf` knows every step before it. */
 export function finishStep(
   rendered: RenderedStep,
   from: {
     fingerprintOf: (address: string) => string;
-    /** Of its task. */
+    /** The place of its task. */
     place: Place;
   },
 ): Step {
@@ -32,7 +32,7 @@ export function finishStep(
   const paidRequest = withDigest(referred, file);
   const covered = { kind, paidRequest, take };
   const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
-  // What few steps have is added afterwards: an object keeps room for all that its literal might have held.
+  // Rare fields are added afterwards, because an object reserves room for every property of its literal.
   const step: Step = {
     address: draft.address,
     task: task.id,
@@ -79,7 +79,7 @@ export function uploadStep({ address, file, place }: MadeUpload): Step {
   };
 }
 
-/** What is paid for is the file's bytes, not its name. */
+/** Replaces the file's name by its bytes, which are what is paid for. */
 function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
   return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
 }

@@ -2,12 +2,12 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, freshCopy } from '../../ground/values.ts';
 import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
 
-/** Outside values are texts; what is declared says what they have to become. */
+/** Reads a value from outside, which is a text, as the type of the declared one. */
 export function readOverride(
   declared: Json,
   text: string,
 ): { value: Json } | { wanted: string } | { unsendable: Unsendable } {
-  // What is no UTF-8 on the command line or in the environment arrives here as this.
+  // Text that is not UTF-8 on the command line or in the environment arrives with this character.
   if (text.includes('\ufffd')) {
     const problem = 'is not UTF-8 text';
     return { unsendable: { problem, hint: 'give it in UTF-8; a file in another encoding has to be converted first' } };

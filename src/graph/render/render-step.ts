@@ -18,7 +18,7 @@ import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
 
-/** A step with its request, before fingerprints. `unknownValue` is in it where something was wrong. */
+/** A step with its request, before fingerprints. Wrong values in it are `unknownValue`. */
 export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
@@ -26,7 +26,7 @@ export interface RenderedStep {
   needs: string[];
   /** `kind: upload`: the file, as soon as its bytes are known. */
   file?: FileFact & { path: string };
-  /** Nobody could check its request. */
+  /** True when its request could not be checked. */
   unchecked?: true;
 }
 
@@ -35,7 +35,7 @@ interface Site {
   path: Path;
 }
 
-/** Renders one step: its request, where it saves, and the steps that it waits for. */
+/** Renders one step: its request, its output path, and the steps that it waits for. */
 export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   const rendering = new StepRendering(draft, expansion);
   const request = rendering.request();
@@ -86,7 +86,7 @@ class StepRendering {
     return request;
   }
 
-  /** By what the service says about itself, where nobody else does. */
+  /** Checks a request against the service's own description, when it is the only documentation. */
   #checkByDocument(kind: string, request: JsonMap): void {
     const faults = this.#expansion.facts.checker?.(kind, request) ?? 'unchecked';
     if (faults === 'unchecked') {
@@ -96,7 +96,7 @@ class StepRendering {
     for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#expansion.manifest));
   }
 
-  /** The file that an upload step brings up; asked for when nobody has read it yet. */
+  /** Returns the file that an upload step sends; requests it when nobody has read it yet. */
   file(request: JsonMap): (FileFact & { path: string }) | undefined {
     const { task } = this.#draft;
     const { file } = request;
@@ -153,7 +153,7 @@ class StepRendering {
     return '';
   }
 
-  /** Steps of the tasks in `needs`: those that join, all of them where none does. */
+  /** Returns the steps of the tasks in `needs`: those that join, or all of them when none does. */
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
@@ -179,7 +179,7 @@ class StepRendering {
     });
   }
 
-  /** The steps that a reference names; `unknownValue` when that is wrong and has been reported. */
+  /** Returns the steps that a reference names; `unknownValue` when it is wrong and was reported. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
     const producer = this.#expansion.expanded.get(task);
@@ -198,7 +198,7 @@ class StepRendering {
       return unknownValue;
     }
     const own = this.#draft.part?.of;
-    // What a part was cut from is the one step that it is a part of.
+    // For a part, the source is the one step that it is a part of.
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
     if (cutFrom !== undefined && picks.length === 0) return makeReference(cutFrom.address, field);
     const { conditions } = joinConditions(this.#draft, producer, picks);
@@ -211,7 +211,7 @@ class StepRendering {
     return unknownValue;
   }
 
-  /** What `from` says about a task, with its templates rendered. Each is told once per step. */
+  /** Renders the picks of `from` for a task. Each mistake is reported once per step. */
   #picksFor(producer: ExpandedTask): Condition[] | 'unknown' {
     const { id } = producer.task;
     const known = this.#picks.get(id);

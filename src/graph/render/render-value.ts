@@ -5,7 +5,7 @@ import { isTemplate, type TemplateFault } from '../../manifest/template/template
 import type { Templates } from './templates.ts';
 
 /**
- * A value with its templates rendered, at any depth. What cannot be rendered is `unknownValue`; faults are handed over
+ * Renders the templates of a value, at any depth. Whatever cannot be rendered is `unknownValue`; faults are handed over
  * with the path of the text that has them.
  */
 export function renderValue(
@@ -13,7 +13,7 @@ export function renderValue(
   path: Path,
   using: {
     templates: Templates;
-    /** Absent: templates are not rendered, only seen as unknown. */
+    /** Absent: templates are not rendered and count as unknown. */
     scopeAt?: (site: { text: string; path: Path }) => Scope;
     onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
   },

@@ -6,23 +6,23 @@ import type { Draft } from '../expand/draft.ts';
 const maxSegmentBytes = 200;
 const encoder = new TextEncoder();
 
-/** Names that Windows keeps for devices, with any extension. */
+/** Device names of Windows, reserved with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
 
-/** Where a step saves when its task does not say: `output/hero-a1-9-16`. Without the take. */
+/** Default output path of a step, without the take: `output/hero-a1-9-16`. */
 export function defaultSave(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix)];
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;
 }
 
 /**
- * Why a path cannot be an output on every system alike, whatever system this is. The path is relative to the folder of
- * the manifest, in NFC and without extension.
+ * Explains why a path cannot be an output on every system, regardless of this one. The path is relative to the folder
+ * of the manifest, in NFC and without extension.
  */
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const escapes = (message: string, hint: string) => ({ code: 'MB1601', message, hint }) as const;
   const notPortable = (message: string, hint: string) => ({ code: 'MB1602', message, hint }) as const;
-  // Only for a message: there are many paths, and few are wrong.
+  // Computed only for messages: there are many paths, and few are wrong.
   const shown = () => `"${shorten(path)}"`;
   if (path === '') return notPortable('the output path is empty', 'write a path, as in images/{{key}}');
   if (path.includes('\\')) {
@@ -95,12 +95,12 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
   return undefined;
 }
 
-/** The extension of a media file at the end of a path, where the person wrote one. */
+/** Returns the extension of a media file at the end of a path, if the user wrote one. */
 export function writtenExtension(path: string): string | undefined {
   return /\.(png|jpe?g|webp|gif|avif|mp3|wav|flac|ogg|m4a|mp4|webm|mov)$/i.exec(path)?.[0];
 }
 
-/** Equal for paths that are one file on some system: case and the form of accents do not count. */
+/** Folds paths that are one file on some system to the same text: case and the form of accents do not count. */
 export function foldPath(path: string): string {
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');

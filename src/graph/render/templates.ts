@@ -10,11 +10,11 @@ import {
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
-/** A text of the manifest that is a template, and where it is written. */
+/** A template in the manifest and its place. */
 export interface TemplateSite {
   text: string;
   path: Path;
-  /** Absent when it cannot be parsed, which has been reported. */
+  /** Absent when it cannot be parsed, which was reported. */
   template?: Template;
 }
 
@@ -27,7 +27,7 @@ export class Templates {
     return this.parse(text).template;
   }
 
-  /** What is wrong with the text itself, and the paths in it. */
+  /** Parses a text: its mistakes, and the paths in it. */
   parse(text: string): ParsedTemplate {
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
@@ -36,18 +36,18 @@ export class Templates {
     return result;
   }
 
-  /** Notes that the text at this path is wrong whatever the step, and has been reported. */
+  /** Marks the text at this path as wrong for every step, and reported. */
   markUnsound(path: Path): void {
     this.#unsound.add(path.join('\n'));
   }
 
-  /** Whether the text at this path may be rendered: one that is wrong by itself is not reported again by each step. */
+  /** Tells whether the text at this path may be rendered: a text that is itself wrong is not reported by each step. */
   isSound(path: Path): boolean {
     return this.#unsound.size === 0 || !this.#unsound.has(path.join('\n'));
   }
 }
 
-/** Every template in a value, at any depth. */
+/** Finds every template in a value, at any depth. */
 export function findTemplates(value: Json, path: Path): TemplateSite[] {
   const sites: TemplateSite[] = [];
   const visit = (item: Json, at: Path): void => {
@@ -63,10 +63,10 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
   return sites;
 }
 
-/** A mistake in a template as a diagnostic, pointing into the manifest. */
+/** Turns a mistake in a template into a diagnostic that points into the manifest. */
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
-  // Where the part could not be found in the file as it is written, the place is the whole text.
+  // When the part is not found in the file as written, the place is the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;

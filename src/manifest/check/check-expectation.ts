@@ -2,7 +2,7 @@ import { describeValue, isMap, type JsonMap, ownValue, unknownValue } from '../.
 import { kinds } from '../../kinds/index.ts';
 import type { TellTask } from '../tell-task.ts';
 
-/** What `expect` asks for that no file of this kind can be. */
+/** Reports what `expect` asks for that no file of this kind can satisfy. */
 export function checkExpectation(id: string, task: JsonMap, tell: TellTask): void {
   const expect = ownValue(task, 'expect');
   const kindName = ownValue(task, 'kind');

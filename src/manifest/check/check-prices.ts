@@ -6,7 +6,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import { suggestName } from '../suggest.ts';
 import type { Places } from '../yaml/places.ts';
 
-/** Keys of `prices` that name no price: a kind, its model, and fields as in `image/alpha-2/resolution=4k`. */
+/** Finds keys of `prices` that name no price: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
 export function checkPrices(value: Json, places: Places): Diagnostic[] {
   const prices = ownValue(value, 'prices');
   return Object.keys(isMap(prices) ? prices : {}).flatMap((name) => {

@@ -10,7 +10,7 @@ import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 
 /**
- * Every place where a manifest is not as its schema says, in words. One mistake per value. An included manifest is only a
+ * Finds every place where a manifest breaks its schema, in words, one mistake per value. An included manifest is only a
  * part of one: nothing is required of it.
  */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
@@ -35,7 +35,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   return diagnostics;
 }
 
-/** Keys that are missing only because they are written with a typing mistake, which is told where it is. */
+/** Finds keys that are missing only because of a typo, which is reported where it is. */
 function findMeantKeys(violations: readonly Violation[]): Set<string> {
   const meant = new Set<string>();
   for (const violation of violations) {
@@ -86,7 +86,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const message = `${subjectOf(path)} is ${describeValue(value)}`;
     return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
-  // Most nulls here are a key with nothing behind it.
+  // Most nulls here are a key without a value.
   const isEmpty = violation.keyword === 'minProperties' || value === null;
   const seen = isEmpty ? 'empty' : describeValue(value);
   const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
@@ -137,21 +137,21 @@ function describeUnknownKey(
   };
 }
 
-/** A template where none is read, which is told as that (`checkTemplatePlaces`). */
+/** Recognizes a template in a place that takes none, which `checkTemplatePlaces` reports. */
 function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
   if (typeof value !== 'string' || !isTemplate(value)) return false;
   if (path[0] === 'include' || path[0] === 'selectors') return true;
   return path[0] === 'tasks' && path.length > 2 && !templateFields.includes(String(path[2]));
 }
 
-/** An axis of a matrix, and neither `include` nor `exclude`. */
+/** Recognizes an axis of a matrix, as opposed to `include` and `exclude`. */
 function isAxis(path: Path): boolean {
   return (
     path.length === 4 && path[0] === 'tasks' && path[2] === 'matrix' && path[3] !== 'include' && path[3] !== 'exclude'
   );
 }
 
-/** What a person calls the value at a path. */
+/** Names the value at a path in words. */
 export function subjectOf(path: Path): string {
   if (path.length === 0) return 'the manifest';
   if (path[0] === 'tasks' && path.length === 2) return `task \`${path[1]}\``;
@@ -165,7 +165,7 @@ function dotted(path: Path): string {
     .join('');
 }
 
-/** The part of the schema that a rule belongs to. */
+/** Points to the part of the schema that holds a rule. */
 function ruleOf(violation: Violation): string {
   const pointer = violation.schemaPath.replace(/^#\/then\//, '#/');
   return pointer.slice(0, pointer.lastIndexOf('/'));
@@ -185,7 +185,7 @@ function readPointer(root: Json, pointer: string): Path {
   return path;
 }
 
-/** A value that could not be read, or something in it: it has been reported. */
+/** Tells whether a value, or something in it, could not be read and was reported. */
 function isUnknown(root: Json, path: Path): boolean {
   for (let length = 0; length <= path.length; length += 1) {
     if (valueAt(root, path.slice(0, length)) === unknownValue) return true;

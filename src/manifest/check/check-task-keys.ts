@@ -8,7 +8,7 @@ import type { TellTask } from '../tell-task.ts';
 import type { Places } from '../yaml/places.ts';
 import { checkExpectation } from './check-expectation.ts';
 
-/** What the keys of a task have to do with each other and with its kind: a shape alone cannot say it. */
+/** Checks the keys of a task against each other and against its kind, which a shape alone cannot express. */
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');

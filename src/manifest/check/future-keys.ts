@@ -1,7 +1,7 @@
-/** Keys of a task that the product knows and this version does not read yet. */
+/** Keys of a task that are reserved and not read by this version yet. */
 export const futureTaskKeys: readonly string[] = ['gate'];
 
-/** What people who know other tools write for our keys, in the manifest itself and in a task. */
+/** Names from other tools for our keys, in the manifest itself and in a task. */
 export const borrowedManifestKeys: Readonly<Record<string, string>> = {
   variables: 'vars',
   import: 'include',
@@ -24,13 +24,13 @@ export const borrowedTaskKeys: Readonly<Record<string, string>> = {
   output: 'save',
 };
 
-/** Keys with which people try to set the address of the service. */
+/** Keys with which people try to set the service's address. */
 const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];
 
 /** Keys with which people try to set the credential. */
 const credentialKeys: readonly string[] = ['key', 'apikey', 'token', 'bearer', 'authorization', 'secret', 'password'];
 
-/** The environment variable that a key stands for, so that it can be told where the value belongs. */
+/** Returns the environment variable that a key stands for, so that a message can say where the value belongs. */
 export function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   if (addressKeys.includes(plain)) return 'MEDIABATCH_BASE_URL';

@@ -4,44 +4,44 @@ import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
 import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
 import { meterSchema } from './metered-schema.ts';
 
-/** Where a value breaks a schema, and which rule it is. */
+/** A violation of a schema: where, and of which rule. */
 export interface SchemaProblem {
-  /** From the value that was checked to the part that is wrong. */
+  /** Path from the checked value to the part that is wrong. */
   path: (string | number)[];
   /** The keyword: `enum`, `maximum`, `required`, … */
   rule: string;
   /** The rule in words, as in `must be >= 1`. */
   message: string;
   params: Readonly<Record<string, unknown>>;
-  /** What the schema says about the part that is wrong. */
+  /** The schema's own description of the part that is wrong. */
   about?: string;
 }
 
 export interface CompiledSchema {
-  /** `too-much`: to find out would take too long, for this value or after all that were checked before. */
+  /** `too-much`: checking would take too long, for this value or after all those before it. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
 export interface CompileOptions {
-  /** Texts count as numbers and booleans where the schema asks for those: a CSV file has only texts. */
+  /** Lets texts count as numbers and booleans where the schema asks for those, because a CSV file has only texts. */
   textsAreValues?: boolean;
-  /** Patterns that cannot be matched in a time that is known are let pass, each text; otherwise the schema is none. */
+  /** Lets every text pass a pattern that cannot be matched in bounded time; otherwise the schema is refused. */
   skipsHardPatterns?: boolean;
 }
 
-/** A schema of somebody else's as a check; or why it is none. Never fetches anything, and never takes long. */
+/** Turns a foreign schema into a check, or says why it cannot. Fetches nothing, and takes bounded time. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
-/** More problems of one value tell nobody anything. */
+/** More problems of one value would tell nothing new. */
 const mostProblems = 20;
 const mostPatterns = 500;
-/** Of all patterns of a schema together. */
+/** Limit on the patterns of a schema together. */
 const mostPatternSize = 200_000;
 
 /**
- * Loads the validator, which is only needed for schemas that are not our own. A schema may come with a branch of somebody
- * else, or from the service: its size is limited before it is compiled, its patterns never go back, and all that is done by
- * it is counted. `now`: in ms, from any point; without it only the work is limited and not the time.
+ * Loads the validator, which only foreign schemas need. A schema may come from a branch of somebody else, or from the
+ * service: its size is limited before it is compiled, its patterns never backtrack, and all its work is metered. `now`:
+ * in ms, from any origin; without it the work is limited and the time is not.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
   const [{ Ajv2020 }, { Ajv }, { fullFormats }, { compileLinearPattern, PatternProblem }] = await Promise.all([
@@ -51,7 +51,7 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     import('./linear-pattern.ts'),
   ]);
   const metaOf = new Map<string, InstanceType<typeof Ajv>>();
-  /** Whether it is a schema at all. What that takes is compiled once, and not for each. */
+  /** Checks that it is a schema at all. The validator for that is compiled once. */
   const checkForm = (Validator: typeof Ajv, schema: Schema) => {
     const known = metaOf.get(Validator.name) ?? new Validator(settings);
     metaOf.set(Validator.name, known);
@@ -98,14 +98,14 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     try {
       checkForm(Validator as typeof Ajv, schema as Schema);
       const quick = compile(false);
-      // Such a check answers later, and a row that breaks it would pass here.
+      // An asynchronous check answers later, and a row that breaks it would pass here.
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
       let thorough: ValidateFunction | undefined;
       return {
         validate(value) {
           const first = check(quick, value, effort);
           if (first === 'too-much' || first.length === 0) return first;
-          // All that is wrong with it, if that can be told as well.
+          // All problems, if finding them is affordable; else the first.
           thorough ??= compile(true);
           const all = check(thorough, value, effort);
           return all === 'too-much' ? first : all;
@@ -123,7 +123,7 @@ const settings = {
   ownProperties: true,
   verbose: true,
   logger: false,
-  // Each part that others refer to is compiled once, however many they are.
+  // Each referenced part is compiled once, however many references it has.
   inlineRefs: false,
   code: { optimize: false },
 } as const;
@@ -141,7 +141,7 @@ function check(validate: ValidateFunction, value: Json, effort: Effort): SchemaP
     effort.begin();
     return problemsOf(validate, structuredClone(value));
   } catch (error) {
-    // `RangeError`: parts that refer to each other without end, or a value that is nested so deeply.
+    // `RangeError`: endless references between parts, or a value nested too deeply.
     if (error instanceof TooMuchEffort || error instanceof RangeError) return 'too-much';
     throw error;
   } finally {

@@ -1,24 +1,24 @@
 import { RE2JS } from 're2js';
 
-/** A pattern that takes no longer than the text is long: it never goes back. */
+/** A pattern that never backtracks, so that matching takes time proportional to the text. */
 export interface LinearPattern {
   test(text: string): boolean;
-  /** How many states a match may be in at once. */
+  /** Most states that a match may be in at once. */
   size: number;
 }
 
 /** Why a pattern cannot be used, in words that follow “it”. */
 export class PatternProblem extends Error {}
 
-/** Larger ones take long to compile, and match nothing that people mean. */
+/** Longer ones are slow to compile, and match nothing that people mean. */
 const longestPattern = 10_000;
 const largestSize = 20_000;
 
-/** White space as JavaScript knows it; RE2 knows that of ASCII only. */
+/** White space as in JavaScript; in RE2, `\s` means ASCII only. */
 const spaces = '\\s\\x0b\\x{feff}\\p{Z}';
 const anyOnLine = '[^\\n\\r\\x{2028}\\x{2029}]';
 
-/** A pattern of JavaScript as one of RE2. Throws `PatternProblem` for what cannot be matched without going back. */
+/** Translates a JavaScript pattern to RE2. Throws `PatternProblem` for one that needs backtracking. */
 export function compileLinearPattern(pattern: string): LinearPattern {
   if (pattern.length > longestPattern) throw new PatternProblem(`is longer than ${longestPattern} characters`);
   try {
@@ -42,10 +42,10 @@ function describe(error: unknown): string {
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 
-/** With the differences of the two languages written out, and how large it is once repeats are. */
+/** Writes out the differences between the two languages, and measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
-  /** Of each open group: its size so far, and that of the last thing in it. */
+  /** For each open group: its size so far, and that of its last item. */
   const groups = [{ size: 0, last: 0 }];
   const add = (piece: string, size: number) => {
     const group = groups.at(-1);

@@ -1,15 +1,15 @@
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 
-/** Says at each part of a schema how much work it is; the validator counts by it. */
+/** States the amount of work at each part of a schema, for the validator to count. */
 export const effortKeyword = 'x-mediabatch-effort';
 
-/** Larger than any schema that somebody has written by hand. */
+/** Larger than any schema written by hand. */
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 const mostDepth = 64;
 
-/** Their values are maps of schemas by name. */
+/** Keywords whose values are maps of schemas by name. */
 const mapsOfSchemas = new Set([
   'properties',
   'patternProperties',
@@ -18,7 +18,7 @@ const mapsOfSchemas = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
-/** Their values are data, whatever they look like. */
+/** Keywords whose values are data, whatever they look like. */
 const dataKeys = new Set(['enum', 'const', 'default', 'required', 'dependentRequired', 'type', '$vocabulary']);
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 
@@ -26,15 +26,15 @@ const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 class SchemaTooMuch extends Error {}
 
 /**
- * A copy of a schema of somebody else's in which every part carries its effort; or why it is not gone by. Only what is in
- * such a part can be referred to, so that no part is ever used without being counted.
+ * Copies a foreign schema with the effort of every part written into it, or says why it is refused. References may only
+ * point to such a part, so that none is ever used without being counted.
  */
 export function meterSchema(schema: Json): { schema: Json } | { problem: string } {
   const walk = new Walk();
   try {
     const metered = walk.schema(schema, 0);
     walk.checkReferences(schema); // I23 (references)
-    // Texts of a parsed file may be pieces of it, which take a hundred times as long to compare.
+    // Texts of a parsed file may be slices of it, which are a hundred times slower to compare.
     return { schema: JSON.parse(JSON.stringify(metered)) as Json };
   } catch (error) {
     if (error instanceof SchemaTooMuch) return { problem: error.message };
@@ -46,7 +46,7 @@ class Walk {
   #parts = 0;
   #characters = 0;
   readonly #counted = new Set<Json>();
-  /** Parts with a name of their own, from which references may count, too. */
+  /** Parts with their own `$id`, which references may be relative to. */
   readonly #bases: Json[] = [];
   readonly #pointers: string[] = [];
 
@@ -69,7 +69,7 @@ class Walk {
     return fromEntries(copy);
   }
 
-  /** By a pointer to a part that is not counted nothing could be limited. Other references are for the validator to find. */
+  /** Refuses pointers to uncounted parts, which nothing could limit. Other bad references fail in the validator. */
   checkReferences(root: Json): void {
     for (const pointer of this.#pointers) {
       const [, fragment] = /^[^#]*#(\/.*)$/s.exec(pointer) ?? [];
@@ -124,7 +124,7 @@ class Walk {
   }
 }
 
-/** Of a keyword itself: what is in the schemas below it is counted there. */
+/** Counts a keyword itself; the schemas below it are counted separately. */
 function sizeOf(item: Json): number {
   return item !== null && typeof item === 'object' ? 1 + Object.keys(item).length : 1;
 }
@@ -150,7 +150,7 @@ function decode(text: string): string {
   }
 }
 
-/** Also of a name such as `__proto__`. */
+/** Keeps names such as `__proto__`, too. */
 function fromEntries(entries: readonly (readonly [string, Json])[]): { [key: string]: Json } {
   const map = Object.create(null) as { [key: string]: Json };
   for (const [key, item] of entries) map[key] = item;

@@ -9,7 +9,7 @@ import type { FilePlaces, Places } from '../yaml/places.ts';
 import { placeBetween } from '../yaml/source.ts';
 import { knownKeys } from './validate.generated.ts';
 
-/** Kinds that are named and do not exist, in tasks and in defaults. */
+/** Finds unknown kinds in tasks and in defaults. */
 export function checkKinds(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const known = Object.keys(kinds);
@@ -40,10 +40,10 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Other keys are told as unknown, and nothing else is told about them. */
+/** Any other key is reported as unknown, and nothing else is reported about it. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
-/** Templates where none are read: they would be taken literally, which nobody means. */
+/** Finds templates in places that take none: they would be taken literally, which nobody means. */
 export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
@@ -87,14 +87,14 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Exactly one `{{vars.…}}`. */
+/** Recognizes a text that is exactly one `{{vars.…}}`. */
 export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
 /**
- * Unquoted texts that end at a ` #`: what follows is a comment, and a prompt is cut short without anybody seeing it.
- * Looked for in the free texts of requests only.
+ * Finds unquoted texts that end at a ` #`: the rest is a comment, so a prompt would be cut short unnoticed. Only free
+ * texts of requests are checked.
  */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

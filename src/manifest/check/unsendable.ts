@@ -1,18 +1,18 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** What is wrong with a value, in words that follow its name or what was written. */
+/** Why a value cannot be sent, in words that follow its name or how it was written. */
 export interface Unsendable {
-  /** As it is shown: the number as it was written; absent for a text, which has a name. */
+  /** A number as it was written; absent for a text, which has a name. */
   written?: string;
   problem: string;
   hint: string;
 }
 
-/** A character that no request can carry: NUL, which databases and C programs end a text at, or one half of a pair. */
+/** Characters that no request can carry: NUL, which ends a text in databases and C programs, and lone surrogates. */
 const oddCharacter = /\0|\p{Surrogate}/u;
 
-/** Why a text arrives changed, or not at all, wherever it is sent. */
+/** Explains why a text would arrive changed, or not at all, wherever it is sent. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
@@ -27,8 +27,8 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
 }
 
 /**
- * Why a number is another one when it arrives: beyond 2^53 not every whole number can be told from the next, and a seed
- * that comes out changed is another picture. `value` is what it was read as.
+ * Explains why a number would arrive changed: beyond 2^53 not every whole number can be told from the next, and a
+ * changed seed is another picture. `value` is the number as parsed.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
@@ -48,13 +48,13 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
   return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
 }
 
-/** A raw NUL byte in a file, which is right in none. */
+/** A raw NUL byte, which is wrong in any file. */
 export const nulWords = {
   message: 'the file holds a NUL byte',
   hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8',
 };
 
-/** Looks for values that cannot be sent in what templates have made, keys of maps included. */
+/** Looks for unsendable values, including keys of maps, in the output of templates. */
 export function findUnsendable(value: Json): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   if (typeof value === 'number') return whyNumberIsUnsendable(value, String(value));
@@ -68,8 +68,8 @@ export function findUnsendable(value: Json): Unsendable | undefined {
 }
 
 /**
- * Where the first odd character stands in a text as it was written between quotes: `\u0000`, `\0`, half a pair. Offsets
- * into `written`; undefined when it is not to be seen there.
+ * Locates the first odd character of a text as it was written between quotes: `\u0000`, `\0`, half a pair. Offsets into
+ * `written`; `undefined` when it is not visible there.
  */
 export function findOddEscape(written: string): { start: number; end: number } | undefined {
   const escapes = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(0)|[\s\S])/g;
@@ -87,7 +87,7 @@ export function findOddEscape(written: string): { start: number; end: number } |
   return half;
 }
 
-/** What stands in a JSON text and cannot be sent, with its offsets. The text must be valid JSON. */
+/** Finds unsendable values in a JSON text, with their offsets. The text must be valid JSON. */
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
   if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
   const number = /-?\d[\d.eE+-]*/y;
@@ -112,7 +112,7 @@ export function* findUnsendableInJson(text: string): Generator<Unsendable & { st
   }
 }
 
-/** Behind the closing quote of the text that starts at `start`. */
+/** Returns the offset behind the closing quote of the text that starts at `start`. */
 function endOfText(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

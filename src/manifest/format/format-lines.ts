@@ -1,4 +1,4 @@
-/** A finished line: its text, and a comment behind it that may want to stand below others. */
+/** A finished line: its text, and a comment behind it that may be aligned with others. */
 interface Line {
   text: string;
   comment?: {
@@ -8,21 +8,21 @@ interface Line {
   };
 }
 
-/** Collects words and comments into lines. Words are one space apart, lines are indented as `indent` says. */
+/** Collects words and comments into lines. Words are one space apart; `indent` sets the indentation. */
 export class FormatLines {
-  /** Columns before the first word of a line that begins from now on. */
+  /** Columns before the first word of the lines that begin from now on. */
   indent = 0;
   readonly #lines: Line[] = [];
   #text = '';
   #blank = false;
   #glued = false;
 
-  /** Something stands on the present line. */
+  /** Tells whether the current line has any text. */
   get isOpen(): boolean {
     return this.#text !== '';
   }
 
-  /** The word that stands last on the present line. */
+  /** Tells whether this word stands last on the current line. */
   endsWith(word: string): boolean {
     return this.#text.endsWith(word);
   }
@@ -37,12 +37,12 @@ export class FormatLines {
     this.#glued = false;
   }
 
-  /** The next word follows without a space. */
+  /** Makes the next word follow without a space. */
   glue(): void {
     this.#glued = true;
   }
 
-  /** A comment behind the present line, or on a line of its own. Either way the line is over. */
+  /** Adds a comment behind the current line, or on a line of its own. Either way the line ends. */
   comment(text: string, from: { column: number; apart: boolean }): void {
     if (this.#text === '') {
       this.word(text);
@@ -53,13 +53,13 @@ export class FormatLines {
     this.#text = '';
   }
 
-  /** Ends the present line, if there is anything on it. */
+  /** Ends the current line, if there is anything on it. */
   end(): void {
     if (this.#text !== '') this.#lines.push({ text: this.#text });
     this.#text = '';
   }
 
-  /** The next line has an empty one before it. */
+  /** Puts an empty line before the next one. */
   blank(): void {
     this.#blank = true;
   }
@@ -68,7 +68,7 @@ export class FormatLines {
     this.#blank = false;
   }
 
-  /** Lines that are taken as they are. */
+  /** Adds lines unchanged. */
   raw(lines: readonly string[]): void {
     this.end();
     for (const text of lines) this.#lines.push({ text });
@@ -88,8 +88,8 @@ export class FormatLines {
 const nearbyLines = 8;
 
 /**
- * Comments near each other that stood in one column stay in one column: how wide the text before them is, by line. One
- * that stands alone is one space apart.
+ * Keeps neighboring comments that shared a column aligned: returns the width of the text before them, by line. A
+ * comment that stands alone is one space apart.
  */
 function alignComments(lines: readonly Line[]): Map<number, number> {
   const widths = new Map<number, number>();

@@ -1,6 +1,6 @@
 import type { CST } from 'yaml';
 
-/** The lines of a text within a line: the first as it stands, the others without what they are indented by. */
+/** Splits a text within a line into lines: the first as it is, the others without indentation. */
 export function flowScalarLines(token: CST.FlowScalar): [first: string, ...others: string[]] {
   const [first = '', ...others] = token.source.split(/\r?\n/);
   if (others.length === 0) return [token.type === 'single-quoted-scalar' ? changeQuotes(first) : first];
@@ -10,14 +10,14 @@ export function flowScalarLines(token: CST.FlowScalar): [first: string, ...other
   return [trim(first), ...others.map((line) => trim(line.replace(/^[ \t]+/, '')))];
 }
 
-/** Double quotes, where the text needs no escapes in them. */
+/** Uses double quotes where the text needs no escapes in them. */
 function changeQuotes(source: string): string {
   const inner = source.slice(1, -1);
   return /["'\\]|[^\x20-\x7e\u00a0-\ud7ff\ue000-\uffef]/.test(inner) ? source : `"${inner}"`;
 }
 
 /**
- * Header and lines of a block text, indented anew. What its lines have beyond the common indentation belongs to the text
+ * Returns the header and lines of a block text, indented anew. Indentation beyond the common one belongs to the text
  * and stays.
  */
 export function blockScalarLines(token: CST.BlockScalar, indent: number): { header: string; lines: string[] } {
@@ -33,7 +33,7 @@ export function blockScalarLines(token: CST.BlockScalar, indent: number): { head
     const rest = line.slice(before);
     return rest === '' || leadingSpaces(line) < before ? '' : margin + rest;
   });
-  // Without the digit the first line says where the text begins; it must not begin with a space then.
+  // Without the digit, the first line sets the indentation, so it must not begin with a space.
   const needsDigit = digit !== undefined && (first === undefined || leadingSpaces(first) !== before);
   return { header: written.replace(/[1-9]/, needsDigit ? '2' : ''), lines: moved };
 }

@@ -4,7 +4,7 @@ import { blockScalarLines, flowScalarLines } from './format-scalar.ts';
 
 const step = 2;
 
-/** Writes the tokens of a YAML text anew: the same words and comments in the same order, with white space of our own. */
+/** Rewrites the tokens of a YAML text: the same words and comments in the same order, with normalized white space. */
 export function formatTokens(text: string, tokens: Iterable<CST.Token>): string {
   const formatter = new Formatter(text);
   for (const token of tokens) formatter.top(token);
@@ -14,7 +14,7 @@ export function formatTokens(text: string, tokens: Iterable<CST.Token>): string 
 class Formatter {
   readonly lines = new FormatLines();
   readonly #text: string;
-  /** The block collections that are open, outermost first: their column in the source, and now. */
+  /** Open block collections, outermost first: their column in the source, and in the output. */
   readonly #levels: { was: number; indent: number }[] = [];
 
   constructor(text: string) {
@@ -49,8 +49,8 @@ class Formatter {
   }
 
   /**
-   * Words that stand before, between or behind nodes. `all`: line ends and empty lines are kept; `ends`: line ends are;
-   * `none`: neither.
+   * Writes words that stand before, between or behind nodes. `all`: line ends and empty lines are kept; `ends`: only
+   * line ends; `none`: neither.
    */
   #words(tokens: readonly CST.SourceToken[], options: { lines: 'all' | 'ends' | 'none' }): void {
     for (const token of tokens) this.#word(token, options.lines);
@@ -84,7 +84,7 @@ class Formatter {
     }
   }
 
-  /** `indent`: the column of the collection that it stands in. `isInline`: a block collection goes on in the same line. */
+  /** `indent`: the column of the enclosing collection. `isInline`: a block collection goes on in the same line. */
   #node(token: CST.Token | null | undefined, place: { indent: number; isInline: boolean }): void {
     if (token === null || token === undefined) return;
     const { lines } = this;
@@ -130,7 +130,7 @@ class Formatter {
     }
   }
 
-  /** One more line of a text: an empty one means a line feed. */
+  /** Adds one more line of a text: an empty one means a line feed. */
   #nextLine(line: string): void {
     this.lines.end();
     if (line === '') this.lines.raw(['']);
@@ -162,7 +162,7 @@ class Formatter {
     this.#node(value, { indent: isBlock ? indent + step : indent, isInline: false });
   }
 
-  /** From the `:` to the value. A value of one piece may stand in the next line, as it was written. */
+  /** Writes everything from the `:` to the value. A one-piece value may stand in the next line, as it was written. */
   #between(
     tokens: readonly CST.SourceToken[],
     of: { value: CST.Token | undefined; key?: CST.Token | null | undefined; indent: number; was: number },
@@ -175,7 +175,7 @@ class Formatter {
         if (!lines.isOpen) lines.indent = of.indent;
         lines.word(':', { tight: isGluedTo(of.key) });
       } else if (of.value === undefined && token.type === 'comment' && token.indent <= of.was && !lines.isOpen) {
-        // Below a key without a value: it belongs to what comes next.
+        // Below a key without a value, a comment belongs to what comes next.
         this.#placeComment(token);
         this.#word(token, 'all');
       } else this.#word(token, of.value === undefined ? 'all' : isPiece && lines.isOpen ? 'ends' : 'none');
@@ -206,7 +206,7 @@ class Formatter {
     this.#node(item.value, { indent: isBlock ? indent + step : indent, isInline: isBare });
   }
 
-  /** A collection in brackets: in one line where it was in one, else with line ends where they were. */
+  /** Writes a collection in brackets: on one line if it was on one, else with its line ends kept. */
   #flow(token: CST.FlowCollection, indent: number): void {
     const { lines } = this;
     const isList = token.start.type === 'flow-seq-start';
@@ -230,7 +230,7 @@ class Formatter {
     this.#words(behind, { lines: 'ends' });
   }
 
-  /** What stands behind the last item of a collection. */
+  /** Writes the comments behind the last item of a collection. */
   #comments(tokens: readonly CST.SourceToken[]): void {
     for (const token of tokens) {
       if (token.type === 'comment') this.#placeComment(token);
@@ -238,7 +238,7 @@ class Formatter {
     }
   }
 
-  /** A comment on a line of its own belongs to the innermost collection that is not further in than it is. */
+  /** Attaches a comment on its own line to the innermost collection that is not indented deeper than it. */
   #placeComment({ indent }: CST.SourceToken): void {
     this.lines.indent = this.#levels.findLast(({ was }) => was <= indent)?.indent ?? 0;
   }
@@ -252,7 +252,7 @@ class Formatter {
   }
 }
 
-/** Whether a `:` can follow without a space: `*name:` and `&name:` would be other names. */
+/** Tells whether a `:` can follow without a space: `*name:` and `&name:` would be other names. */
 function isGluedTo(key: CST.Token | null | undefined): boolean {
   if (key === null || key === undefined || key.type === 'alias') return false;
   return !('source' in key) || key.source !== '';

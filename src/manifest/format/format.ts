@@ -6,17 +6,17 @@ import { placeBetween, readSource } from '../yaml/source.ts';
 import { formatTokens } from './format-tokens.ts';
 
 /**
- * A manifest with white space of ours: two columns of indentation, one space between words, no more than one empty line,
- * double quotes where the text needs no escapes, comments below each other where they were. Order, comments, anchors,
- * texts and line ends within texts and brackets stay. A text with mistakes in its syntax gives those instead; so does one
- * that would not mean the same.
+ * Formats a manifest: two columns of indentation, one space between words, at most one empty line, double quotes where
+ * the text needs no escapes, comments aligned where they were. Order, comments, anchors, texts and line ends within
+ * texts and brackets stay. For a text with syntax errors, or whose meaning would change, the mistakes are returned
+ * instead.
  */
 export function formatManifest(file: string, written: string): { text: string } | { diagnostics: Diagnostic[] } {
   const source = readSource(file, written);
   const before = readYaml(source, manifestFaults);
   const errors = before.diagnostics.filter(({ severity }) => severity === 'error');
   if (before.value === undefined || errors.length > 0) return { diagnostics: errors };
-  // A carriage return by itself ends no line in YAML: nobody can say what was meant.
+  // A lone carriage return ends no line in YAML, so the intended lines are unknown.
   if (/\r(?!\n)/.test(written)) return { text: written };
   const text = formatTokens(source.text, new Parser().parse(source.text));
   const after = readYaml(readSource(file, text), manifestFaults);

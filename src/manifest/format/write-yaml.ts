@@ -3,15 +3,15 @@ import type { Json } from '../../ground/json.ts';
 import { formatTokens } from './format-tokens.ts';
 
 export interface YamlOptions {
-  /** Says what stands behind a value as a comment, or above one of several lines. `path` leads to it from the root. */
+  /** Returns the comment for a value: behind it, or above one of several lines. `path` leads to it from the root. */
   commentOf?(path: readonly string[]): string | undefined;
-  /** Whether a text is to stand in double quotes, where all that is in it can be escaped. */
+  /** Chooses the texts to put in double quotes, where everything in them can be escaped. */
   isQuoted?(text: string): boolean;
 }
 
 const longestFlow = 80;
 
-/** A value as YAML that 1.1 and 1.2 read alike, formatted as manifests are: what is short and flat goes in brackets. */
+/** Writes YAML that 1.1 and 1.2 read alike, formatted as manifests are: short, flat values go in brackets. */
 export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
   const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, {

@@ -7,11 +7,11 @@ import type { Row, Rows } from './rows.ts';
 
 interface CsvRecord {
   cells: string[];
-  /** Where it starts, counted from 1. */
+  /** The line on which it starts, counted from 1. */
   line: number;
 }
 
-/** Reads a table with a header row. Every value is a text; line breaks inside of quotes are LF. */
+/** Reads a table with a header row. Every value is a text; line breaks inside quotes are LF. */
 export function readCsv(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const fail = (line: number, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
@@ -63,7 +63,7 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
   return diagnostics.length > 0 ? { diagnostics } : { rows: { rows, label, columns }, diagnostics };
 }
 
-/** A header without commas that holds another usual separator, outside of quotes: spreadsheets of many countries write it. */
+/** Recognizes a header that has another common separator outside of quotes: spreadsheets of many countries write it. */
 function findOtherSeparator(text: string): { name: string; line: number } | undefined {
   const lines = text.split('\n', 100);
   const index = lines.findIndex((line) => line.trim() !== '');
@@ -73,7 +73,7 @@ function findOtherSeparator(text: string): { name: string; line: number } | unde
   return header.trim().includes('\t') ? { name: 'tabs', line: index + 1 } : undefined;
 }
 
-/** The raw text of the records tells on which line each of them starts. */
+/** Uses the raw text of each record to know the line on which it starts. */
 function readRecords(text: string): CsvRecord[] {
   const parsed = parse(text, {
     info: true,
@@ -126,7 +126,7 @@ function explainCsvError(
   }
 }
 
-/** The quotes before the last one are all in pairs. */
+/** The last quote is the open one, because all before it are paired. */
 function lineOfOpenQuote(text: string): number {
   return text.slice(0, lastOpening(text)).split('\n').length;
 }

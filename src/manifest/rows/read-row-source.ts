@@ -3,14 +3,14 @@ import { isMap, isScalar, unknownValue } from '../../ground/values.ts';
 import type { RowSource } from '../manifest.ts';
 import { isTemplate } from '../template/template.ts';
 
-/** Exactly one `{{tasks.NAME.PARTS}}`. */
+/** Recognizes a text that is exactly one `{{tasks.NAME.PARTS}}`. */
 export function readWholeParts(text: string): { task: string; parts: string } | undefined {
   const match = /^\{\{\s*tasks\.([A-Za-z_][A-Za-z0-9_-]*)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text);
   const [, task, parts] = match ?? [];
   return task === undefined || parts === undefined ? undefined : { task, parts };
 }
 
-/** What a text after `foreach` is. The last three cannot be read. */
+/** Classifies the text of a `foreach`. The last three results cannot be read. */
 export function classifyForeach(
   text: string,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
@@ -21,7 +21,7 @@ export function classifyForeach(
   return /[*?[{]/.test(text) ? 'files' : 'file';
 }
 
-/** Where rows come from, as far as that is right; `most` is what `maxItems` says. */
+/** Reads the valid part of a row source; `most` is the value of `maxItems`. */
 export function readRowSource(value: Json | undefined, most: Json | undefined): RowSource {
   if (value === undefined) return { from: 'nowhere' };
   if (Array.isArray(value)) {

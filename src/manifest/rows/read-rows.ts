@@ -10,8 +10,8 @@ import { readCsv } from './read-csv.ts';
 import type { Row, Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension: csv, json, jsonl, yaml. `path` is as the manifest names it and is what people
- * read; `file` leads there from where they are. Mistakes have their places in the data file.
+ * Reads a data file by its extension: csv, json, jsonl, yaml. `path` is as the manifest names it and is shown to
+ * people; `file` is relative to their working folder. Mistakes have their places in the data file.
  */
 export function readRows(data: { path: string; file: string; text: string }): {
   rows?: Rows;
@@ -57,7 +57,7 @@ export function extensionOf(path: string): 'csv' | 'json' | 'jsonl' | 'yaml' | '
   }
 }
 
-/** Rows from a list, wherever it comes from; `placeOf` tells where the row with an index is written. */
+/** Makes rows from a list of any origin; `placeOf` locates the row with an index. */
 export function rowsFromList(
   list: Json,
   from: { label: string; placeOf: (index: number) => Place; code: DiagnosticCode },
@@ -143,7 +143,7 @@ function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics
   return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
 }
 
-/** What stands in JSON and cannot be sent, each at its own place. */
+/** Finds unsendable values in JSON, each at its own place. */
 function unsendableIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
   return [...findUnsendableInJson(part.text)].map(({ written, problem, hint, start, end }): Diagnostic => {
     const place = placeBetween(source, part.start + start, part.start + end);
@@ -151,7 +151,7 @@ function unsendableIn(source: Source, part: { text: string; start: number }): Di
   });
 }
 
-/** A column of ids is one mistake, made in every row. */
+/** Reports a few of many alike: a column of ids makes the same mistake in every row. */
 function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
   const told = alike.slice(0, 5);
   const last = told.at(-1);

@@ -6,26 +6,26 @@ export interface Row {
   value: Json;
   /** `row 14 of products.csv`, counted from 1. */
   label: string;
-  /** Where it is written; looked up only when somebody has to be told. */
+  /** Where it is written; computed only for messages. */
   place(): Place;
-  /** What names it where its task says nothing. */
+  /** Its key, unless the task sets one. */
   key?: string;
-  /** It is a part of another step's output, counted from 0. */
+  /** The part of another step's output that it is, counted from 0. */
   part?: { of: string; index: number };
 }
 
 /** The rows of one task. */
 export interface Rows {
   rows: Row[];
-  /** What they are called in a message: `products.csv`. */
+  /** Their name in a message: `products.csv`. */
   label: string;
-  /** Every column that some row has, in the order of their first appearance. Absent when the rows are scalars. */
+  /** All columns of the rows, in the order of their first appearance. Absent when the rows are scalars. */
   columns?: string[];
 }
 
-/** What the reader of data files answered. */
+/** The answer of the reader of data files. */
 export type DataFile =
   | { text: string }
-  /** For a pattern: the files that it matches, relative to the manifest's folder, sorted. */
+  /** For a pattern: the files that match, relative to the manifest's folder, sorted. */
   | { files: string[] }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };

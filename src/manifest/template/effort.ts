@@ -2,19 +2,19 @@ import type { Format, KeywordDefinition } from 'ajv';
 import type { LinearPattern } from '../check/linear-pattern.ts';
 import { effortKeyword } from '../check/metered-schema.ts';
 
-/** To go on would take too long. */
+/** Thrown when going on would take too long. */
 export class TooMuchEffort extends Error {}
 
-/** For one value. Far above what anybody's row takes, and done within a second. */
+/** Limit for one value. Far above what any row takes, and done within a second. */
 const mostSteps = 1_000_000;
-/** For all values of one schema, and what each of them adds. */
+/** Time for all values of one schema, and the time that each value adds. */
 const firstMs = 3000;
 const eachMs = 0.2;
 const stepsBetweenLooks = 1000;
-/** One match cannot be broken off: texts that are longer, by patterns that are larger, are not begun. */
+/** A match cannot be interrupted, so long texts are never matched against large patterns. */
 const mostStatesSeen = 50_000_000;
 
-/** What checking values by one schema has taken so far. A step is some microseconds at the most. */
+/** The work spent on checking values by one schema. A step takes a few microseconds at most. */
 export class Effort {
   readonly #now: () => number;
   #stepsLeft = mostSteps;
@@ -46,7 +46,7 @@ export class Effort {
   }
 }
 
-/** Counts each use of a part of a schema: by what is written there, and by how much the value there has of its own. */
+/** Counts each use of a part of a schema: by its size there, and by the size of the value that it checks. */
 export function countedParts(effort: Effort): KeywordDefinition {
   return {
     keyword: effortKeyword,
@@ -78,12 +78,12 @@ export function countedPattern(
       effort.spend(states > mostStatesSeen ? Number.POSITIVE_INFINITY : 1 + states / 1024);
       return test(text);
     },
-    // What the validator tells patterns apart by.
+    // The validator tells patterns apart by this text.
     toString: () => pattern,
   };
 }
 
-/** Formats are patterns that go back, but never far: no more than the square of a text. */
+/** Counts the work of formats, whose patterns backtrack, but at most quadratically in the text. */
 export function countedFormat(format: Format, effort: Effort): Format {
   const spend = (text: unknown) => {
     if (typeof text === 'string') effort.spend(1 + (text.length * text.length) / 256);

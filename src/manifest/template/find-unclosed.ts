@@ -1,12 +1,12 @@
 import { Lexer } from 'yaml';
 
 const openings: { readonly [closing: string]: string } = { '}': '{', ']': '[' };
-/** Marks of the lexer that are no part of the text: a document starts, a plain or block text follows, brackets end early. */
+/** Marks of the lexer that are not part of the text: document start, plain or block text, early end of brackets. */
 const documentMark = '\u0002';
 const textMark = '\u001f';
 const bracketsEndMark = '\u0018';
 
-/** The first quote or bracket that nothing closes, by its offset in a text that is not valid YAML. */
+/** Finds the first unclosed quote or bracket, by its offset in a text that is not valid YAML. */
 export function findUnclosed(text: string): { what: 'quote' | 'bracket'; start: number } | undefined {
   const open: { bracket: string; start: number }[] = [];
   let offset = 0;

@@ -1,6 +1,6 @@
 import type { LoopName } from './template.ts';
 
-/** A node of the syntax tree that Handlebars makes. */
+/** A node of the syntax tree of Handlebars. */
 export type Node = hbs.AST.Node;
 
 const loopNames: readonly string[] = ['index', 'key', 'first', 'last'];

@@ -1,7 +1,7 @@
-/** A helper of templates as people read about it. The result is what the example gives, word for word. */
+/** Documentation of a template helper. The result is what the example gives, word for word. */
 export interface HelperDoc {
   name: string;
-  /** How it is written, with names for its arguments. */
+  /** Its syntax, with names for the arguments. */
   usage: string;
   description: string;
   example: string;
@@ -9,7 +9,7 @@ export interface HelperDoc {
 }
 
 /**
- * What the examples go by: `row` is this. An upload stands for a link that is known only in a run, and is shown as the
+ * The value of `row` in the examples. An upload stands for a link that is known only in a run, and is shown as the
  * address of the step that it makes.
  */
 export const exampleRow = {

@@ -6,21 +6,21 @@ import { whyTextIsUnsendable } from '../check/unsendable.ts';
 export type HelperResult = { value: Json } | { wrong: string };
 
 /**
- * One helper: a pure function. No clock and no randomness, because what a template gives decides what is bought.
+ * One helper: a pure function, without clock or randomness, because the result of a template decides what is bought.
  * `undefined` arrives only where `optional` allows a path to be absent.
  */
 export interface Helper {
   /** Fewest and most arguments. */
   takes: readonly [number, number];
   usage: string;
-  /** Its arguments may be paths that a row does not have. */
+  /** True when its arguments may be paths that a row does not have. */
   optional: boolean;
-  /** It stands for the output of a step that it makes: only by itself, like the output of a task. */
+  /** True when it stands for the output of a step that it makes; like any output, it must then stand alone. */
   makesStep?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
 
-/** Every helper there is. Without a prototype, so that `toString` is none. */
+/** All helpers. The map has no prototype, so that `toString` is not a helper. */
 export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Helper>, {
     slug: ofText('slug row.name', slug),
@@ -50,14 +50,14 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   }),
 );
 
-/** As in Handlebars: nothing, `false`, 0, an empty text and an empty list are not true. */
+/** Follows Handlebars: nothing, `false`, 0, an empty text and an empty list are not true. */
 export function isTrue(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
 /**
- * Lower-case words joined by `-`: accents are dropped, letters of every script stay. A text without letters and digits
- * becomes the code points of its characters, so that it is never empty.
+ * Makes lower-case words joined by `-`: accents are dropped, letters of every script stay. A text without letters and
+ * digits becomes the code points of its characters, so that the result is never empty.
  */
 export function slug(text: string): string {
   const words = text
@@ -96,7 +96,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   if (odd !== undefined) return { wrong: `needs a list of texts and numbers, and found ${describeValue(odd)} in it` };
   if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a text between the items' };
   const between = String(separator ?? ', ');
-  // Looked at before it is made, like the result of `replace`.
+  // Checked before the text is made, as in `replace`.
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
   if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
   return { value: list.join(between) };
@@ -117,26 +117,26 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
   if (fill !== undefined && !isScalar(fill))
     return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
   const padded = String(value).padStart(least, String(fill ?? '0'));
-  // It counts UTF-16 units: an emoji to fill with can come out cut in half.
+  // Padding counts UTF-16 units, so an emoji used as fill can be cut in half.
   if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
   return { value: padded };
 }
 
-/** No prompt is longer; the output of a whole template has a limit of its own. */
+/** Longer than any prompt; the output of a whole template has a limit of its own. */
 const longestResult = 262_144;
 
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
   if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three texts' };
   if (from === '') return { wrong: 'needs something to look for, and got an empty text' };
   const parts = String(value).split(String(from));
-  // Looked at before it is made: a few of these in each other would fill the memory.
+  // Checked before the text is made: a few nested calls would fill the memory.
   if (String(value).length + parts.length * String(to).length > longestResult) {
     return { wrong: `would give more than ${longestResult} characters` };
   }
   return { value: parts.join(String(to)) };
 }
 
-/** Data files hold texts where a template has numbers, so 1 and "1" are equal. */
+/** Treats 1 and "1" as equal, because data files hold texts where a template has numbers. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (isScalar(a) && isScalar(b)) return String(a) === String(b);
   return canonicalJson(a ?? null) === canonicalJson(b ?? null);

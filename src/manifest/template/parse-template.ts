@@ -5,7 +5,7 @@ import { explainSyntax } from './template-syntax.ts';
 
 /**
  * Parses a text as Handlebars and keeps only what is allowed: paths, the closed list of helpers, `if`, `unless`, `each`
- * and comments. Nothing is ever compiled or run by Handlebars itself.
+ * and comments. Handlebars itself never compiles or runs anything.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   if (new TextEncoder().encode(text).length > maxTemplateBytes) {

@@ -25,17 +25,17 @@ import {
   type TemplateFault,
 } from './template.ts';
 
-/** What is allowed of a syntax tree, and a fault for everything else. */
+/** Keeps the allowed parts of a syntax tree, and reports a fault for everything else. */
 export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
   return new Reduction(text).reduce(program);
 }
 
-/** What keeps its type when it stands alone: a path, and the output of a step that a helper makes. */
+/** Recognizes what keeps its type when it stands alone: a path, and the output of a step that a helper makes. */
 function isTyped(value: Expression): value is NamePath | Call {
   return value.is === 'name' || (value.is === 'call' && helpers[value.helper]?.makesStep === true);
 }
 
-/** One walk over one syntax tree. */
+/** One pass over one syntax tree. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];
@@ -135,7 +135,7 @@ class Reduction {
     return { is: 'choice', condition, negated: name === 'unless', then, else: otherwise };
   }
 
-  /** A mustache or a subexpression: a helper with its arguments, or a path alone. */
+  /** Reduces a mustache or a subexpression: a helper with its arguments, or a path alone. */
   #call(
     node: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
     at: { loops: number; depth: number; optional: boolean; direct?: boolean },
@@ -264,7 +264,7 @@ class Reduction {
     return { start, end: Math.max(start, end) };
   }
 
-  /** The opening tag of a block. */
+  /** Returns the opening tag of a block. */
   #opening(node: Node): Span {
     const { start } = this.#span(node);
     const end = this.#text.indexOf('}}', start);

@@ -15,24 +15,24 @@ import {
   type TemplateFault,
 } from './template.ts';
 
-/** What the names in a template stand for. */
+/** The values of the names in a template. */
 export interface Scope {
   /** By root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
   /**
-   * The output of another task that a path names: a `Reference` or a list of them. `undefined` when it names none, which
-   * has been reported by then.
+   * The output of another task that a path names: a `Reference` or a list of them. `undefined` when it names none,
+   * which was reported by then.
    */
   output?(path: NamePath): Json | undefined;
-  /** The output of an upload that a template makes on the spot; absent where there are none. */
+  /** The output of an upload that a template makes in place; absent where none can be made. */
   upload?(path: string, call: Call): Json | undefined;
-  /** What to say about a row that lacks a field: `row 14 of products.json`. */
+  /** The name of the row in messages about a missing field: `row 14 of products.json`. */
   rowLabel?: string | undefined;
 }
 
 /**
- * The value of a template: a text, or the value itself when the template is exactly one path. References in a text give
- * `{ $text: [...] }`. `unknownValue` when something in it is not known, `undefined` when there are faults.
+ * Renders a template: a text, or the value itself when the template is exactly one path. References in a text give `{
+ * $text: [...] }`. `unknownValue` when something in it is unknown, `undefined` when there are faults.
  */
 export function renderTemplate(template: Template, scope: Scope): { value?: Json; faults: TemplateFault[] } {
   const rendering = new Rendering(scope);
@@ -190,7 +190,7 @@ class Rendering {
     }
   }
 
-  /** What a helper or a block is given. A link that is known only later would get in as something else. */
+  /** Checks a value before a helper or a block gets it: a link that is known only later cannot be worked on. */
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
     const message = `\`${shorten(expression.written)}\` cannot be given to a helper or a block: it is known only when the job has run`;
@@ -246,12 +246,12 @@ class Rendering {
   }
 }
 
-/** Whether a path names an output of a task. */
+/** Tells whether a path names an output of a task. */
 export function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }
 
-/** Why a map, a list or nothing cannot be printed into a text, and what to write instead. */
+/** Explains why a map, a list or nothing cannot be printed into a text, and what to write instead. */
 export function explainUnprintable(value: Json, written: string): Pick<TemplateFault, 'code' | 'message' | 'hint'> {
   const message = (what: string) => `\`${shorten(written)}\` is ${what} and cannot be printed into a text`;
   if (value === null) {

@@ -4,13 +4,13 @@ import type { TemplateFault } from './template.ts';
 interface Tag {
   start: number;
   end: number;
-  /** What stands between the braces, without `~` and white space around it. */
+  /** The text between the braces, without `~` and surrounding white space. */
   inside: string;
 }
 
 /**
- * Why a template cannot be parsed, and where: the parser itself names only a line. `parses` tells whether a text alone
- * is a template, so that the one tag that is wrong can be found.
+ * Explains why a template cannot be parsed, and where: the parser itself names only a line. `parses` tells whether a
+ * text alone is a template, so that the one wrong tag can be found.
  */
 export function explainSyntax(text: string, parses: (text: string) => boolean): TemplateFault {
   const { tags, open } = findTags(text);

@@ -11,17 +11,17 @@ export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
   hint?: string;
-  /** What most likely was meant to stand there instead. */
+  /** The replacement that was most likely meant. */
   meant?: string;
 }
 
-/** A text with templates in it, parsed and reduced to what is allowed. */
+/** A text with templates in it, parsed and reduced to the allowed subset. */
 export interface Template {
   text: string;
   body: Part[];
   /** Set when the text is exactly one `{{path}}` or `{{upload …}}`: then the value keeps its type. */
   whole?: NamePath | Call;
-  /** Every path in it that starts at a root name, in the order in which they are written. */
+  /** Every path in it that starts at a root name, in order. */
   paths: NamePath[];
 }
 
@@ -37,13 +37,13 @@ export type Expression = NamePath | ItemPath | LoopName | Literal | Call;
 export interface NamePath extends Span {
   is: 'name';
   parts: string[];
-  /** As it is written. */
+  /** The path as written. */
   written: string;
-  /** It may be absent: the argument of `default`, a condition. */
+  /** True when it may be absent: the argument of `default`, a condition. */
   optional: boolean;
-  /** It is printed or kept as it is, not handed to a helper or a block: only there can an output of a task stand. */
+  /** True when printed or kept as it is, not handed to a helper or a block: only there can a task's output stand. */
   direct: boolean;
-  /** It is printed into a text, so its value must be one. */
+  /** True when it is printed into a text, so its value must be a scalar. */
   printed: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface ItemPath extends Span {
   optional: boolean;
 }
 
-/** What a loop says about where it is. */
+/** A name for the position in a loop. */
 export interface LoopName extends Span {
   is: 'loop';
   name: 'index' | 'key' | 'first' | 'last';
@@ -76,7 +76,7 @@ export interface Call extends Span {
   written: string;
 }
 
-/** Whether a text has to be read as a template at all. */
+/** Tells whether a text has to be read as a template at all. */
 export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
@@ -85,7 +85,7 @@ export const maxTemplateBytes = 64 * 1024;
 export const maxTemplateNodes = 2000;
 export const maxTemplateDepth = 20;
 export const maxOutputBytes = 256 * 1024;
-/** Evaluations in one rendering, so that loops in loops end. */
+/** Limit on the evaluations in one rendering, so that nested loops end. */
 export const maxTemplateWork = 200_000;
 
 /** A template, or its faults; and its paths, which can be checked even when something else is wrong. */

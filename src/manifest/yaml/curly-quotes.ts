@@ -1,6 +1,6 @@
 const curly = /[“”„‟‘’‚‛«»]/;
 
-/** A text processor has turned the quotes around a value into typographic ones, which YAML takes for letters. */
+/** Recognizes the typographic quotes of a text processor around a value, which YAML takes for letters. */
 export function hasCurlyQuotes(text: string): boolean {
   return curly.test(text.charAt(0)) || curly.test(text.charAt(text.length - 1));
 }

@@ -3,13 +3,13 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Path } from '../../ground/values.ts';
 import { placeBetween, type Source } from './source.ts';
 
-/** Finds where a value of a manifest is written. Looked up only when somebody has to be told. */
+/** Finds where a value of a manifest is written. Computed only for messages. */
 export interface Places {
-  /** A scalar itself; for a map or a list its key. Falls back to the nearest thing above that is written. */
+  /** Place of a scalar itself; for a map or a list, of its key. Falls back to the nearest written value above. */
   value(path: Path): Place;
-  /** The key under which a value stands. */
+  /** Place of the key of a value. */
   key(path: Path): Place;
-  /** A part of a text: UTF-16 offsets in the text as read, found again in the text as written. */
+  /** Place of a part of a text: UTF-16 offsets in the text as read, mapped to the text as written. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
 }
 
@@ -18,7 +18,7 @@ export interface FilePlaces extends Places {
   readonly source: Source;
 }
 
-/** What placing needs to know about a tree: what an alias stands for, and which pairs are merges. */
+/** The facts about a tree that placing needs: the target of each alias, and which pairs are merges. */
 export interface Tree {
   readonly source: Source;
   readonly root: Node | null;
@@ -119,8 +119,8 @@ export function findPlaces(tree: Tree): FilePlaces {
 }
 
 /**
- * Offset of a part of a text in the written form of that text. Quotes, indentation and escapes make the two differ, so
- * the mustache around the part is looked for: its third occurrence as read is its third occurrence as written.
+ * Returns the offset of a part of a text in its written form. Quotes, indentation and escapes make the two differ, so
+ * the mustache around the part is located: its third occurrence as read is its third occurrence as written.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);

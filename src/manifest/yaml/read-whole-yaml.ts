@@ -3,7 +3,7 @@ import type { Json } from '../../ground/json.ts';
 import { readYaml, schemaFaults } from './read-yaml.ts';
 import { readSource } from './source.ts';
 
-/** A schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for their mistakes. */
+/** Reads a schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for mistakes. */
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };

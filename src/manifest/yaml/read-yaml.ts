@@ -16,7 +16,7 @@ export interface YamlFaults {
   several: DiagnosticCode;
   tooLarge: DiagnosticCode;
   unquoted: DiagnosticCode;
-  /** A number is not read as it is written; absent, like the next, where nothing of the file is ever sent. */
+  /** For a number that is not read as it is written. Absent, like the next, when nothing of the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
   emptyHint: string;
@@ -40,7 +40,7 @@ export const includedFaults: YamlFaults = {
   emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
 };
 
-/** A schema of rows says what may stand in them, and is sent nowhere: `maximum: 18446744073709551615` is right in it. */
+/** A schema of rows is sent nowhere, so it may hold any number: `maximum: 18446744073709551615` is right in it. */
 export const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
@@ -56,7 +56,7 @@ export const dataFaults: YamlFaults = { ...schemaFaults, number: 'MB1302', unsen
 
 /**
  * Reads one YAML 1.2 document. `value` is absent when there is none or its syntax is broken; mistakes in single values
- * are reported and those values are `unknownValue`.
+ * are reported, and those values are `unknownValue`.
  */
 export function readYaml(
   source: Source,
@@ -116,7 +116,7 @@ export function readYaml(
   return { value, places: findPlaces(tree), diagnostics };
 }
 
-/** The `---` line that starts the second document. */
+/** Finds the `---` line that starts the second document. */
 function startOfDocument(text: string, start: number, after: number): number {
   const marker = text.slice(0, Math.max(start, after) + 4).lastIndexOf('\n---');
   return marker === -1 ? start : marker + 1;

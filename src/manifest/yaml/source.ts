@@ -2,13 +2,13 @@ import type { Place, Position } from '../../ground/diagnostic.ts';
 
 /** A text with the offsets at which its lines start. */
 export interface Source {
-  /** The path as the person gave it; only for showing. */
+  /** The path as the user gave it; for display only. */
   readonly file: string;
   readonly text: string;
   readonly lineStarts: readonly number[];
 }
 
-/** Lines end with LF, CRLF or CR, as editors count them. */
+/** Splits lines at LF, CRLF or CR, as editors count them. */
 export function readSource(file: string, text: string): Source {
   const lineStarts = [0];
   for (const lineBreak of text.matchAll(/\r\n|\n|\r/g)) lineStarts.push(lineBreak.index + lineBreak[0].length);
@@ -21,7 +21,7 @@ export function placeBetween(source: Source, start: number, end: number): Place 
   return { file: source.file, start: positionAt(source, from), end: positionAt(source, to) };
 }
 
-/** The text of a line (counted from 1), without its line break and the white space around it. */
+/** Returns the place of a line (counted from 1), without its line break and surrounding white space. */
 export function placeOfLine(source: Source, line: number): Place {
   const start = source.lineStarts[line - 1] ?? source.text.length;
   const next = source.lineStarts[line] ?? source.text.length;
@@ -30,7 +30,7 @@ export function placeOfLine(source: Source, line: number): Place {
   return placeBetween(source, start + (text.trim() === '' ? 0 : indent), start + text.trimEnd().length);
 }
 
-/** A byte order mark is no column: nobody sees it. */
+/** A byte order mark takes no column, because it is invisible. */
 function positionAt(source: Source, offset: number): Position {
   let low = 0;
   let high = source.lineStarts.length - 1;

@@ -5,7 +5,7 @@ import { findUnclosed } from '../template/find-unclosed.ts';
 import { curlyHint } from './curly-quotes.ts';
 import { placeBetween, placeOfLine, type Source } from './source.ts';
 
-/** What the parser's codes mean to somebody who wrote the file. Codes that are not here show the parser's own words. */
+/** Words for the parser's codes, addressed to the author of the file. Other codes show the parser's own words. */
 const words: { readonly [code: string]: { message: string; hint: string } } = {
   BAD_INDENT: {
     message: 'the indentation does not fit the lines above',
@@ -40,8 +40,8 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
 };
 
 /**
- * What is wrong with a text that is not YAML. Only the first error is told, for the others mostly follow from it; the
- * usual causes – a template without quotes, tabs, a merge conflict – are told as what they are.
+ * Explains why a text is not YAML. Only the first error is reported, because the others mostly follow from it; the
+ * usual causes – a template without quotes, tabs, a merge conflict – are named as such.
  */
 export function explainYamlErrors(
   errors: readonly YAMLParseError[],
@@ -118,7 +118,7 @@ interface Cause {
   end: number;
 }
 
-/** Where the mistake was made, if that is not where the parser noticed it. */
+/** Finds where the mistake was made, if that is not where the parser noticed it. */
 function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
   const nesting = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? findNesting(source, error) : undefined;
@@ -137,7 +137,7 @@ function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
 }
 
-/** `“a: b”` on the line of the error. */
+/** Finds `“a: b”` on the line of the error. */
 function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
   const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
   const text = source.text.slice(line.start.offset, line.end.offset);
@@ -147,7 +147,7 @@ function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefine
   return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
 }
 
-/** A second `: ` behind the first one, or a line that is indented deeper than the complete one before it. */
+/** Finds a second `: ` behind the first one, or a line that is indented deeper than the complete one before it. */
 function findNesting(
   source: Source,
   error: YAMLParseError,
@@ -176,7 +176,7 @@ function findNesting(
   return undefined;
 }
 
-/** Above an error of indentation: a line that is indented deeper than the complete one before it. */
+/** Finds, above an indentation error, a line that is indented deeper than the complete one before it. */
 function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefined {
   const contentAbove = (line: number): Place | undefined => {
     for (let above = line - 1; above >= 1; above -= 1) {
@@ -205,7 +205,7 @@ function deeperLine(place: Place, above: number): Cause {
   };
 }
 
-/** The tab in the indentation of a line that has an error. */
+/** Finds the tab in the indentation of a line that has an error. */
 function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {
   for (const error of errors) {
     const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
@@ -216,7 +216,7 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): number | un
   return undefined;
 }
 
-/** `prompt: {{name}} on a table`: the error is behind the second brace, on the same line or on the next one. */
+/** Finds `prompt: {{name}} on a table`: the error is behind the second brace, on the same line or on the next one. */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
   for (const error of errors) {
     const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;

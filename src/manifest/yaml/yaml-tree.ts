@@ -20,32 +20,32 @@ import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsenda
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
 
-/** How many values aliases may repeat, so that a small file cannot grow into a huge one. */
+/** Limit on the values that aliases may repeat, so that a small file cannot grow into a huge one. */
 const maxRepeatedValues = 100_000;
 const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-/** The codes that a document's mistakes get: a manifest has codes of its own, a data file one for all. */
+/** The codes for a document's mistakes: a manifest has codes of its own, a data file one for all. */
 export interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  /** Absent, like the next, where nothing of the file is ever sent. */
+  /** Absent, like the next, when nothing of the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
 }
 
 interface Converted {
   value: Json;
-  /** How many values it holds, itself included. */
+  /** The number of values in it, itself included. */
   size: number;
 }
 
 /**
- * Turns a parsed document into JSON: aliases and merge keys are followed, maps have no prototype, and what JSON cannot
- * hold is a mistake. Equal aliases share one value, so the result must not be changed.
+ * Converts a parsed document to JSON: aliases and merge keys are followed, maps have no prototype, and values that JSON
+ * cannot hold are mistakes. Equal aliases share one value, so the result must not be changed.
  */
 export function readTree(
   document: Document,
@@ -56,12 +56,12 @@ export function readTree(
   return { value, tree: reading.treeAt(document.contents), diagnostics: reading.diagnostics };
 }
 
-/** One document on its way to JSON. Each `convert…` turns one form of node into a value, and reports what is wrong with it. */
+/** The conversion of one document. Each `convert…` turns one form of node into a value and reports its mistakes. */
 class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** By name; a name that is used again stands for the later node from there on. */
+  /** Anchored nodes by name; a reused name stands for the later node from there on. */
   readonly #anchors = new Map<string, Node>();
   readonly #targets = new Map<Alias, Node>();
   readonly #done = new Map<Node, Converted>();
@@ -159,7 +159,7 @@ class TreeReading {
     return { value, size };
   }
 
-  /** The key of a pair; absent where its value cannot be taken, which has been reported. `written`: the keys before it. */
+  /** Reads the key of a pair; absent when its value is unusable and was reported. `written`: the keys before it. */
   #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
     const key = this.#keyOf(pair);
     if (key === undefined) {
@@ -202,7 +202,7 @@ class TreeReading {
     });
   }
 
-  /** An unquoted template at the start of a value is a flow map in a flow map. */
+  /** Recognizes an unquoted template at the start of a value, which YAML reads as a flow map in a flow map. */
   #isUnquotedTemplate(map: YAMLMap): boolean {
     const start = map.range?.[0] ?? 0;
     return map.flow === true && this.#source.text.startsWith('{{', start);
@@ -254,7 +254,7 @@ class TreeReading {
     const { text } = this.#source;
     const [start, end] = rangeOf(node);
     if (start === end) {
-      // An empty key has its place before the indentation; what a person sees is the `:` behind it.
+      // An empty key has its place before the indentation; a reader sees only the `:` behind it.
       const blank = /^[ \t]*/.exec(text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
       return placeBetween(this.#source, start + blank, start + blank + 1);
     }
@@ -263,7 +263,7 @@ class TreeReading {
   }
 }
 
-/** Stands for a value that is wrong, which has been reported. */
+/** Stands for a value that is wrong and was reported. */
 const refused: Converted = { value: unknownValue, size: 1 };
 
 const keyIsCollection = {
@@ -280,14 +280,14 @@ function rangeOf(node: unknown): [start: number, end: number] {
   return [start, end];
 }
 
-/** `.inf` and `.nan` are told as what they are. */
+/** Explains a number that cannot be sent; `.inf` and `.nan` by name. */
 function whyUnsendable(value: unknown, written: string): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   const isNumber = typeof value === 'number' && /\d/.test(written);
   return isNumber ? whyNumberIsUnsendable(value, written) : undefined;
 }
 
-/** `<<` unquoted; a quoted "<<" is an ordinary key. */
+/** Recognizes an unquoted `<<`; a quoted "<<" is an ordinary key. */
 function isMerge(pair: Pair): boolean {
   return isScalar(pair.key) && pair.key.source === '<<' && pair.key.type === 'PLAIN';
 }
