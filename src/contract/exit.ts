@@ -1,6 +1,6 @@
 import type { Advice } from '../plan/advice.ts';
 
-/** What the process ends with. Other people's scripts rely on these numbers. */
+/** Exit codes of the process. Users' scripts rely on these numbers. */
 export const exitCodes = {
   done: 0,
   internalError: 1,
@@ -20,7 +20,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command with a code and a message for people: what was seen, and what to do. */
+/** Ends a command with an exit code and a message for people: what was found, and what to do. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
   readonly hint?: Advice;
