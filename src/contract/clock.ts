@@ -3,11 +3,11 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** In [0, 1). Only for jitter. */
+  /** In [0, 1). For jitter only. */
   random(): number;
 }
 
-/** Node turns longer delays into 1 ms, so nothing is ever asked to sleep longer. */
+/** Longest delay that Node accepts: it turns longer ones into 1 ms. */
 const longestSleepMs = 2 ** 31 - 1;
 
 /** The real clock. */

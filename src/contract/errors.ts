@@ -1,12 +1,12 @@
 /**
- * Why a call that buys nothing came to nothing. `auth`: the key is missing or refused. `unreachable`: no usable answer.
- * `refused`: the service said no. `unusable`: it said yes, in words that make no sense.
+ * Failure of a call that buys nothing. `auth`: the key is missing or refused. `unreachable`: no usable answer.
+ * `refused`: the service declined. `unusable`: it accepted, but its answer makes no sense.
  */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
   /** HTTP status; absent when there was no answer. */
   readonly status: number | undefined;
-  /** How long the service asks to be left alone. */
+  /** Delay that the service asks for before the next call. */
   readonly retryAfterMs: number | undefined;
 
   constructor(why: ServiceError['why'], message: string, options: { status?: number; retryAfterMs?: number } = {}) {
@@ -18,9 +18,9 @@ export class ServiceError extends Error {
   }
 }
 
-/** Why bytes could not become a file. */
+/** Error in turning bytes into a file. */
 export class OutputError extends Error {
-  /** `bad-bytes`: the download is not what it should be, try again. `disk`: this machine cannot write. `path`: the path is refused. */
+  /** `bad-bytes`: the download is not what it should be, retry. `disk`: cannot write here. `path`: path refused. */
   readonly why: 'bad-bytes' | 'disk' | 'path';
   constructor(why: 'bad-bytes' | 'disk' | 'path', message: string, options?: ErrorOptions) {
     super(message, options);
@@ -39,7 +39,7 @@ export class LockChangedError extends Error {
   }
 }
 
-/** A file of ours is a symbolic link, a folder or a device: it is neither read nor written. */
+/** One of our files is a symbolic link, a folder or a device: it is neither read nor written. */
 export class UnsafeFileError extends Error {
   readonly path: string;
   constructor(path: string, what: string) {
@@ -49,7 +49,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Another run has taken the lock over, or somebody removed the guard: two runs would pay twice. */
+/** Another run has taken the lock over, or someone removed the guard: two runs would pay twice. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
@@ -57,9 +57,9 @@ export class GuardLostError extends Error {
   }
 }
 
-/** A run that ended by a mistake of ours or of a library. `cause`: what it was. */
+/** A run that failed through a defect, ours or a library's. `cause`: the original error. */
 export class BrokenRunError extends Error {
-  /** Path of the lock that has what was paid. */
+  /** Path of the lock that records what was paid. */
   readonly lock: string;
 
   constructor(cause: unknown, lock: string) {

@@ -1,18 +1,18 @@
 import type { Outcome, RunEvent } from './event.generated.ts';
 
 /**
- * Everything that happens in a run, in the past tense, as plain JSON with ids, never objects. The screen, the log and the
- * summary are folds of this one stream. Each step of the plan has exactly one of `step-started`, `step-left`.
+ * Everything that happens in a run, in the past tense, as plain JSON with IDs, never objects. The screen, the log and
+ * the summary are folds of this one stream. Each step of the plan has exactly one of `step-started`, `step-left`.
  */
 export type { RunEvent } from './event.generated.ts';
 
-/** An event before somebody says when it happened. */
+/** An event that has no time yet. */
 export type RunFact = Timeless<RunEvent>;
 
 type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
 
-/** How a step ended in this run. */
+/** Outcome of a step in this run. */
 export type StepOutcome = Outcome;
 
-/** Why no further create is sent in this run. What runs is still collected. */
+/** Reason why no further create is sent in this run. Running jobs are still collected. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];

@@ -1,4 +1,4 @@
-/** What the process ends with. Other people's scripts rely on these numbers. */
+/** Exit codes of the process. Users' scripts rely on these numbers. */
 export const exitCodes = {
   done: 0,
   internalError: 1,

@@ -1,14 +1,14 @@
 import type { Advice } from '../plan/advice.ts';
 
-/** One thing that was looked at. */
+/** A single observation. */
 export interface Finding {
-  /** What it belongs to: `environment`, `service`, `locks`, … */
+  /** The subject: `environment`, `service`, `locks`, … */
   about: string;
   state: 'ok' | 'warning' | 'problem';
-  /** What was seen, without a full stop. */
+  /** The observation, without a full stop. */
   text: string;
-  /** What to do about it. */
+  /** Suggested remedy. */
   hint?: Advice;
-  /** What the command ends with because of it; only for problems. */
+  /** The exit code that it leads to; only for problems. */
   exit?: number;
 }

@@ -1,9 +1,9 @@
 /** A local file that no step owns. */
 export interface Leftover {
-  /** Relative to the folder of outputs, `/` separators. */
+  /** Relative to the output folder, with `/` separators. */
   path: string;
   bytes: number;
-  /** `output`: an earlier purchase gave it. `partial`: a download that was broken off left it. */
+  /** `output`: left by an earlier purchase. `partial`: left by an interrupted download. */
   is: 'output' | 'partial';
   /** The step that it was bought for. */
   address?: string;

@@ -1,11 +1,11 @@
 import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
 
-/** Something that a person should know, and that ends nothing. Texts are as they are: whoever shows them makes them safe. */
+/** Something a person should know that does not end the command. Texts are raw: whoever shows them makes them safe. */
 export type Notice =
   | { is: 'notice'; text: string; code?: DiagnosticCode }
-  /** What takes its time now. */
+  /** What is taking time now. */
   | { is: 'waiting' | 'cannot reach' | 'connecting'; text: string }
-  /** Warnings and mistakes of a file, with the texts that they point into, by file name. */
+  /** Warnings and errors of a file, with the texts that they point into, by file name. */
   | { is: 'diagnostics'; diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> };
 
 export type Tell = (notice: Notice) => void;

@@ -8,6 +8,6 @@ export interface OutputTarget {
   media: Media;
   /** Digests of files that may be replaced. Any other file in the way is kept under another name. */
   replaces: readonly string[];
-  /** Told when a file in the way was put aside. */
+  /** Called when a file in the way was put aside. */
   notice(message: string): void;
 }

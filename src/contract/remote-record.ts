@@ -1,20 +1,20 @@
-/** A record of the service that a step's job stands in. */
+/** A record of the service that holds a step's job. */
 export interface RemoteRecord {
   kind: string;
   address: string;
   jobId: string;
   recordId?: string;
-  /** What was paid for it; absent where nobody knows. */
+  /** Credits paid for it; absent when unknown. */
   credits?: number;
-  /** ISO 8601, where the service lists it. */
+  /** ISO 8601; absent when the service does not list it. */
   createdAt?: string;
-  /** What there is here of what it gave. `none`: it never gave any. */
+  /** State of its files here. `none`: it never produced any. */
   files: 'intact' | 'missing' | 'none';
   /** No step of the manifest uses it. */
   isOrphan: boolean;
 }
 
-/** What became of a record that was to be removed. `gone`: it was not there any more. */
+/** Result of removing a record. `gone`: it was already gone. */
 export type Removal = { record: RemoteRecord } & (
   | { result: 'removed' | 'gone' | 'left' }
   | { result: 'failed'; error: string }

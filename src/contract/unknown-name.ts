@@ -1,7 +1,7 @@
 import { nearestName } from '../manifest/suggest.ts';
 import { CampaignError } from './failure.ts';
 
-/** A name that a person wrote and that is none of ours. `what`: `no example`. */
+/** Error for a name that a person wrote and that does not exist. `what`: `no example`. */
 export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {
   const near = nearestName(name, names);
   const guess = near === undefined ? '' : `did you mean ${near}? `;

@@ -14,23 +14,23 @@ import { dirname, resolve } from 'node:path';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
 
-/** How every file of events begins. */
+/** How every event file begins. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';
-/** How long a reader may take for what it has not taken yet when the run is over. */
+/** Time that a reader has to take what is left when the run is over. */
 const drainMs = 5000;
 
-/** Takes lines of text, and may still be at it when it is told that no more come. */
+/** Takes lines of text, and may still be writing when told that no more will come. */
 export interface EventSink {
   write(text: string): void;
   end(): Promise<void>;
 }
 
-/** Why nothing is written there; the message follows the name of the file. */
+/** Reason why nothing is written there; the message follows the name of the file. */
 export class EventsTargetError extends Error {
   readonly hint: string;
-  /** It is a file of the campaign: the person has named the wrong one. */
+  /** True when it is a file of the campaign: the person named the wrong one. */
   readonly isInput: boolean;
   constructor(message: string, hint: string, isInput = false) {
     super(message);
@@ -40,16 +40,16 @@ export class EventsTargetError extends Error {
   }
 }
 
-/** Where events are written to. */
+/** Destination of events. */
 export interface EventsTarget {
-  /** Makes the file, or empties an earlier one. To be called by a run that holds its lock. */
+  /** Creates the file, or empties an earlier one. Only for a run that holds its lock. */
   open(): EventSink;
 }
 
 /**
- * What `--events` names, looked at and left as it is. A file that exists is only taken when it holds events, or nothing;
- * never a link, whose other end a branch may have chosen. `inputs`: files of the campaign, as absolute paths. `own`: the
- * streams of this process. Throws `EventsTargetError`.
+ * Examines the target that `--events` names, without changing it. An existing file is accepted only when it holds
+ * events or nothing; never a link, whose other end a branch may have chosen. `inputs`: files of the campaign, as
+ * absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
@@ -66,7 +66,7 @@ export function findEventsTarget(
   return { open: () => sinkOf(openTarget(path)) };
 }
 
-/** `/dev/fd/3` and its like are links to what is open already, which a person has chosen. */
+/** `/dev/fd/3` and the like are links to files already open, which a person has chosen. */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];
   if (name === undefined) return path === '-' ? 1 : undefined;
@@ -100,7 +100,7 @@ function checkFolder(path: string): void {
   }
 }
 
-/** Opened without waiting for whoever may read a pipe. What stands there is looked at again. */
+/** Opens without waiting for a pipe's reader. The opened file is checked again. */
 function openTarget(path: string): number {
   const found = lookAt(path);
   const created = found === undefined ? constants.O_CREAT | constants.O_EXCL : 0;
@@ -171,7 +171,7 @@ function lasting(write: (text: string) => void): EventSink {
   return { write, end: async () => {} };
 }
 
-/** A reader that is slow, or gone, keeps nobody waiting: what is done meanwhile is paid for. */
+/** A slow or absent reader holds nobody up: work done meanwhile is paid for. */
 function streamTo(fd: number): EventSink {
   const stream = new Socket({ fd, readable: false, writable: true });
   stream.on('error', () => stream.destroy());

@@ -19,8 +19,8 @@ export type DataText =
 const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * The text of a manifest, without a byte order mark. `detail` completes a sentence for people. A person may link a manifest,
- * but a link in a tree that leads out of it, or to a secret, would show what is there line by line.
+ * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for people. A manifest may be
+ * a person's link, but a link in a tree that leads out of it, or to a secret, would disclose that file line by line.
  */
 export async function readManifestText(path: string): Promise<ManifestText> {
   const wayOut = findWayOut(path);
@@ -32,8 +32,8 @@ export async function readManifestText(path: string): Promise<ManifestText> {
 }
 
 /**
- * The text of a data file that the manifest names, without a byte order mark. Only a plain file below the manifest's folder
- * is read; symbolic links count by where they lead.
+ * Reads the text of a data file that the manifest names, without a byte order mark. Accepts only a plain file below the
+ * manifest's folder; symbolic links are judged by their destination.
  */
 export async function readDataFile(folder: string, path: string): Promise<DataText> {
   const wanted = resolve(folder, path);
@@ -44,7 +44,7 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
     const realFolder = await realpath(folder);
     if (isOutside(realFolder, real)) return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
     const way = relative(realFolder, real);
-    // `data.csv -> .env` in somebody's branch would put a secret into a prompt.
+    // `data.csv -> .env` in someone's branch would put a secret into a prompt.
     if (way.split(sep).some((name) => name.startsWith('.')) || extname(real) !== extname(wanted)) {
       return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
     }
@@ -68,8 +68,8 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
 const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
- * The bytes of a file that is to be uploaded: a plain file below the folder of the manifest, and no hidden one. Symbolic
- * links are refused, so that a branch cannot put somebody's private file behind a harmless name.
+ * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
+ * that a branch cannot put someone's private file behind a harmless name.
  */
 export async function digestFile(folder: string, path: string): Promise<FileDigest | { problem: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
@@ -109,7 +109,7 @@ type Read =
 async function readText(path: string, maxBytes: number): Promise<Read> {
   let bytes: Uint8Array;
   try {
-    // Not waiting for the other end of a pipe. Links are allowed here: a person may link a manifest.
+    // Does not wait for the other end of a pipe. Links are allowed: a person may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
@@ -137,7 +137,7 @@ function isOutside(folder: string, path: string): boolean {
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
-/** The line, from 1, of the first bytes that are no UTF-8 text. */
+/** The line, from 1, of the first bytes that are not UTF-8 text. */
 function firstBadLine(bytes: Uint8Array): number {
   let line = 1;
   let start = 0;

@@ -1,25 +1,25 @@
 import type { Price } from '../plan/plan.ts';
 
-/** What became of a wish to spend. */
+/** Result of an attempt to reserve credits. */
 export type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** Wait until `changed()` resolves, then ask again: another step is finding out a price, or holds what is left. */
+  /** Wait until `changed()` resolves, then retry: another step is finding out a price, or holds the remainder. */
   | { is: 'later' }
   | { is: 'over-budget' };
 
-/** Something that was reserved. `doubtful`: it may have been charged, and this run will not find out. */
+/** A reservation. `doubtful`: it may have been charged, and this run will not find out. */
 interface Held {
   price: Price;
   credits: number | null;
-  /** `lost`: its answer was. `silent`: the service made it, and does not say for how much. */
+  /** `lost`: its answer was lost. `silent`: the service made it, and does not say at what price. */
   doubtful?: 'lost' | 'silent';
 }
 
 /**
- * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving – except by what
- * a step of unknown price is charged above all that was left, which is why such a step always goes alone. When its answer
- * is lost, the next one of unknown price goes alone as well, and prices the lost one by its charge; until then nothing goes
- * whose price is known, and a second one lost at the same price ends it.
+ * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving – except by the
+ * amount that a step of unknown price is charged beyond what was left, which is why such a step always goes alone. When
+ * its answer is lost, the next one of unknown price also goes alone, and its charge prices the lost one; until then no
+ * step of known price goes, and a second one lost at the same price ends spending.
  */
 export class Budget {
   spentNow = 0;
@@ -32,7 +32,7 @@ export class Budget {
   readonly #prices = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  /** `lostBefore`: the price classes of creates of earlier runs whose answers were lost, and whose prices nobody knows. */
+  /** `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices are unknown. */
   constructor(options: {
     spentEver: number;
     heldBefore: number;
@@ -46,7 +46,7 @@ export class Budget {
     this.#caps = { total, run: options.run };
   }
 
-  /** What may still be reserved by a step whose price is known. */
+  /** Credits that a step of known price may still reserve. */
   get left(): number {
     return this.#isCapped && this.#unpriced().length > 0 ? 0 : this.#leftAsKnown;
   }
@@ -71,7 +71,7 @@ export class Budget {
     return sum;
   }
 
-  /** For what earlier runs lost at prices that are known by now. */
+  /** Credits held for creates that earlier runs lost, at prices known by now. */
   get #heldBefore(): number {
     return this.#lostBefore.reduce((sum, name) => sum + (this.#prices.get(name) ?? 0), 0);
   }
@@ -94,8 +94,8 @@ export class Budget {
   }
 
   /**
-   * A charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts – and where
-   * the price was not known either, the step may have cost anything.
+   * Records a charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts
+   * – and if the price was not known either, the step may have cost anything.
    */
   settle(address: string, charged: number | null): void {
     const own = this.#held.get(address);
@@ -113,7 +113,7 @@ export class Budget {
     this.#wake();
   }
 
-  /** What is held for a step; `null` when that is not known. */
+  /** Credits held for a step; `null` when unknown. */
   reserved(address: string): number | null {
     return this.#held.get(address)?.credits ?? null;
   }
@@ -123,7 +123,7 @@ export class Budget {
     this.#wake();
   }
 
-  /** Nobody will know in this run whether it was charged: it stays held, and nobody waits for it. */
+  /** This run will not learn whether it was charged: it stays held, and nobody waits for it. */
   doubt(address: string): void {
     this.#doubt(address, 'lost');
   }
@@ -134,7 +134,7 @@ export class Budget {
     this.#wake();
   }
 
-  /** Everybody who waits looks again. */
+  /** Makes every waiting step check again. */
   nudge(): void {
     this.#wake();
   }
@@ -145,8 +145,8 @@ export class Budget {
   }
 
   /**
-   * The first step of an unknown price goes alone: one per price, and under a cap with nothing else on its way, because
-   * it may cost whatever is left.
+   * Sends the first step of an unknown price alone: one per price, and under a cap with nothing else in flight, because
+   * it may cost everything that is left.
    */
   #reserveCanary(address: string, price: Price): Reservation {
     for (const { price: held, credits, doubtful } of this.#held.values()) {
@@ -165,7 +165,7 @@ export class Budget {
     return { is: 'later' };
   }
 
-  /** Whoever waits for what the last of them finds out looks again. */
+  /** When the last of them stops waiting, steps that wait for its result check again. */
   #waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#wake();
   }
@@ -176,14 +176,14 @@ export class Budget {
     return Math.max(learned, price.credits ?? 0);
   }
 
-  /** The price classes, each as often as it is so, of what may have been charged at a price that nobody knows. */
+  /** Price classes, with repetitions, of possible charges at unknown prices. */
   #unpriced(): string[] {
     const held = [...this.#held.values()].filter(({ credits, doubtful }) => doubtful !== undefined && credits === null);
     const before = this.#caps.total === undefined ? [] : this.#lostBefore;
     return [...held.map(({ price }) => price.class), ...before].filter((name) => !this.#prices.has(name));
   }
 
-  /** Whether one more step of unknown price may go. What was lost has cost something, if it was charged at all. */
+  /** True when one more step of unknown price may go. Each lost one has cost something, if it was charged at all. */
   #mayFindPrice(): boolean {
     const unpriced = this.#unpriced();
     const isSilent = [...this.#held.values()].some(
@@ -200,7 +200,7 @@ export class Budget {
     return [...this.#held.values()].some(({ credits, doubtful }) => credits === null && doubtful === undefined);
   }
 
-  /** A step of unknown price is on its way, or is the next one to go. */
+  /** A step of unknown price is in flight, or goes next. */
   #isPriceAwaited(): boolean {
     return this.#hasCanary() || this.#waitingCanaries.size > 0;
   }

@@ -4,20 +4,20 @@ import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
 
-/** Above what has no place in a chain, and below what is paid for already. */
+/** Above orders without a place in a chain, and below those already paid for. */
 const chainPriority = 900_000;
 
 /**
- * Answers cross each other, so that a balance may know more than the answers so far: what it carries is looked at again
- * and again, but for large campaigns not at every answer.
+ * Number of times that the allotment is recomputed in a large campaign, instead of at every answer. Answers cross each
+ * other, so a balance may know more than the answers so far.
  */
 const looks = 16;
 const smallCampaign = 500;
 
 /**
- * Orders that could start, held to what the credits carry: as long as they do not carry everything, or nobody knows, chain
- * goes before chain. It only says who goes first; what may be spent is the ledger's to say. Learns prices and the balance
- * from what happens.
+ * Queue of orders that could start, limited to those that the credits carry: while the credits do not carry everything,
+ * or nobody knows, chain goes before chain. It only decides who goes first; the ledger decides what may be spent.
+ * Learns prices and the balance from events.
  */
 export class ChainedOrders {
   readonly #orders: ReadonlyMap<string, StepOrder>;
@@ -28,14 +28,14 @@ export class ChainedOrders {
   readonly #prices = new Map<string, number>();
   /** Begun, and neither bought nor given up. */
   readonly #begun = new Set<string>();
-  /** Classes whose price the service has been asked for and did not tell. */
+  /** Classes whose price the service was asked for and did not tell. */
   readonly #untold = new Set<string>();
   /** Classes whose price the step under way will tell. */
   readonly #askedBy = new Map<string, string>();
   readonly #caps: number[];
   #balance: number | undefined;
   #spent = 0;
-  /** Since the last look at what the credits carry. */
+  /** Purchases since the last allotment. */
   #bought = 0;
   #allotment: Allotment = { is: 'all' };
   #ready: ReadyOrders;
@@ -66,7 +66,7 @@ export class ChainedOrders {
     else this.#ready.add(order);
   }
 
-  /** `isIdle`: nothing is under way that could let another one start. Then what waits for credits is tried after all. */
+  /** `isIdle`: nothing under way could let another one start. Then orders that wait for credits are tried after all. */
   take({ isIdle }: { isIdle: boolean }): StepOrder | undefined {
     for (;;) {
       const order = this.#ready.take();
@@ -89,7 +89,7 @@ export class ChainedOrders {
     }
   }
 
-  /** Whether others may start because of what happened. */
+  /** True when the event may let others start. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'job-created':
@@ -98,7 +98,7 @@ export class ChainedOrders {
         return this.#close(fact.address);
       case 'create-repeated':
       case 'create-searched':
-        // Its answer may be long in coming: another one may ask.
+        // Its answer may take long: another one may ask.
         return this.#stopAsking(fact.address);
       default:
         return false;
@@ -125,7 +125,7 @@ export class ChainedOrders {
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
-  /** It is bought, or will not be: it takes no credits any more, and nobody waits for what it costs. */
+  /** It is bought, or will not be: it takes no more credits, and nobody waits for its price. */
   #close(address: string): boolean {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -149,7 +149,7 @@ export class ChainedOrders {
     if (!isBought(order) || order.send !== undefined) return false;
     const { address, price } = order;
     const asked = this.#askedBy.get(price.class);
-    // It would only wait for that price in the place of another.
+    // It would only wait for that price in place of another.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
     return this.#allotment.is === 'chains' && !this.#allotment.places.has(address);
   }
@@ -166,7 +166,7 @@ export class ChainedOrders {
     this.#sortAnew();
   }
 
-  /** Nothing more can be finished with what is left: then at least begun, as far as it goes. */
+  /** Nothing more can be finished with the remaining credits: so at least begin, as far as they go. */
   #letAllGo(): void {
     this.#allotment = { is: 'all' };
     this.#sortAnew();

@@ -1,26 +1,26 @@
 import { isSpending } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
-/** What is known of money when it has to be decided who goes first. */
+/** Facts about money when deciding who goes first. */
 export interface Means {
-  /** Credits that may still be spent; infinite while nobody knows of an end. */
+  /** Credits that may still be spent; infinite while no limit is known. */
   left: number;
-  /** What a purchase costs, as far as anybody knows by now. */
+  /** Price of a purchase, as far as known by now. */
   priceOf(order: StepOrder): number | null;
-  /** Purchases are on the wire, and `left` may, or may not, be without what they cost. */
+  /** Purchases are in flight, and `left` may or may not include their cost. */
   isMoving?: boolean;
 }
 
-/** Who may start now, and in which order: `all`, as the plan has it, or chain after chain. */
+/** Who may start now, and in which order: `all`, in the plan's order, or chain after chain. */
 export type Allotment =
   | { is: 'all' }
-  /** `places`: the orders of the chains that the credits carry, the first chain first. Others that would spend wait. */
+  /** `places`: orders of the chains that the credits carry, first chain first. Others that would spend wait. */
   | { is: 'chains'; places: ReadonlyMap<string, number> };
 
 /**
- * Where the credits carry everything, the order does not matter to them. Where they do not, or where nobody knows, what
- * has been started is finished before more is started: an output that people want, with all that it still needs, before
- * another one. Outputs of one row stand together, so that a product is complete early. Pure.
+ * Decides who may start. When the credits carry everything, order does not matter. When they do not, or nobody knows,
+ * started work is finished before more is started: a wanted output, with everything it still needs, before another one.
+ * Outputs of one row stand together, so that a product is complete early. Pure.
  *
  * @param open what is still to be bought, in topological order
  * @param ends in the order in which they are wanted
@@ -29,12 +29,12 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   const { left, priceOf } = means;
   if (left === Number.POSITIVE_INFINITY) return { is: 'all' };
   const known = [...open.values()].map(priceOf);
-  // A price that nobody knows is taken for the highest that is known.
+  // An unknown price is assumed to be the highest known one.
   const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
   const costOf = (order: StepOrder) => priceOf(order) ?? guess;
   const total = known.reduce<number>((sum, price) => sum + (price ?? guess), 0);
   if (total <= left && !known.includes(null)) return { is: 'all' };
-  // What is taken for too little now may carry the next product in a moment: then a later one does not get it.
+  // Credits that seem too few now may carry the next product in a moment: then a later one must not get them.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
   let room = left;
@@ -50,7 +50,7 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   return { is: 'chains', places };
 }
 
-/** An end and all that it still needs, but for what another chain buys. */
+/** An end and everything it still needs, except purchases of another chain. */
 function chainOf(
   end: StepOrder,
   open: ReadonlyMap<string, StepOrder>,
@@ -69,12 +69,12 @@ function chainOf(
   return [...chain.values()];
 }
 
-/** Whether a run pays for it. What shares a job, or has one, is free. */
+/** True when a run pays for it. An order that shares a job, or has one, is free. */
 export function isBought({ action, jobId, sharesJobOf, asksOnly }: StepOrder): boolean {
   return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly;
 }
 
-/** What nothing else of this run is made from, row by row: rows in the order in which their first step stands. */
+/** Outputs that nothing else of this run is made from, row by row: rows in the order of their first step. */
 export function findEnds(
   orders: ReadonlyMap<string, StepOrder>,
   dependents: ReadonlyMap<string, unknown>,

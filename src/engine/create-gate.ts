@@ -8,15 +8,15 @@ import { CreditWait } from './credit-wait.ts';
 /** One kind's creates of this run. */
 interface KindTraffic {
   inside: number;
-  /** Creates wait for it while the kind's list is being read. */
+  /** Creates wait for this while the kind's list is being read. */
   closed: Promise<void> | undefined;
   /** Called when the last create inside has left. */
   quiet: (() => void) | undefined;
 }
 
 /**
- * The one way by which a create may leave: as often as the service bears it, so many on the wire at once, not while the
- * account is empty, not while the list of its kind is being read, and not after spending was stopped.
+ * The only way for a create to leave: at the rate that the service bears, within the limit of requests in flight, not
+ * while the account is empty, not while the list of its kind is being read, and not after spending was stopped.
  */
 export class LocalGate implements CreateGate {
   readonly #turns: CreateTurns;
@@ -31,9 +31,9 @@ export class LocalGate implements CreateGate {
 
   constructor(options: {
     clock: Clock;
-    /** Creates on the wire at once: each may have a connection of its own. */
+    /** Creates in flight at once: each may have a connection of its own. */
     places: number;
-    /** How long an empty account is waited for, in ms. Default: not at all. */
+    /** How long to wait for an empty account, in ms. Default: not at all. */
     creditWaitMs?: number;
     emit(fact: RunFact): void;
   }) {
@@ -65,7 +65,7 @@ export class LocalGate implements CreateGate {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }
-      // What was allowed before it waited for its place may not be any more.
+      // Permission given before the wait for a place may be gone by now.
       if (isAsked || !this.#isHeldBack(name)) {
         this.#turns.left();
         return 'in';
@@ -112,7 +112,7 @@ export class LocalGate implements CreateGate {
     this.#stop.abort();
   }
 
-  /** Resolves when no create of this kind is on the wire; none leaves until what is given back is called. */
+  /** Resolves when no create of this kind is in flight; none leaves until the returned function is called. */
   async close(kind: string): Promise<() => void> {
     const traffic = this.#traffic(kind);
     let open = () => {};

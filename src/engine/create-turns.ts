@@ -1,10 +1,10 @@
 import type { Clock } from '../contract/clock.ts';
 import { AdaptiveRate } from '../ground/adaptive-rate.ts';
 
-/** Creates per second: some services allow a few in a minute. */
+/** Creates per second: some services allow only a few per minute. */
 const leastCreates = 0.05;
 
-/** When creates may leave, as often as the service bears them. One waits at a time: hundreds would all wake up for each turn. */
+/** Adaptive rate limiter for creates. Only one waits at a time: hundreds would all wake up for each turn. */
 export class CreateTurns {
   readonly #clock: Clock;
   readonly #rate: AdaptiveRate;
@@ -15,7 +15,7 @@ export class CreateTurns {
     this.#rate = new AdaptiveRate(clock, { least: leastCreates });
   }
 
-  /** Resolves when it is the asker's turn, or when it need not wait any more: `isOff` is asked each time that it might go on. */
+  /** Resolves at the caller's turn, or when it need not wait any more: `isOff` is checked again after each wait. */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
     const turn = this.#last.then(() => this.#wait(signal, isOff));
     this.#last = turn;
@@ -35,7 +35,7 @@ export class CreateTurns {
     }
   }
 
-  /** The service has asked for a pause. */
+  /** True while a pause that the service asked for lasts. */
   get isPaused(): boolean {
     return this.#rate.isPaused;
   }

@@ -15,8 +15,8 @@ interface Pause {
 }
 
 /**
- * What becomes of creates while the account is empty and a person may be filling it up. One create at a time is tried,
- * at growing intervals; the first that is accepted lets all others go on. Reads no money and sends nothing by itself.
+ * Handles creates while the account is empty and a person may be refilling it. One create at a time is tried, at
+ * growing intervals; the first accepted one lets all others go on. Reads no balance and sends nothing itself.
  */
 export class CreditWait {
   readonly #waitMs: number;
@@ -25,14 +25,14 @@ export class CreditWait {
   #pause: Pause | undefined;
   #news = new AbortController();
 
-  /** `waitMs` 0: an empty account is not waited for. */
+  /** `waitMs` 0: do not wait for an empty account. */
   constructor(options: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
     this.#waitMs = options.waitMs;
     this.#clock = options.clock;
     this.#emit = options.emit;
   }
 
-  /** A create of this step was refused for want of credits. `over`: there is no waiting (any more). */
+  /** A create of this step was refused for lack of credits. `over`: there is no waiting (any more). */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#waitMs <= 0) return 'over';
     const now = this.#clock.now();
@@ -41,7 +41,7 @@ export class CreditWait {
       this.#schedule({ sinceMs: now, untilMs: now + this.#waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
-    // Others that were on the wire when the pause began learn nothing new.
+    // Others that were in flight when the pause began prove nothing new.
     if (pause.tried !== address) return 'waiting';
     if (now >= pause.untilMs) {
       this.cancel();
@@ -52,7 +52,7 @@ export class CreditWait {
     return 'waiting';
   }
 
-  /** Resolves when this step's create may leave, when the waiting is over, or when the signal is aborted. */
+  /** Resolves when this step's create may leave, when the wait is over, or when the signal is aborted. */
   async admit(address: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       const pause = this.#pause;
@@ -66,7 +66,7 @@ export class CreditWait {
     }
   }
 
-  /** Whether `admit` would not resolve at once. */
+  /** True when `admit` would not resolve at once. */
   holdsBack(address: string): boolean {
     return this.#pause !== undefined && this.#pause.tried !== address;
   }
@@ -78,14 +78,14 @@ export class CreditWait {
     this.#emit({ event: 'spending-resumed', waitedMs: this.#clock.now() - pause.sinceMs });
   }
 
-  /** The create that was tried came to nothing for another reason: the next one may be tried in its place. */
+  /** The create that was tried failed for another reason: the next one may be tried instead. */
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
     delete this.#pause.tried;
     this.#wake();
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waiting. */
   cancel(): void {
     this.#pause = undefined;
     this.#wake();

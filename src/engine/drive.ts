@@ -13,26 +13,26 @@ export interface DriveOptions {
   concurrency: number;
   /** Outputs fetched at once. */
   downloads: number;
-  /** After a step that failed: go on with all that do not need it, or only finish what has begun. */
+  /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
   onError: 'continue' | 'finish';
 }
 
-/** What a person has to look at; all other ends follow from these, or are for the next run. */
+/** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
-/** How every order of the plan that was acted on has ended, by name. */
+/** The end of every order that was acted on, by name. */
 export type DriveResult = Map<string, StepEnd>;
 
 /**
- * Carries a plan out in this process: starts what is ready as far as there are slots, and when something ends, starts
- * what it was holding up. A slot is held from before the create until the job has ended, not until its file is saved.
+ * Carries a plan out in this process: fills the slots with ready orders, and when something ends, starts what it held
+ * up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
 export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Promise<DriveResult> {
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
   return new Drive(plan, ports, options).run();
 }
 
-/** An order that waited for another one, and how that one has ended. */
+/** A dependent order, and how the one that it waited for has ended. */
 interface Link {
   dependent: StepOrder;
   on: StepOrder;
@@ -46,7 +46,7 @@ class Drive {
   /** The orders of the plan, in topological order. */
   readonly #orders: ReadonlyMap<string, StepOrder>;
   readonly #dependents: ReadonlyMap<string, string[]>;
-  /** How many others each order still waits for. */
+  /** Number of others that each order still waits for. */
   readonly #waiting: Map<string, number>;
   readonly #posts: ReturnType<typeof holdPosts>;
   readonly #ready: ChainedOrders;
@@ -72,7 +72,7 @@ class Drive {
   async run(): Promise<DriveResult> {
     for (const [name, order] of this.#orders) if (!this.#waiting.has(name)) this.#posts.ready(order);
     this.#posts.release();
-    // Not before everything that can start is ready: the order is that of priority from the first slot on.
+    // Only after everything that can start is ready: priority decides the order from the first slot on.
     this.#fillSlots();
     if (this.#underWay > 0) {
       await new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ class Drive {
     return this.#ends;
   }
 
-  /** What happens may let others start; and only so many outputs are fetched at once. */
+  /** Wraps the ports: events may let other orders start, and the number of concurrent downloads is limited. */
   #watchPorts(ports: Ports): Ports {
     const downloads = new PQueue({ concurrency: this.#options.downloads });
     return {
@@ -133,13 +133,13 @@ class Drive {
         if (!isTaken) return;
         isTaken = false;
         this.#slotsTaken -= 1;
-        // Whoever gives a slot back first says why: the job is over, or no more may be spent.
+        // Deferred: the caller first emits why the slot is free. The job is over, or spending has stopped.
         queueMicrotask(() => this.#fillSlots());
       },
     };
   }
 
-  /** An error of ours: nothing more is bought, and what is under way comes to its end. */
+  /** A defect of ours: nothing more is bought, and work under way runs to its end. */
   #break(error: unknown): StepEnd {
     this.#errors.push(error);
     this.#ports.gate.stop('error', error instanceof Error ? error.message : String(error));
@@ -147,7 +147,7 @@ class Drive {
   }
 
   /**
-   * Notes how an order has ended, and lets those go on that waited for it, or blocks them and whoever waits for them.
+   * Records how an order has ended, and lets its dependents go on, or blocks them and everything that depends on them.
    * Without recursion: a chain may be as long as a manifest.
    */
   #settle(order: StepOrder, end: StepEnd): void {
@@ -166,7 +166,7 @@ class Drive {
     }
   }
 
-  /** Who waited for this one, the last first. */
+  /** Dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderName(on);
     this.#ends.set(name, how);
@@ -191,9 +191,9 @@ class Drive {
 }
 
 /**
- * Whether those that waited for an order can go on. A step that is not needed stands in nobody's way: who uses it finds out
- * by itself whether it is needed. Nor does a send that was asked about, unless it can be asked about again: what is bought
- * now is something else.
+ * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine on their own
+ * whether it is needed. Nor does a send that was asked about, unless it can be asked about again: what is bought now is
+ * something else.
  */
 function letsGoOn(order: StepOrder, end: StepEnd): boolean {
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);

@@ -2,17 +2,17 @@ import { orderName, type StepOrder } from '../plan/plan.ts';
 import { isPost } from '../plan/post-record.ts';
 
 /**
- * Posts come last: what cannot be taken back is sent when everything else has ended – except for what waits for a post
- * itself.
+ * Puts posts last: what cannot be taken back is sent when everything else has ended – except steps that wait for a post
+ * themselves.
  */
 export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,
   start: (order: StepOrder) => void,
 ): {
-  /** Nothing that this step needs is missing any more. */
+  /** To be called when everything this step needs is there. */
   ready(order: StepOrder): void;
   ended(order: StepOrder): void;
-  /** Everything that can start by itself has been told. */
+  /** To be called when every order that can start on its own has been reported. */
   release(): void;
 } {
   const before = findStepsBeforePosts(orders);
@@ -39,12 +39,12 @@ export function holdPosts(
   };
 }
 
-/** Steps that are no posts and do not wait for one, directly or indirectly. */
+/** Steps that are not posts and do not wait for one, directly or indirectly. */
 function findStepsBeforePosts(orders: ReadonlyMap<string, StepOrder>): Set<string> {
   const before = new Set<string>();
   if (![...orders.values()].some(({ kind }) => isPost(kind))) return before;
   const after = new Set<string>();
-  // Orders stand in topological order: what a step needs has been looked at before.
+  // Topological order: the dependencies of a step come before it.
   for (const order of orders.values()) {
     if (isPost(order.kind) || order.needs.some((address) => after.has(address))) after.add(orderName(order));
     else before.add(orderName(order));

@@ -6,14 +6,14 @@ import { isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
-/** The lock in memory and on disk at once: a fact is durable first, then part of the fold. */
+/** The lock in memory and on disk at once (write-ahead): a fact is durable first, then part of the fold. */
 export class Journal {
   readonly lock: Lock;
-  /** Whether anything was appended. */
+  /** True once anything was appended. */
   recorded = false;
   readonly #file: LockFile;
   readonly #keysByJob = new Map<string, string>();
-  /** Where purchases of a kind under a key stand: a lock of many steps is not read through for each job. */
+  /** Addresses of purchases by kind and key: a lock of many steps is not scanned for each job. */
   readonly #addressesByKey = new Map<string, Set<string>>();
 
   constructor(lock: Lock, file: LockFile) {
@@ -27,7 +27,7 @@ export class Journal {
     }
   }
 
-  /** Resolves when the line is durable. `closes`: sends that are settled by it. */
+  /** Resolves when the line is durable. `closes`: sends that it settles. */
   async append(
     order: StepOrder,
     facts: Partial<Purchase> & Pick<Purchase, 'state'>,
@@ -48,14 +48,14 @@ export class Journal {
     try {
       await this.#file.append(writeLine(line));
     } catch (error) {
-      // A job is there whether or not the disk says so: what is known here may still be saved when the lock is settled.
+      // The job exists whatever the disk says: facts known here may still be saved when the lock is settled.
       if (line.jobId !== undefined) this.#fold(line);
       throw error;
     }
     this.#fold(line);
   }
 
-  /** What is on record of this order's purchase, here or where it was bought. */
+  /** Recorded purchases of this order, here or at the address where it was bought. */
   purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
     const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
     return addresses
@@ -63,7 +63,7 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /** Open sends of this kind that left under this key, wherever they stand. */
+  /** Open sends of this kind under this key, at any address. */
   openSends(kind: string, key: string): Purchase[] {
     const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
     return addresses
@@ -89,7 +89,7 @@ export class Journal {
     return this.#keysByJob.get(jobName(kind, jobId));
   }
 
-  /** From now on the id is this key's. False: it is another one's. At once, so that of two answers only one gets it. */
+  /** Claims the ID for this key. False: it belongs to another. Synchronous, so that of two answers only one gets it. */
   claimJob(order: StepOrder, jobId: string): boolean {
     const name = jobName(order.kind, jobId);
     const known = this.#keysByJob.get(name);
@@ -97,7 +97,7 @@ export class Journal {
     return known === undefined || known === order.key;
   }
 
-  /** A step that was bought under another name takes everything on record there along. */
+  /** A step that was bought under another name takes its whole record along. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
     if (old === undefined) return {};
@@ -119,12 +119,12 @@ export class Journal {
   }
 }
 
-/** Services may number the jobs of each kind by themselves. */
+/** Services may number the jobs of each kind separately. */
 function jobName(kind: string, jobId: string): string {
   return `${kind} ${jobId}`;
 }
 
-/** One key may stand under several kinds, each with jobs of its own. */
+/** One key may occur under several kinds, each with jobs of its own. */
 function keyName(kind: string, key: string): string {
   return `${kind} ${key}`;
 }

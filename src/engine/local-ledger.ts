@@ -22,7 +22,7 @@ import { Budget } from './budget.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, nextRevision, what } from './purchase-facts.ts';
 
-/** The ledger as one process keeps it: the lock file is its journal, and nothing is true that is not in it. */
+/** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
   readonly budget: Budget;
   readonly #journal: Journal;
@@ -40,9 +40,9 @@ export class LocalLedger implements Ledger {
     bodies: RequestBodies;
     gate: CreateGate & { readonly stopping: AbortSignal };
     totals: PlanTotals;
-    /** Digest of a send's id and the credential of this run. */
+    /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
-    /** Whether this run still is the only one on this lock; asked before each create. */
+    /** True while this run is the only one on this lock; checked before each create. */
     isAlone(): Promise<boolean>;
     emit(fact: RunFact): void;
   }) {
@@ -61,7 +61,7 @@ export class LocalLedger implements Ledger {
       total: totals.budget,
       run: totals.maxCredits,
     });
-    // Whoever waits for a price need not wait any more.
+    // Steps that wait for a price need not wait any more.
     gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });
   }
 
@@ -70,7 +70,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.lock;
   }
 
-  /** Whether anything was recorded in this run. */
+  /** True once anything was recorded in this run. */
   get recorded(): boolean {
     return this.#journal.recorded;
   }
@@ -83,7 +83,7 @@ export class LocalLedger implements Ledger {
     const known = this.#journal.purchasesOf(order);
     const job = known.find(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
     const isOpen = known.some((purchase) => isOpenSend(purchase) && purchase.send === order.send?.id);
-    // Who asks about a send wants its own answer, whatever else is known of its key.
+    // An order that asks about a send wants its own answer, whatever else is known of its key.
     if (job?.jobId !== undefined && !(order.asksOnly && isOpen)) {
       return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
     }
@@ -124,7 +124,7 @@ export class LocalLedger implements Ledger {
       ...(resent !== undefined && { resent: true as const }),
       ...what(order),
     };
-    // Another clone may send the same one again: each that leaves is a send of its own.
+    // Another clone may resend the same one: each that leaves is a send of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
   }
@@ -142,7 +142,7 @@ export class LocalLedger implements Ledger {
       ...(job.recordId !== undefined && { recordId: job.recordId }),
       ...what(order),
     };
-    // Recorded before it is told: nobody who listens may come between an id and the disk.
+    // Recorded before it is emitted: no listener may come between an ID and the disk.
     await this.#record(order, facts, this.#closedBy(order, answered));
     this.#announceCredits();
     await this.#dropBody(order);
@@ -150,8 +150,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * A key that is replayed has one job: it answers every send of this account under that key whose time has not passed. Any
-   * other job answers one send.
+   * Sends that an answer closes. A key that is replayed has one job: it answers every send of this account under that
+   * key whose replay window is open. Any other job answers one send.
    */
   #closedBy(order: StepOrder, { id, replays, at }: AnsweredSend): string[] {
     if (!replays) return [id];
@@ -195,7 +195,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Only a body that names another step's output was kept. */
+  /** Only bodies that name another step's output were kept. */
   async #dropBody(order: StepOrder): Promise<void> {
     if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
   }
@@ -238,7 +238,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.keyOfJob(kind, jobId);
   }
 
-  /** Told once: a step did not fit. Cheaper ones may still. */
+  /** Reported once: a step did not fit. Cheaper ones may still. */
   #overBudget = false;
   #tellOverBudget(address: string): void {
     if (this.#overBudget) return;

@@ -9,11 +9,11 @@ import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type LostCreate } from '../run/look-up.ts';
 
 export interface LookUpTimes {
-  /** How long after a request was sent its job may still turn up in the list. */
+  /** Time after a request was sent in which its job may still appear in the list. */
   graceMs: number;
-  /** Between the two walks through the list. */
+  /** Time between the two walks through the list. */
   gapMs: number;
-  /** How long a fence is used for further creates: a newer one makes the walk shorter, no fence is ever too old. */
+  /** How long a fence serves further creates: a newer one makes the walk shorter, but no fence is ever too old. */
   fenceMs: number;
 }
 
@@ -26,24 +26,24 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** What is sought of one kind in this run. */
+/** State of one kind's search in this run. */
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs found in this run: theirs from the moment of the verdict, whenever it is recorded. */
+  /** Jobs found in this run: assigned from the moment of the verdict, whenever it is recorded. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
 
-/** Keeps creates of a kind off the wire. */
+/** Keeps creates of a kind from leaving. */
 interface KindDoors {
-  /** Resolves when none of this kind is on the wire; none leaves until what is given back is called. */
+  /** Resolves when none of this kind is in flight; none leaves until the returned function is called. */
   close(kind: string): Promise<() => void>;
 }
 
 /**
- * Finds out what became of creates whose answers were lost, for the kinds whose jobs can be listed. While a list is read no
- * create of its kind is on the wire, so whatever it shows is either on record or one of the lost ones.
+ * Recovers creates whose answers were lost, for the kinds whose jobs can be listed. While a list is read, no create of
+ * its kind is in flight, so whatever it shows is either on record or one of the lost ones.
  */
 export class ListLookUp implements LostCreates {
   readonly #lock: () => Lock;
@@ -87,7 +87,7 @@ export class ListLookUp implements LostCreates {
     return room.fence.id;
   }
 
-  /** Without one the create is sent all the same: a lost answer then needs a person. */
+  /** Without a fence the create is sent all the same: a lost answer then needs a person. */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
       return await this.#service.newestJob(kind);
@@ -102,7 +102,7 @@ export class ListLookUp implements LostCreates {
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
-      // What a step still wants is told first: of equal requests it gets the job that was made.
+      // Sends that a step still wants come first: of equal requests they get the job that was made.
       const waiting = { lost, sentAt, answer, fail };
       if (order.asksOnly) room.waiting.push(waiting);
       else room.waiting.unshift(waiting);
@@ -120,7 +120,7 @@ export class ListLookUp implements LostCreates {
     let open = () => {};
     let asked: Waiting[] = [];
     try {
-      // Creates go on while the service gets the first one into its list.
+      // Creates go on while the service adds the first one to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
       open = await this.#gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
@@ -159,7 +159,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** A walk that breaks off is begun anew: half of a list says nothing. */
+  /** An interrupted walk starts over: half of a list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -173,7 +173,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Of earlier runs, of steps that are not asked for now: what the list shows may be theirs as well. */
+  /** Creates of earlier runs, of steps not asked for now: records in the list may be theirs too. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -187,7 +187,7 @@ export class ListLookUp implements LostCreates {
     return [...open.values()];
   }
 
-  /** Jobs of this kind that are on record, or were found in this run; services may number those of each kind by themselves. */
+  /** Jobs of this kind on record or found in this run; services may number those of each kind separately. */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
     for (const record of this.#lock().steps.values()) {
@@ -198,7 +198,7 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** Until its job must be in the list, if it was made. A clock that was set in between neither hurries nor holds it. */
+  /** Waits until its job must be in the list, if it was made. Setting the clock meanwhile does not change the wait. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#times;
     const leftMs = Math.min(graceMs, sentAt + graceMs - this.#clock.now());

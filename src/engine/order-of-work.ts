@@ -3,7 +3,7 @@ import { orderName, type StepOrder } from '../plan/plan.ts';
 /** The orders of a run by name. */
 export type Orders = ReadonlyMap<string, StepOrder>;
 
-/** Names of the orders that ask about a send of each address. */
+/** Names of the orders that ask about a send, by address. */
 function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
   const asks = new Map<string, string[]>();
   for (const [name, order] of orders) {
@@ -13,8 +13,9 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Names of the orders that each one waits for in this run; those that wait for none are not named. One whose job is known
- * waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked about.
+ * Names of the orders that each one waits for in this run; orders that wait for none are omitted. An order whose job is
+ * known waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked
+ * about.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -22,14 +23,14 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   for (const [name, order] of orders) {
     if (order.jobId !== undefined || order.asksOnly) continue;
     const used = order.needs.filter((address) => orders.has(address));
-    // One that asks about a send itself asks beside the others: equal ones are told apart together.
+    // An order that asks about a send itself asks beside the others: equal ones are told apart together.
     const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
   }
   return needs;
 }
 
-/** How many orders of this run each one waits for, and which ones wait for it. */
+/** Number of orders that each one waits for in this run, and the dependents of each. */
 export function linkOrders(orders: Orders): { counts: Map<string, number>; dependents: Map<string, string[]> } {
   const counts = new Map<string, number>();
   const dependents = new Map<string, string[]>();
@@ -44,10 +45,10 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
   return { counts, dependents };
 }
 
-/** For each step that others wait for the length of the longest chain of them: longer chains start first. */
+/** Length of the longest chain of dependents, for each step that has any: longer chains start first. */
 export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, string[]>): Map<string, number> {
   const heights = new Map<string, number>();
-  // Orders stand in topological order, so from the back every dependent is known before what it waits for.
+  // Topological order: from the back, every dependent is known before what it waits for.
   for (const address of [...orders.keys()].reverse()) {
     const above = dependents.get(address);
     if (above === undefined) continue;
@@ -59,7 +60,7 @@ export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, s
   return heights;
 }
 
-/** What is paid for already comes first: attach, then download, and only then new creates. */
+/** Orders already paid for come first: attach, then download, and only then new creates. */
 export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
   const height = heights.get(orderName(order)) ?? 0;
   switch (order.action) {
@@ -78,10 +79,10 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
 }
 
 /**
- * How much hangs on seeing that a job is over; a job that somebody asks for by itself is 1. While others wait for slots,
- * one that stands idle delays them all. Otherwise steps that need it could begin at once; and after that only the last job
- * to end is waited for. The fewer run, the likelier it is this one, and the more surely so by the time that it is looked
- * at, when some of the others are over too: hence the square, and hence less than 1 while many run.
+ * Urgency of seeing that a job is over; 1 for a job queried on its own. While others wait for slots, an idle one delays
+ * them all. Otherwise steps that need it could begin at once; after that only the last job to end matters. The fewer
+ * run, the likelier it is this one, and the more surely so by the time of the query, when some of the others are over
+ * too: hence the square, and hence less than 1 while many run.
  */
 export function urgencyOf({
   dependents,

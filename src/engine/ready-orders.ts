@@ -1,12 +1,12 @@
 import { Heap } from '../ground/heap.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
-/** More orders than a campaign can have, so that no number of places makes up for a priority. */
+/** More orders than a campaign can have, so that no number of places outweighs a priority. */
 const places = 2 ** 30;
 
 /**
- * Orders that wait for a slot: the highest priority first, and among equals who came first. They wait as they are; a queue
- * of functions would keep a closure and its promises for each of them.
+ * Queue of orders that wait for a slot: highest priority first, then first come. It holds the orders themselves; a
+ * queue of functions would keep a closure and its promises for each of them.
  */
 export class ReadyOrders {
   readonly #heap = new Heap<StepOrder>();

@@ -9,8 +9,8 @@ import { sendCreate } from './send-create.ts';
 import type { StepEnd } from './step-end.ts';
 
 /**
- * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job id is
- * durable. What an answer other than a job means is decided by one table (outcome.ts).
+ * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job ID is
+ * durable. One table (outcome.ts) decides what any answer other than a job means.
  */
 export async function buyJob(
   order: StepOrder,
@@ -45,14 +45,14 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   }
 }
 
-/** The links of a request that no step has any more are known only where its bytes were kept. */
+/** Links that no step has any more survive only in the kept bytes of the request. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/** A key whose answer was lost is sent again with the bytes of then, or not at all. */
+/** A key whose answer was lost is resent with its original bytes, or not at all. */
 function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error =
@@ -60,7 +60,7 @@ function requireSame(made: string | StepEnd, { send }: StepOrder): string | Step
   return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 
-/** Where an earlier run, or another clone, left it. */
+/** Resumes where an earlier run, or another clone, stopped. */
 async function resume(order: StepOrder, ports: Ports): Promise<Create> {
   const { send: open } = order;
   if (open === undefined) throw new Error(`internal error: ${order.address} has no send to ask about`);
@@ -74,12 +74,12 @@ async function resume(order: StepOrder, ports: Ports): Promise<Create> {
   };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
-  // When it was sent again is not on record: at the latest just before this run.
+  // The time of the resend is not on record: at the latest just before this run.
   const sentAt = resent ? ports.clock.now() : send.at - msAhead(ahead);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 
-/** What the service's list told. */
+/** Acts on the verdict of the service's list. */
 async function readList(
   { send, found }: Extract<Create, { is: 'searching' }>,
   purchase: Purchase,
@@ -89,7 +89,7 @@ async function readList(
   if (told.do === 'adopt') return recordFound(told.job, send, purchase);
   if (told.do !== 'resend') return { end: giveUp(purchase, unfound(told, send.because)) };
   if (!order.asksOnly) return { create: { is: 'made-nothing', send } };
-  // Nobody wants it any more: that it was not made is all there is to know.
+  // Nobody wants it any more: that it was not made is all there is to record.
   await ports.ledger.finish(order, { state: 'unsent', send: send.id });
   return { end: { outcome: 'done', credits: 0 } };
 }

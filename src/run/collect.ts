@@ -12,8 +12,8 @@ export type Collected =
 const mostTries = 5;
 
 /**
- * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link is asked for
- * again, a broken body is fetched again, and what still fails stays attached to its job for the next run.
+ * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link
+ * is renewed, a broken body is fetched again, and whatever still fails stays attached to its job for the next run.
  */
 export async function collectOutput(
   order: StepOrder,

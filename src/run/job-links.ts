@@ -5,7 +5,7 @@ import { fillReferences, referencedJobs } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';
 
-/** The bytes to send; or how the step ends because they cannot be made. */
+/** The bytes to send, or the end of the step if they cannot be made. */
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   const values = await findValues(order, ports, absent);
   if (!(values instanceof Map)) return values;
@@ -15,7 +15,7 @@ export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlyS
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Asks for what the request uses of other steps; links may have expired since, so they are asked for now. */
+/** Collects the values that the request uses from other steps. Links may have expired, so they are queried now. */
 async function findValues(
   order: StepOrder,
   ports: Ports,

@@ -4,8 +4,8 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 
 /**
- * A body that was kept for a create, if it is one of this very request: the same but for the values of other steps. Undefined
- * for anything else, and then the body is made anew: nothing is sent that is not in the plan.
+ * Returns a body that was kept for a create, if it belongs to this very request: identical except for values of other
+ * steps. Otherwise undefined, and the body is made anew: nothing is sent that is not in the plan.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
@@ -17,7 +17,7 @@ export function takeKeptBody(request: OpenRequest, body: string | undefined): st
   }
 }
 
-/** Says of two bodies whether they are the same bytes. */
+/** Digest that tells whether two bodies are the same bytes. */
 export function digestOfBody(body: string): string {
   return hash('sha256', body).slice(0, 32);
 }
@@ -34,9 +34,9 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
 }
 
-/** A step that turned out not to exist is left out of lists, so that fewer values may stand there than were planned. */
+/** A step that turned out not to exist is left out of lists, so fewer values may be there than planned. */
 function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
-  // How many of `sent` the items so far may have come to.
+  // Numbers of `sent` items that the open items so far may account for.
   let counts = new Set([0]);
   for (const item of open) {
     const next = new Set(isReference(item) ? counts : []);
@@ -46,7 +46,7 @@ function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
   return counts.has(sent.length);
 }
 
-/** What stands between the values stands there, in this order. */
+/** True when the text between the values is there, in this order. */
 function isFilledText(parts: readonly Json[], sent: string): boolean {
   let at = 0;
   let isOpen = false;

@@ -8,17 +8,17 @@ import type { ListedRecord } from '../plan/match-listed.ts';
 export interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** The newest job of the list before it was sent; unknown for creates that nobody looks up. */
+  /** The newest job of the list before the send; unknown for creates that nobody looks up. */
   fence?: string;
-  /** It was sent again after an earlier look-up had found nothing. */
+  /** True when it was resent after an earlier look-up had found nothing. */
   resent: boolean;
 }
 
 /**
- * What became of creates of one kind whose answers were lost, by what two walks through the kind's list show.
- * `fields`: what the list gives back, the telling one first. `lost`: all creates of the kind that are open, those in
- * flight included: a record that could be of two different requests is nobody's. `known`: jobs on record.
- * Equal requests (takes) are interchangeable. The verdicts are by the id of the send.
+ * Decides what became of creates of one kind whose answers were lost, from two walks through the kind's list. `fields`:
+ * fields that the list echoes, most distinctive first. `lost`: all open creates of the kind, including those in flight:
+ * a record that could belong to two different requests is assigned to neither. `known`: jobs on record. Equal requests
+ * (takes) are interchangeable. Verdicts are keyed by send ID.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -57,7 +57,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** A field counts once a known job has come back with it unchanged, and as long as none has come back with another. */
+/** Fields that at least one known job has echoed unchanged, and that none has echoed with another value. */
 export function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -101,7 +101,7 @@ function findLike<Job extends ListedRecord>(
   return like;
 }
 
-/** What may be of these creates: nobody's on record, and newer than what the list showed before the first was sent. */
+/** Candidates for these creates: on record for nobody, and newer than what the list showed before the first send. */
 function strangersOf<Job extends ListedRecord>(
   creates: readonly LostCreate[],
   walks: readonly ListWalk<Job>[],
@@ -110,7 +110,7 @@ function strangersOf<Job extends ListedRecord>(
   const fences = [...new Set(creates.flatMap(({ fence }) => fence ?? []))];
   const found = walks.flatMap(({ jobs }) => {
     const places = fences.map((fence) => jobs.findIndex(({ jobId }) => jobId === fence));
-    // A fence that is not among them stands behind them all.
+    // A missing fence is older than all of them.
     return places.length === 0 || places.includes(-1) ? jobs : jobs.slice(0, Math.max(...places));
   });
   const strangers = new Map(found.map((job) => [job.jobId, job]));

@@ -3,7 +3,7 @@ import { findMissingPart, type PartCondition } from '../plan/parts.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { emptiesList } from './references.ts';
 
-/** Whether a step is needed, now that the steps before it are done, and which members of its lists do not exist. */
+/** Need for a step, once the steps before it are done. `absent`: members of its lists that do not exist. */
 export type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 export async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {

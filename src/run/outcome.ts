@@ -2,30 +2,30 @@ import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
 import { isReplayed } from '../plan/open-sends.ts';
 
-/** What is known when a create call has come back. */
+/** Facts known when a create call has returned. */
 export interface CreateSituation {
-  /** A lost answer can be asked for again with the same key. */
+  /** A lost answer can be requested again with the same key. */
   replays: boolean;
   /** A lost answer can be looked up in the service's list of jobs. */
   searches: boolean;
   /** An earlier request with this key may have reached the service, in this run or one before. */
   maybeSent: boolean;
-  /** Requests sent in this run for this purchase, this one included. */
+  /** Requests sent in this run for this purchase, including this one. */
   tries: number;
-  /** Since the first request with this key ever, by the service's clock as far as it is known. */
+  /** Age of the first request ever sent with this key, by the service's clock as far as it is known. */
   ageMs: number;
-  /** Since the first request of this run. */
+  /** Time since the first request of this run. */
   elapsedMs: number;
 }
 
-/** What follows from an answer. `again` always means the same key and the same bytes. */
+/** Consequence of an answer. `again` always means the same key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
   /** Nothing was charged; the next key may be tried, in this run if this one was refused before. */
   | { do: 'refuse'; error: string; stop?: StopReason }
   /** Nothing was sent at all: as if it had never begun. */
   | { do: 'drop'; error: string; stop?: StopReason }
-  /** It may have been charged and cannot be found out now. The intent stays on record. */
+  /** It may have been charged, and this cannot be found out now. The intent stays on record. */
   | { do: 'give-up'; error: string; stop?: StopReason }
   /** It may have been charged; the service's list will tell. */
   | { do: 'look-up'; error: string };
@@ -34,7 +34,7 @@ const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * The one table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
+ * The only table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
  * decides to send a paid request again.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
@@ -66,15 +66,15 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
   }
 }
 
-/** Whether sending the same key again still finds the first purchase instead of making a second one. */
+/** True while resending the same key still finds the first purchase instead of making a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return replays && isReplayed(ageMs); // I4
 }
 
 /**
- * A refusal settles this request, and not an earlier one of the same key whose answer was lost: what is refused today (an
- * empty account, a link in it that has expired, another rule) may have been accepted and charged before. Only where a list
- * has shown that nothing came of that one, bytes that are refused (400) are settled with it.
+ * Settles this request, but not an earlier one of the same key whose answer was lost: a request refused today (empty
+ * account, expired link, another rule) may have been accepted and charged before. Only if a list has shown that nothing
+ * came of the earlier one does a refusal of the bytes (400) settle it too.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
@@ -98,12 +98,12 @@ function afterRefusal(
   }
 }
 
-/** Upper bound of the wait before try `tries + 1`; the caller takes a random share of it (full jitter). */
+/** Upper bound of the backoff before try `tries + 1`; the caller takes a random share of it (full jitter). */
 function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }
 
-/** A Retry-After is believed between 1 s and 150 s. */
+/** A Retry-After is trusted between 1 s and 150 s. */
 export function clampRetryAfter(afterMs: number | null, tries: number): number {
   return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

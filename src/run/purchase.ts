@@ -2,24 +2,25 @@ import type { LookUp, Ports } from '../contract/ports.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** `order`: what was bought in the end, which may be under a later key than the plan's. */
+/** `order`: the order bought in the end, possibly under a later key than the plan's. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
-/** A create that is on record, and what is known of it. Times are milliseconds since 1970, by the service's clock. */
+/** A create on record, and its known facts. Times are milliseconds since 1970, by the service's clock. */
 export interface Sent {
   id: string;
-  /** When it left first. */
+  /** Time of the first send. */
   at: number;
-  /** Why its answer is not known. */
+  /** Reason why its answer is unknown. */
   because: string;
   fence?: string | undefined;
-  /** A list has shown that nothing came of it the first time. */
+  /** A list has shown that nothing came of the first send. */
   resent: boolean;
 }
 
 /**
- * How far the paid act has got. `intended`: durable, and certainly not at the service. `sent`: it may have been charged; where
- * its key is replayed, it is sent again. `searching`: the service's list is read. `made-nothing`: by that list.
+ * Progress of the paid act. `intended`: durable, and certainly not at the service. `sent`: it may have been charged;
+ * where its key is replayed, it is resent. `searching`: the service's list is being read. `made-nothing`: according to
+ * that list.
  */
 export type Create =
   | { is: 'new' }
@@ -28,11 +29,11 @@ export type Create =
 
 export type Ended = { end: Bought | StepEnd } | { next: StepOrder };
 
-/** What stays the same while one key is used. */
+/** Everything that stays the same while one key is used. */
 export interface Purchase {
   order: StepOrder;
   ports: Ports;
-  /** The bytes to send, or why they cannot be made. */
+  /** The bytes to send, or the reason why they cannot be made. */
   body: string | StepEnd;
   reserved: number | null;
   /** Milliseconds since 1970, by this clock. */
@@ -40,7 +41,7 @@ export interface Purchase {
   tries: number;
 }
 
-/** What the service's clock is ahead of this one, in milliseconds; one that is not known is taken to be this clock. */
+/** How far the service's clock is ahead of this one, in ms; an unknown one is assumed to equal this clock. */
 export function msAhead(ahead: number | { unreachable: string }): number {
   return typeof ahead === 'number' ? ahead : 0;
 }

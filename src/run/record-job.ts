@@ -4,10 +4,10 @@ import type { LookUp } from '../contract/ports.ts';
 import { type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Ids of jobs that are named when nobody but a person can tell which it is. */
+/** Number of job IDs named when only a person can tell which it is. */
 const mostCandidates = 3;
 
-/** It may have been charged, and cannot be found out now. The send stays open on record. */
+/** It may have been charged, and this cannot be found out now. The send stays open on record. */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -16,7 +16,7 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
-/** What to say of a create that the list did not tell about. */
+/** Message about a create on which the list is inconclusive. */
 export function unfound(
   found: Exclude<LookUp, { do: 'adopt' | 'resend' }>,
   because: string,
@@ -32,7 +32,7 @@ export function unfound(
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
-/** It was made after all: the list shows it. A charge of nothing in a list may be one that is not entered yet. */
+/** It was made after all: the list shows it. A charge of zero in a list may be one that is not booked yet. */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
@@ -47,7 +47,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
 
-/** The id is worth money: should the ledger fail now, it is at least said aloud, and the job is still collected. */
+/** The ID is worth money: if the ledger fails now, it is at least reported, and the job is still collected. */
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined },
@@ -71,7 +71,7 @@ export async function recordJob(
     event: 'job-created',
     address: order.address,
     jobId,
-    // What is free by all that is known is not “of unknown price” because nobody says 0.
+    // A step known to be free is not “of unknown price” because nobody says 0.
     credits: credits ?? (order.price.credits === 0 ? 0 : null),
     balance,
     ...(made.model !== undefined && { model: made.model }),

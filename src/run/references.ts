@@ -3,7 +3,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
-/** The steps whose outputs a request uses, each with the fingerprint of the purchase that is meant. */
+/** The steps whose outputs a request uses, each with the fingerprint of the intended purchase. */
 export function referencedJobs({
   request,
   paidRequest,
@@ -25,18 +25,18 @@ export function referencedJobs({
   return [...jobs].map(([address, fingerprint]) => ({ address, fingerprint }));
 }
 
-/** What finished steps give, by address and output field. */
+/** Values of finished steps, by address and output field. */
 export type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
 
-/** Why a request cannot be filled in. */
+/** A value that the request needs and no step has. */
 export interface MissingValue {
   address: string;
   field: string;
 }
 
 /**
- * The request as it is sent: every reference replaced by that step's value. `absent` steps turned out not to exist: they
- * are left out of lists.
+ * Fills in the request as it is sent: every reference replaced by that step's value. `absent` steps turned out not to
+ * exist: they are left out of lists.
  */
 export function fillReferences(
   request: OpenRequest,
@@ -64,7 +64,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** Whether leaving these steps out empties a list that had members. */
+/** True when leaving these steps out empties a list that had members. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {

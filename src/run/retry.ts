@@ -9,7 +9,7 @@ import { isHopeless } from '../plan/retry.ts';
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): StepOrder | undefined {
   const { retries, campaign, fingerprint } = order;
   if (retries === undefined || retries.left <= 0 || isHopeless(failed.error)) return undefined;
-  // What the failed job was charged is the best that anybody knows of the next one.
+  // The charge for the failed job is the best available estimate for the next one.
   const price = Math.max(1, order.price.credits ?? 0, failed.charged ?? 0);
   const left = retries.credits === null ? null : retries.credits - price;
   if (left !== null && left < 0) return undefined;

@@ -12,7 +12,7 @@ import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';
 
-/** Fetches every file of a finished job. What is on record is all of them, or none. */
+/** Fetches every file of a finished job. All of them go on record, or none. */
 export async function saveOutputs(
   order: StepOrder,
   ports: Ports,
@@ -28,7 +28,7 @@ export async function saveOutputs(
       }
       saved.push(collected.output);
     }
-    // A list that grows keeps room for 16 more, and this one stays.
+    // A growing array keeps room for 16 more, and this one stays in memory.
     const outputs = [...saved];
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });
@@ -38,7 +38,7 @@ export async function saveOutputs(
   }
 }
 
-/** Paid files that are already here only need their new names: no request at all. */
+/** Gives paid files that are already here their new names: no request at all. */
 export async function moveOutputs(order: StepOrder, ports: Ports): Promise<StepEnd | undefined> {
   if (order.action !== 'move' || order.jobId === undefined) return undefined;
   const { jobId, outputs = [] } = order;
@@ -68,7 +68,7 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** After it is on record: what is not as expected is paid for all the same. */
+/** Called once it is on record: a file that misses its expectation is paid for all the same. */
 async function checkExpectation(
   { expect }: StepOrder,
   ports: Ports,

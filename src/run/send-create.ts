@@ -9,7 +9,7 @@ import { type Create, type Ended, msAhead, type Purchase, type Sent } from './pu
 import { giveUp, recordJob } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** One request through the gate, and what follows from its answer. */
+/** Sends one request through the gate, and acts on its answer. */
 export async function sendCreate(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,
@@ -27,7 +27,7 @@ export async function sendCreate(
   try {
     const ahead = await service.clockAheadMs({ fresh: isAsked });
     const at = clock.now() + msAhead(ahead);
-    // A prompt, a long queue or a suspended machine may have taken the time in which the service still replays the key.
+    // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the time in which its answer could be asked for again has passed';
       return { end: giveUp(purchase, { error, recoverable: false }) };
@@ -95,7 +95,7 @@ export async function sendCreate(
   }
 }
 
-/** Nothing that is paid for leaves for a service that has not answered anything yet. */
+/** Nothing paid leaves for a service that has not answered anything yet. */
 function unanswered(
   create: Exclude<Create, { is: 'searching' }>,
   message: string,
@@ -134,7 +134,7 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
   }
 }
 
-/** The send is durable before its request leaves. */
+/** Makes the send durable before its request leaves. */
 async function intend(
   { order, ports, body, reserved }: Purchase & { body: string },
   { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
@@ -150,8 +150,8 @@ async function intend(
 }
 
 /**
- * The service said no to this key. Where it was refused before, the service may only have repeated itself, so the next key is
- * tried; a key that was never refused settles the matter for this run.
+ * The service declined this key. If it was refused before, the service may only have repeated itself, so the next key
+ * is tried; a key that was never refused settles the matter for this run.
  */
 async function refuse(
   { order, ports }: Purchase,
@@ -184,7 +184,7 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
   return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
 }
 
-/** How it ends when nothing may leave any more, or nothing can. */
+/** The end of a step when nothing may leave any more, or nothing can. */
 async function leaveOff(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,

@@ -12,13 +12,14 @@ import { uploadFile } from './upload.ts';
 /** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
 export interface Slot {
   free(): void;
-  /** How much hangs on this step now: 1 for itself, more when steps or other jobs wait for it. */
+  /** Urgency of this step now: 1 for itself, more when steps or other jobs wait for it. */
   urgency(): number;
 }
 
 /**
  * Carries out one step: from a plan's order to a saved file. It may be run any number of times, from any point: every
- * fact it needs is asked of the ledger first, and every fact it makes is durable before the next act that relies on it.
+ * fact it needs is requested from the ledger first, and every fact it makes is durable before the next act that relies
+ * on it.
  */
 export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
   const { address, task, kind, action } = order;
@@ -37,7 +38,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   return end;
 }
 
-/** Finds out what became of a send whose answer was lost. Its job is on record then; nobody waits for it here. */
+/** Finds out what became of a send whose answer was lost. Its job is then on record; nobody waits for it here. */
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { address, key } = order;
   ports.emit({ event: 'send-asked', address, key });
@@ -86,7 +87,7 @@ async function makeMedia(
   for (let order = first; ; ) {
     const bought = await findOrBuyJob(order, ports, absent);
     if ('outcome' in bought) {
-      // What the job before was charged stays charged, whatever became of the wish for another one.
+      // The charge for the earlier job stands, whatever became of the attempt at another one.
       return { ...bought, credits: addCredits(spent, bought.credits) };
     }
     const { jobId, fresh } = bought;
@@ -146,8 +147,8 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
 }
 
 /**
- * Nothing is waited for: the service has it, or nobody knows. Whoever carries it out and however it got here, it only
- * leaves where the order says that a person agreed.
+ * Sends a post without waiting: the service has it, or nobody knows. Whoever carries it out and however it got here, it
+ * leaves only if the order says that a person agreed.
  */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
@@ -169,7 +170,7 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 
-/** Written out: it stays, for each step. */
+/** Written out, because it stays in memory for each step. */
 function withCredits({ outcome, error }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
   return { outcome, credits, error };
 }

@@ -1,7 +1,7 @@
 import type { JobEnd } from '../contract/answer.ts';
 import type { Ports } from '../contract/ports.ts';
 
-/** A credential that is refused, or a host that is gone, ends all buying, whichever step met it. */
+/** A refused credential, or an unreachable host, ends all buying, whichever step met it. */
 export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { gate }: Pick<Ports, 'gate'>): void {
   switch (end.because) {
     case 'auth':

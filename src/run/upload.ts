@@ -5,8 +5,8 @@ import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';
 
 /**
- * Brings a file into the media library. It costs nothing, so there is no intent: should its answer be lost, it is sent
- * again. The public URL goes on record, because no call gives it back.
+ * Brings a file into the media library. It costs nothing, so there is no intent: if its answer is lost, it is resent.
+ * The public URL goes on record, because no call returns it.
  */
 export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { ledger, signal } = ports;

@@ -1,6 +1,6 @@
 /**
- * An act that many ask for at once, done once for all who asked before it began. Whoever asks while it is going on gets the
- * next one: what was asked for is always done after it was asked for.
+ * Coalesces calls: an act that many request at once runs once for all who asked before it began. A request made while
+ * it runs gets the next run, so the act always begins after it was requested.
  */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();

@@ -1,13 +1,13 @@
 /**
- * Whether a disk is quick enough to be waited for: asking a thread, and waiting for it, costs more than what the system
- * does in memory. One that makes its users wait is for threads, so that nothing else of this process waits with them.
+ * Tracks whether a disk is fast enough for synchronous calls: a round trip to a thread costs more than what the system
+ * does in memory. A slow disk gets threads, so that nothing else in this process waits with them.
  */
 export class DiskPace {
   readonly #quickMs: number;
   readonly #patienceMs: number;
   #behindMs = 0;
 
-  /** `quickMs`: what one act may take on average. `patienceMs`: how far behind that all of them together may fall. */
+  /** `quickMs`: average time allowed per act. `patienceMs`: how far all of them together may fall behind that. */
   constructor({ quickMs, patienceMs }: { quickMs: number; patienceMs: number }) {
     this.#quickMs = quickMs;
     this.#patienceMs = patienceMs;
@@ -17,12 +17,12 @@ export class DiskPace {
     return this.#behindMs > this.#patienceMs;
   }
 
-  /** One more act took so long. */
+  /** Records the duration of one more act. */
   took(ms: number): void {
     this.#behindMs = Math.max(0, this.#behindMs + ms - this.#quickMs);
   }
 
-  /** It gets another chance. */
+  /** Gives the disk another chance. */
   forgive(): void {
     this.#behindMs = 0;
   }

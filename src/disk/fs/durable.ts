@@ -7,7 +7,7 @@ import { isErrno } from './plain-file.ts';
 
 const writeSome = promisify(write);
 
-/** Writes all of `bytes` to an open file, however many of them the system takes at a time. */
+/** Writes all of `bytes` to an open file, in as many calls as the system needs. */
 export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
@@ -19,7 +19,7 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
 
 const syncs = new Map<string, () => Promise<void>>();
 
-/** Makes names that were added to, changed in or removed from a folder survive a power cut. Many at once share a sync. */
+/** Makes additions, renames and removals in a folder survive a power cut. Concurrent calls share a sync. */
 export function syncFolder(path: string): Promise<void> {
   let sync = syncs.get(path);
   if (sync === undefined) {
@@ -38,16 +38,16 @@ async function syncFolderNow(path: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    // Windows cannot open or sync folders; its file systems keep names in order by themselves.
+    // Windows cannot open or sync folders; its file systems keep names in order on their own.
     if (process.platform === 'win32' && isErrno(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) return;
     throw error;
   }
 }
 
-/** How long a scanner or an indexer may hold a file on Windows before renaming fails. */
+/** Waits before each retry of a rename on Windows, where a scanner or an indexer may hold the file. */
 const renameRetriesMs = [20, 50, 100, 200, 400, 500, 500];
 
-/** `rename`, but patient on Windows, where another program may hold the file open for a moment. */
+/** `rename` with retries on Windows, where another program may hold the file open for a moment. */
 export async function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
   for (const waitMs of platform === 'win32' ? renameRetriesMs : []) {
     try {

@@ -1,20 +1,21 @@
-/** What is looked through, and which of the paths found there are meant. */
+/** Where to search, and which of the paths found there match. */
 export interface FilePattern {
-  /** For the library that lists files. */
+  /** Pattern for the library that lists files. */
   listed: string;
-  /** How many folders deep; absent: as deep as they go. */
+  /** Depth in folders; absent: unlimited. */
   depth?: number;
   /** Absent: all that are listed. */
   matches?: (path: string) => boolean;
 }
 
-/** The library tries every way in which several `*` can share a name, which takes for ever for a name that is made for it. */
+/** Limit on `*`: the library tries every way in which several can share a name, without end for a hostile name. */
 const mostStars = 2;
 const special = /[*?[\]{}()!+@\\]/;
 
 /**
- * A pattern of files that takes a time that is known, whoever wrote it: one with many `*` is only told where to look, and
- * the paths are matched by an engine that never goes back. Throws `PatternProblem` for what that engine does not know.
+ * Reads a file pattern so that matching takes bounded time, whoever wrote it: one with many `*` only tells the library
+ * where to search, and a non-backtracking engine matches the paths. Throws `PatternProblem` for syntax which that
+ * engine does not support.
  */
 export async function readFilePattern(given: string): Promise<FilePattern> {
   const pattern = given.replace(/^(?:\.\/)+/, '');

@@ -2,12 +2,12 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readFilePattern } from './file-pattern.ts';
 
-/** More than any campaign has rows. */
+/** More than the rows of any campaign. */
 const mostFiles = 100_000;
 
 /**
- * The files below a folder that a pattern matches, relative to it, sorted by code unit. No hidden files, whatever the
- * pattern says, and nothing that a symbolic link leads to.
+ * Lists the files below a folder that a pattern matches, relative to it, sorted by code unit. Skips hidden files,
+ * whatever the pattern says, and everything behind a symbolic link.
  */
 export async function listFiles(
   folder: string,
@@ -34,7 +34,7 @@ export async function listFiles(
     const plainFolders = new Map<string, boolean>();
     const files: string[] = [];
     for (const path of found.map((one) => one.replaceAll('\\', '/')).sort()) {
-      // `.git/*` and `link/*` name such a folder themselves, so the search goes in.
+      // `.git/*` and `link/*` name such a folder themselves, so the search enters it.
       if (path.split('/').some((name) => name.startsWith('.'))) continue;
       const parent = dirname(path);
       const isPlain = plainFolders.get(parent) ?? (await realpath(join(root, parent))) === join(root, parent);

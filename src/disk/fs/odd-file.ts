@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lstatOrAbsent } from './plain-file.ts';
 
-/** What a folder holds that is neither a plain file nor a folder, itself included, in words; undefined when there is none. */
+/** Describes an entry of a folder, or the folder itself, if neither a plain file nor a folder; else undefined. */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Why a way that begins in a working tree does not stay there; undefined when it does. A link can be committed, and then a
- * plain name in the tree means a file of whoever checks it out. Of ways that begin elsewhere nothing is said: those are a
- * person's own. The file itself need not exist.
+ * Explains why a path that begins in a working tree does not stay there; undefined when it does. A link can be
+ * committed, and then a plain name in the tree means a file of whoever checks it out. Paths that begin elsewhere are
+ * not judged: those are a person's own. The file itself need not exist.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -15,7 +15,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // A folder of a tool, or a file of secrets: named in full by whoever means it.
+    // A tool's folder, or a file of secrets: named in full by whoever means it.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;
@@ -23,7 +23,7 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether the repository that holds `path` holds `other` as well. True where no repository holds it. */
+/** True when the repository that holds `path` also holds `other`, or when no repository holds `path`. */
 export function isInSameRepository(path: string, other: string): boolean {
   const wanted = resolve(path);
   const [repository] = treesAround(wanted).filter((folder) => isThere(join(folder, '.git')));
@@ -32,7 +32,7 @@ export function isInSameRepository(path: string, other: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Folders whose content others may have made: the repositories that hold the path, and the folder we work in. */
+/** Folders with content that others may have made: the repositories that hold the path, and the working folder. */
 function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
@@ -51,7 +51,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Every link on the way followed, as far as there is one; undefined when one leads nowhere, or round in a circle. */
+/** The path with every link resolved, as far as it exists; undefined for a dangling link or a loop. */
 function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (let known = path; ; known = dirname(known)) {

@@ -4,9 +4,9 @@ import { DiskPace } from './disk-pace.ts';
 import { renameFile, writeAll } from './durable.ts';
 import { orAbsent } from './plain-file.ts';
 
-/** What the system does in memory takes a hundredth of `quickMs`; on a machine with much else to do it may take as long. */
+/** Acts done in memory take a hundredth of `quickMs`, or all of it on a busy machine. */
 const pace = { quickMs: 2, patienceMs: 200 };
-/** So long threads do everything before the disk is tried again. */
+/** Time for which threads do everything before the disk is tried again. */
 const restMs = 5000;
 
 const openByThread = promisify(fs.open);
@@ -15,17 +15,17 @@ const syncByThread = promisify(fs.fsync);
 const fstatByThread = promisify(fs.fstat);
 
 /**
- * What is done to files over and over, by descriptor. As long as the system does it without delay, it is done at once: to
- * hand an act to a thread and to wait for it costs more than most acts do, and threads that make files in one folder wait
- * for each other. A disk that makes its users wait gets threads, so that nothing else of this process waits with them.
- * Everything throws, or rejects, with what the system says; a promise is only there to be waited for.
+ * Frequent file operations, by descriptor. They run synchronously as long as the system answers without delay: a round
+ * trip to a thread costs more than most of them, and threads that create files in one folder wait for each other. A
+ * slow disk gets threads, so that nothing else in this process waits with them. Everything throws, or rejects, with the
+ * system's error; a promise only means a wait.
  */
 export class PacedDisk {
   readonly #now: () => number;
   readonly #pace = new DiskPace(pace);
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  /** `now`: in ms, from any point. */
+  /** `now`: in ms, from any origin. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -37,7 +37,7 @@ export class PacedDisk {
     );
   }
 
-  /** All of `bytes` where the file is at, or at its end if it was opened so. */
+  /** Writes all of `bytes` at the file's position, or at its end if it was opened for appending. */
   write(fd: number, bytes: Uint8Array): void | Promise<void> {
     return this.#act(
       () => writeAllNow(fd, bytes),
@@ -53,7 +53,7 @@ export class PacedDisk {
   }
 
   rename(from: string, to: string): void | Promise<void> {
-    // There another program may be in the way for a moment, and patience is needed.
+    // On Windows another program may hold the file for a moment, so the rename needs retries.
     if (process.platform === 'win32') return renameFile(from, to);
     return this.#act(
       () => fs.renameSync(from, to),
@@ -68,7 +68,7 @@ export class PacedDisk {
     );
   }
 
-  /** Links are followed; undefined when there is nothing. */
+  /** Follows links; undefined when nothing exists. */
   stat(path: string): fs.Stats | undefined | Promise<fs.Stats | undefined> {
     return this.#act(
       () => fs.statSync(path, { throwIfNoEntry: false }),
@@ -76,7 +76,7 @@ export class PacedDisk {
     );
   }
 
-  /** Always by a thread: this waits for the disk itself. */
+  /** Always in a thread: this waits for the disk itself. */
   sync(fd: number): Promise<void> {
     return syncByThread(fd);
   }

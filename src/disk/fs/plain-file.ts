@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, typ
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 
-/** Never follows a link in the last part of a path, never waits for the other end of a pipe. 0 where a system has no such flag. */
+/** Follows no link in the last part of a path, waits for no other end of a pipe. 0 where a flag does not exist. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Undefined: there is no such file. Throws `UnsafeFileError` for anything but a plain file. */
+/** `undefined`: no such file. Throws `UnsafeFileError` for anything but a plain file. */
 export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
@@ -13,14 +13,14 @@ export function statPlainFile(path: string): Stats | undefined {
 }
 
 /**
- * What the system knows about a name, links not followed; undefined when there is nothing. It does not wait its turn: asking
- * takes a few microseconds, and thousands of outputs are asked about.
+ * `lstat` of a name; undefined when nothing exists. Synchronous: a call takes a few microseconds, and thousands of
+ * outputs are checked.
  */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Opens a plain file that exists; undefined when there is none. `flags` are those of open(2). */
+/** Opens an existing plain file; undefined when there is none. `flags` are those of open(2). */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   if (statPlainFile(path) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
@@ -31,7 +31,7 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/** Opens a file for reading that `statPlainFile` has just seen; undefined when it is gone meanwhile. It does not wait its turn, either. */
+/** Opens for reading a file that `statPlainFile` has just seen; undefined when it is gone by now. Synchronous, too. */
 export function openSeenFile(path: string): { fd: number; size: number } | undefined {
   let fd: number;
   try {
@@ -47,8 +47,8 @@ export function openSeenFile(path: string): { fd: number; size: number } | undef
 }
 
 /**
- * The bytes of a file that a person, or a link of theirs, names; undefined when it is not there or cannot be read, when it is
- * larger, and for anything else than a file: a pipe would be waited for without end.
+ * Reads a file that a person, or a link of theirs, names; undefined when it is absent, unreadable or larger, and for
+ * anything but a file: a pipe would block forever.
  */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
   let fd: number | undefined;

@@ -8,8 +8,9 @@ import type { PacedDisk } from './paced-disk.ts';
 import { isErrno } from './plain-file.ts';
 
 /**
- * Gives a finished temporary file its name. A file in the way is replaced only when it is one that the target may replace and
- * that was saved from here, or the same bytes; any other is put aside under a name that says so, and the target is told.
+ * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
+ * was saved from here, or if it has the same bytes; any other is put aside under a name that says so, and the target is
+ * told.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, disk, saved } = file;
@@ -26,14 +27,14 @@ export async function putInPlace(temporary: string, path: string, file: Finished
       target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
     }
   }
-  // What stands there with these very bytes may be somebody's own, and stays so. Noted first: killed in between, it is ours.
+  // A file with these very bytes may be someone's own, and stays theirs. Noted first: killed in between, it is ours.
   if (!isSame) await saved.note(name, sha256);
   await disk.rename(temporary, path);
   await syncFolder(dirname(path));
 }
 
 interface Finished {
-  /** Relative to the folder of outputs, with its extension. */
+  /** Relative to the output folder, with its extension. */
   name: string;
   sha256: string;
   target: OutputTarget;
@@ -41,7 +42,7 @@ interface Finished {
   saved: SavedFiles;
 }
 
-/** Never over another file: `link` fails where a name is taken, unlike `rename`. */
+/** Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */
 async function putAside(path: string, sha256: string): Promise<string> {
   const extension = extname(path);
   const stem = join(dirname(path), basename(path, extension));
@@ -58,7 +59,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
-    // No hard links on this file system: a plain rename, after the look whether the name is free.
+    // No hard links on this file system: a plain rename, after checking that the name is free.
     await renameFile(path, aside);
     return true;
   }

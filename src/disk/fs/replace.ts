@@ -8,9 +8,9 @@ import { noFollow, statPlainFile } from './plain-file.ts';
 const pieceLength = 1 << 18;
 
 /**
- * Replaces a file as a whole: whoever looks, also after a power cut, finds all of the old or all of the new content.
- * When it throws, the old file is as it was. Refuses a target that is not a plain file (`UnsafeFileError`). Content that is
- * large comes piece by piece, and is asked for as it is written.
+ * Replaces a file atomically: every reader, also after a power cut, finds all of the old or all of the new content.
+ * When it throws, the old file is unchanged. Refuses a target that is not a plain file (`UnsafeFileError`). Large
+ * content comes in pieces, consumed as they are written.
  */
 export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -27,7 +27,7 @@ export async function replaceFile(path: string, content: string | Uint8Array | I
   await syncFolder(folder);
 }
 
-/** Creates a file with this content, durable but for its name. Throws when there is one already. */
+/** Creates a file with this content, durable except for its name. Throws if it exists. */
 export async function writeNewFile(
   path: string,
   content: Uint8Array | Iterable<Uint8Array>,
@@ -48,7 +48,7 @@ export async function writeNewFile(
   }
 }
 
-/** The bytes of many lines, a piece at a time: neither their text nor their bytes are ever there as a whole. */
+/** The bytes of many lines, in pieces: neither the text nor the bytes are ever held as a whole. */
 export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;
@@ -63,8 +63,8 @@ export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
-/** A name that nobody guesses, in the folder of the file that it will become. */
+/** An unguessable name, in the folder of the file that it will become. */
 export function temporaryName(extension: 'tmp' | 'part'): string {
-  // Sixteen hex digits of which fifteen are random; Node makes these a hundred at a time.
+  // Sixteen hex digits of which fifteen are random; Node generates these a hundred at a time.
   return `.mediabatch-${randomUUID().replaceAll('-', '').slice(0, 16)}.${extension}`;
 }

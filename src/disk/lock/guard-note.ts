@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from './process-identity.ts';
 
-/** Who has the right to run. */
+/** The run that holds a lock. */
 export interface GuardHolder {
   host: string;
   pid: number;
@@ -9,7 +9,7 @@ export interface GuardHolder {
   id: string;
 }
 
-/** What a guard says about the process that took it. */
+/** Content of a guard: the process that took it. */
 export interface HolderNote extends ProcessIdentity {
   since: string;
   id: string;
@@ -21,7 +21,7 @@ export function writeNote(note: HolderNote): Uint8Array {
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
-/** Undefined for anything that is not certainly a guard of ours. */
+/** Undefined for anything that is not certainly one of our guards. */
 export function parseNote(text: string): HolderNote | undefined {
   let fields: unknown;
   try {
@@ -31,10 +31,10 @@ export function parseNote(text: string): HolderNote | undefined {
   }
   if (!isRecord(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
-  // The id becomes a part of a file's name.
+  // The ID becomes a part of a file name.
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id)) return undefined;
   if (typeof host !== 'string' || typeof since !== 'string') return undefined;
-  // 0 and negative numbers mean groups of processes to the kernel.
+  // To the kernel, 0 and negative numbers mean process groups.
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   return {
     id,

@@ -16,24 +16,24 @@ export type { GuardHolder } from './guard-note.ts';
 
 export type GuardAnswer =
   | { is: 'taken'; guard: Guard; tookOver?: GuardHolder }
-  /** `note`: what else a person should know, for example that the guard cannot be read and how to remove it. */
+  /** `note`: further advice for a person, for example that the guard cannot be read and how to remove it. */
   | { is: 'held'; by: GuardHolder; note?: string };
 
 /** The right to be the only run on a lock. */
 export interface Guard {
   readonly id: string;
-  /** To be asked before each paid act: someone may have removed the guard by hand. */
+  /** To be checked before each paid act: someone may have removed the guard by hand. */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** How long to wait between two looks at a guard that is held. */
+/** Interval between two checks of a guard that is held. */
 const lookEveryMs = 200;
 
 /**
- * Takes the right to be the only run on a lock. The guard is a file beside the lock that comes into being whole (by `link`),
- * so one of many contenders gets it. A holder whose process is certainly gone is taken over; a live, stopped or unknown one
- * never is. `waitMs`: how long to wait for a live holder, counted in waits and not by the clock.
+ * Takes the right to be the only run on a lock. The guard is a file beside the lock that is created whole (by `link`),
+ * so exactly one of many contenders gets it. A holder whose process is certainly gone is taken over; a live, stopped or
+ * unknown one never is. `waitMs`: how long to wait for a live holder, counted in waits and not by the clock.
  */
 export async function takeGuard(
   lockPath: string,
@@ -55,14 +55,14 @@ export async function takeGuard(
   }
 }
 
-/** Who holds the lock now; undefined when nobody does, or when the guard cannot be read. Changes nothing. */
+/** The current holder of the lock; undefined when there is none, or the guard is unreadable. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<GuardHolder | undefined> {
   if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
-/** Removes a guard by hand. `other`: it belongs to another run than the one that was named. */
+/** Removes a guard by hand. `other`: it belongs to another run than the one named. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
   if (!hasFolder(path)) return 'absent';
@@ -77,8 +77,8 @@ export async function removeGuard(lockPath: string, id: string): Promise<'remove
 type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { is: 'held' }>;
 
 /**
- * One try. The right to put one's own guard in the place of a dead holder's is itself such a guard, named after that holder:
- * so only one contender at a time can replace it, and one that dies in the act is taken over in turn.
+ * A single attempt. The right to replace a dead holder's guard with one's own is itself such a guard, named after that
+ * holder: so only one contender at a time can replace it, and one that dies in the act is taken over in turn.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await place(path, note)) return { is: 'taken' };
@@ -93,7 +93,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (turn.is === 'held') return turn;
   try {
     const now = await readState(path);
-    // Someone else was faster, between our look and our turn.
+    // Someone else was faster, between our check and our turn.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await put(path, note);
     return { is: 'taken', tookOver: holder };
@@ -102,7 +102,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   }
 }
 
-/** Gives the guard its name if nobody has it. False: someone has. */
+/** Gives the guard its name. False: the name is taken. */
 async function place(path: string, note: HolderNote): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName('tmp'));
   await writeNewFile(temporary, writeNote(note), 0o600);
@@ -119,7 +119,7 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
   }
 }
 
-/** For file systems without hard links: a contender may see an empty guard for a moment, and takes that for a held one. */
+/** For file systems without hard links: a contender may see an empty guard for a moment, and treats it as held. */
 async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
   try {
     await writeNewFile(path, writeNote(note), 0o600);
@@ -149,7 +149,7 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    // Asked before each create: those that ask at once share a look.
+    // Checked before each create: concurrent callers share a check.
     stillOurs: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlink(path));
@@ -183,7 +183,7 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
   };
 }
 
-/** Nothing is looked for, or removed, behind a link. */
+/** Nothing is sought, or removed, behind a link. */
 function hasFolder(path: string): boolean {
   try {
     return isRealFolder(dirname(path));
@@ -197,12 +197,12 @@ function guardPath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
 }
 
-/** Named after the dead holder alone: where runs die one after the other in the act, the names do not grow. */
+/** Named after the dead holder alone: if run after run dies in the act, the names do not grow. */
 function takeoverPath(path: string, deadId: string): string {
   return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
 }
 
-/** Makes the folder for what is never committed. A symbolic link in its place could lead anywhere. */
+/** Makes the folder for files that are never committed. A symbolic link in its place could lead anywhere. */
 async function prepareGuardPath(lockPath: string): Promise<string> {
   const path = guardPath(lockPath);
   const folder = dirname(path);

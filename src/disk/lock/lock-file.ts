@@ -11,7 +11,7 @@ import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
-/** The bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
+/** Reads the bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
 export async function readLockBytes(path: string): Promise<Buffer | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -23,9 +23,9 @@ export async function readLockBytes(path: string): Promise<Buffer | undefined> {
 }
 
 /**
- * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; a file that does not exist
- * is made by the first append, with `header` as its first line. `read`: what the caller has read (`null`: it found no file);
- * when the file is not the same any more, it is left alone and this rejects with `LockChangedError`.
+ * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; the first append
+ * creates a missing file, with `header` as its first line. `read`: what the caller has read (`null`: it found no file);
+ * if the file has changed since, it is left alone and this rejects with `LockChangedError`.
  */
 export async function openLockFile(
   path: string,
@@ -47,17 +47,17 @@ class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
   readonly #disk = new PacedDisk();
-  /** Undefined: no file yet, or closed. */
+  /** `undefined`: no file yet, or closed. */
   #handle: FileHandle | undefined;
-  /** Of the bytes of the file that are known to be written. */
+  /** Digest of the bytes that are known to be in the file. */
   #digest: Hash = createHash('sha256');
   #size = 0;
-  /** What is being written after them; some of it may stand there after a failure. */
+  /** Bytes being written after those; after a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   #waiting: Waiting[] = [];
-  /** The one writer at a time; never rejects. */
+  /** The only writer; never rejects. */
   #busy: Promise<void> | undefined;
-  /** The first failure. Nothing is appended after it: there may be half a line, and a second fsync is not to be trusted. */
+  /** The first failure. Nothing is appended after it: the last line may be partial, a second fsync means nothing. */
   #failure: { error: unknown } | undefined;
 
   constructor(path: string, header: string) {
@@ -87,7 +87,7 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /** Notes the file up to `end`; what all of it is, and the last byte before `end`. */
+  /** Takes up the file as far as `end`; returns the digest of the whole and the last byte before `end`. */
   async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
     let rest: Hash | undefined;
     let last: number | undefined;
@@ -129,7 +129,7 @@ class AppendedFile implements LockFile {
     await this.#closeHandle();
   }
 
-  /** Writes until nothing waits. Lines that are added in the same turn of the event loop go into one write. */
+  /** Writes until nothing waits. Lines added in the same turn of the event loop share one write. */
   async #writeWaiting(): Promise<void> {
     await Promise.resolve();
     while (this.#waiting.length > 0) {
@@ -151,7 +151,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     await this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // A line in a file that no longer has this name is lost to the next run, however durable it is.
+    // If the name now belongs to another file, the next run will not find the line, however durable it is.
     const named = await this.#disk.stat(this.path);
     const ours = await this.#disk.fstat(this.#handle.fd);
     const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
@@ -195,7 +195,7 @@ class AppendedFile implements LockFile {
     this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
   }
 
-  /** Read piece by piece: the journal of a long run is several times as large as the lock that it becomes. */
+  /** Reads in pieces: the journal of a long run is several times as large as the lock that it becomes. */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;

@@ -4,17 +4,17 @@ import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { isErrno } from '../fs/plain-file.ts';
 
-/** What tells one process from every other, on this machine and on others. Absent: this system does not say. */
+/** Identifies a process among all others, on this machine and elsewhere. Absent fields: the system does not tell. */
 export interface ProcessIdentity {
   host: string;
   pid: number;
-  /** Changes with every start of the machine. */
+  /** Changes with every boot. */
   boot?: string;
-  /** Stays the same over starts of the machine. Copies of a machine share it. */
+  /** Survives reboots. Copies of a machine share it. */
   machine?: string;
-  /** The namespaces in which pids and start times mean the same. */
+  /** Namespaces in which PIDs and start times are comparable. */
   namespace?: string;
-  /** When the process was started, as the system counts it. Tells a process from a later one with its pid. */
+  /** Start time of the process, in the system's units. Distinguishes it from a later process with its PID. */
   started?: string;
 }
 
@@ -44,8 +44,8 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
 }
 
 /**
- * Whether the process that wrote `holder` is certainly gone. Only this machine, since the same start, in the same pid
- * namespace can tell; neither clock nor file times are asked. Everything else counts as alive.
+ * True when the process that wrote `holder` is certainly gone. Only this machine, since the same boot, in the same PID
+ * namespace can tell; neither clocks nor file times are consulted. Everything else counts as alive.
  */
 export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
@@ -56,21 +56,21 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   if (holder.started === undefined) return false;
   if (process.platform === 'linux') {
     const stat = (await isProcOfOurNamespace()) ? await readStat(holder.pid) : undefined;
-    // Z, X: it has ended and only its parent has not asked for its exit code yet.
+    // Z, X: it has ended, and only its parent has not collected the exit code yet.
     return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X'); // I13
   }
   const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(holder.pid)));
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** The first pid namespace of a Linux machine has this number on all of them: a process in it is in no container. */
+/** The initial PID namespace has this number on every Linux machine: a process in it is in no container. */
 const firstNamespace = 'pid:[4026531836]';
 
-/** File systems on a disk that one running machine at a time can have: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
+/** File systems on a disk that only one running machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * Whether the holder ended when its machine did: it ran on this very machine before its last start (a power cut), outside
+ * True when the holder ended with its machine: it ran on this very machine before its last boot (a power cut), outside
  * of any container, and the folder is on a disk that no second machine can have at the same time.
  */
 export async function endedWithItsMachine(
@@ -86,7 +86,7 @@ export async function endedWithItsMachine(
   return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
 }
 
-/** A process of another user exists too, and /proc may hide it: the kernel itself is asked. */
+/** Processes of other users exist too, and /proc may hide them: the kernel itself is asked. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -96,7 +96,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** In a new pid namespace /proc may still show the old one, where our numbers mean other processes. */
+/** In a new PID namespace /proc may still show the old one, where our numbers mean other processes. */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }

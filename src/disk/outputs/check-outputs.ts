@@ -10,30 +10,30 @@ import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts
 import { findOutputFolder } from './output-path.ts';
 import type { StatCache } from './stat-cache.ts';
 
-/** `changed`: there is something else under this name, a symbolic link or a file that cannot be read included. */
+/** `changed`: something else has this name, including a symbolic link or an unreadable file. */
 export type OutputState = 'intact' | 'missing' | 'changed';
 
-/** So long nothing else of this process gets its turn: a key that was pressed, a signal. */
+/** Longest time without yielding to the rest of this process: a key press, a signal. */
 const turnMs = 10;
-/** Of small files. */
+/** Pace of small files. */
 const pace = { quickMs: 0.5, patienceMs: 50 };
-/** Of those that are read by threads. */
+/** Number of files that threads read at once. */
 const filesAtATime = 8;
 
-/** What is compared of a recorded output. */
+/** Fields of a recorded output that are compared. */
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
 export interface CheckOptions {
-  /** Files that are as they were when they were last read are not read again. Absent: every file is read. */
+  /** Files unchanged since they were last read are not read again. Absent: every file is read. */
   seen?: StatCache;
-  /** In ms, from any point. */
+  /** In ms, from any origin. */
   now?(): number;
 }
 
 /**
  * Compares recorded outputs with the files on disk, by size and then by SHA-256. When two records name one path, it is
- * intact only if the file is what both say. Small files are read at once, one after the other; large ones, and all that
- * are left as soon as the disk turns out to be slow, by threads and several at a time.
+ * intact only if the file matches both. Small files are read synchronously, one after the other; large ones, and all
+ * the rest once the disk turns out to be slow, by several threads at a time.
  */
 export async function checkOutputs(
   root: string,
@@ -72,7 +72,7 @@ export async function checkOutputs(
 
 class RecordedFiles {
   readonly #root: string;
-  /** By the names that lead to it. Looked for once, also where there is none. */
+  /** Folders by the names that lead to them. Resolved once, even those that do not exist. */
   readonly #folders = new Map<string, string | undefined>();
   readonly #buffer = Buffer.allocUnsafe(smallBytes);
   readonly #seen: StatCache | undefined;
@@ -106,7 +106,7 @@ class RecordedFiles {
     }
   }
 
-  /** Where the file lies that has to be read, or what is known without that. */
+  /** The place of the file that has to be read, or the state if that is known without reading. */
   #find({ path, bytes, sha256 }: Recorded): { path: string; stats: Stats } | OutputState {
     if (!isOutputPath(path)) return 'changed';
     const end = path.lastIndexOf('/');
@@ -134,7 +134,7 @@ class RecordedFiles {
 interface Reading {
   /** From before it was read. */
   stats: Stats;
-  /** Absent: it is gone. */
+  /** Absent: the file is gone. */
   digest: Digest | undefined;
   readAt: number | undefined;
 }

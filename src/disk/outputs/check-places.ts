@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { isErrno } from '../fs/plain-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** Why an output could not be saved where it is to go. */
+/** Reason why an output could not be saved at its destination. */
 export interface BadPlace {
   address: string;
-  /** Relative to the folder of outputs. */
+  /** Relative to the output folder. */
   path: string;
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable';
 }
 
 /**
- * Looks at every place where something will be saved, before anything is paid for: no symbolic link on the way, folders
- * where folders are needed, and somewhere to write. At most one problem for each folder or target.
+ * Checks every place where something will be saved, before anything is paid for: no symbolic link on the way, folders
+ * where folders are needed, and permission to write. Reports at most one problem per folder or target.
  */
 export async function findBadPlaces(
   root: string,
@@ -44,7 +44,7 @@ export async function findBadPlaces(
   return bad;
 }
 
-/** A folder of outputs as it is now; listed once, however many outputs go there. */
+/** An output folder as it is now; listed once, however many outputs go there. */
 interface Folder {
   entries: ReadonlyMap<string, Dirent>;
   problem?: Omit<BadPlace, 'address'>;

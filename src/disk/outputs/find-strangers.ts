@@ -4,13 +4,13 @@ import { isErrno } from '../fs/plain-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** Something that stands where a step will save, and that no step made. */
+/** A file that no step made, at a path where a step will save. */
 export interface Stranger {
   address: string;
   path: string;
 }
 
-/** Looks under each save path, with any extension that the bytes could ask for. In the order of `saves`. */
+/** Searches each save path, with every extension that the bytes could require. In the order of `saves`. */
 export async function findStrangers(
   root: string,
   saves: Iterable<{ address: string; save: string }>,

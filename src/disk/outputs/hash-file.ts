@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openPlainFile, openSeenFile } from '../fs/plain-file.ts';
 
-/** A file of this size that the system has in memory is read and hashed in a fraction of a millisecond. */
+/** A cached file of this size is read and hashed in a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {
@@ -12,7 +12,7 @@ export interface Digest {
   bytes: number;
 }
 
-/** What bytes are, in a few: to tell later whether a file still holds them. */
+/** Digest of bytes: tells later whether a file still holds them. */
 export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }
@@ -28,7 +28,7 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** The first so many bytes of a file, piece by piece: what is given is only good until the next piece is asked for. */
+/** The first `most` bytes of a file, in pieces: each is valid only until the next one is requested. */
 export async function* readPieces(
   handle: FileHandle,
   most: number = Number.POSITIVE_INFINITY,
@@ -42,7 +42,7 @@ export async function* readPieces(
   }
 }
 
-/** As long as it was when it was opened: what is added meanwhile does not count. */
+/** Hashes the size that the file had when it was opened: later additions do not count. */
 async function hashHandle(handle: FileHandle): Promise<Digest> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -54,8 +54,8 @@ async function hashHandle(handle: FileHandle): Promise<Digest> {
 }
 
 /**
- * The same at once, and only for a file that `statPlainFile` has just seen and that fits into `buffer`: to read one that is
- * in memory takes a tenth of the time in which a thread is asked to.
+ * Synchronous variant, only for a file that `statPlainFile` has just seen and that fits into `buffer`: reading a cached
+ * file takes a tenth of the time of a round trip to a thread.
  */
 export function hashSmallFile(path: string, buffer: Buffer): Digest | 'large' | undefined {
   const file = openSeenFile(path);

@@ -5,7 +5,7 @@ import type { Output } from '../../lock/record.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 import { findOutputFile } from './output-path.ts';
 
-/** Pixels and seconds, as far as the file says. */
+/** Pixels and seconds, as far as the file states them. */
 export interface MeasuredMedia {
   width?: number;
   height?: number;
@@ -19,7 +19,7 @@ interface Track {
   Duration?: number;
 }
 
-/** What a saved file is like, read from its own bytes; undefined when it is not there or says nothing. */
+/** Media facts of a saved file, read from its own bytes; undefined when it is missing or states none. */
 export async function measureMedia(root: string, output: Output): Promise<MeasuredMedia | undefined> {
   if (!isOutputPath(output.path)) return undefined;
   const path = findOutputFile(root, output.path);
@@ -33,9 +33,9 @@ export async function measureMedia(root: string, output: Output): Promise<Measur
   }
 }
 
-/** A hostile or damaged file is one that says nothing. */
+/** A hostile or damaged file counts as one that states nothing. */
 async function readFacts(handle: FileHandle): Promise<readonly Track[]> {
-  // Large, and only needed where a manifest expects something.
+  // Large, and only needed if a manifest has an expectation.
   const { default: openMediaInfo } = await import('mediainfo.js');
   const info = await openMediaInfo({ format: 'object', coverData: false, full: false });
   try {

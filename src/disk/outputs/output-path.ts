@@ -5,7 +5,7 @@ import { OutputError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
-/** Folders that belong to tools: a file that is put there can run as a program, or change what we keep. */
+/** Folders of tools: a file put there can run as a program, or change our own records. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
 /** Throws `OutputError` (`path`) for anything but a plain relative path that leads to no tool's folder. */
@@ -19,8 +19,8 @@ export function checkOutputPath(path: string): string[] {
 }
 
 /**
- * The absolute path of an output, its folders made one by one where they are missing. A symbolic link among them is
- * refused: it can lead out of the output folder. Throws `OutputError` (`path`), or what the system says.
+ * Returns the absolute path of an output, creating missing folders one by one. A symbolic link among them is refused:
+ * it can lead out of the output folder. Throws `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
   const names = checkOutputPath(path);
@@ -45,7 +45,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   return { folder, target: join(folder, last) };
 }
 
-/** Whether a folder is still where its name says, after it was checked: nobody put a link in its place. */
+/** True when a folder is still where its name says after the check: nobody put a link in its place. */
 export function isSameFolder(folder: string): boolean {
   return realPath(folder) === folder;
 }
@@ -61,7 +61,7 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
-/** The absolute path of an output, if its folder is there and no link leads to it. `path`: one that `isOutputPath` takes. */
+/** Absolute path of an output, if its folder exists and no link leads to it. `path`: as `isOutputPath` requires. */
 export function findOutputFile(root: string, path: string): string | undefined {
   const names = path.split('/');
   const name = names.pop() ?? '';

@@ -10,12 +10,12 @@ export { checkOutputs, type OutputState } from './check-outputs.ts';
 export { findStrangers, type Stranger } from './find-strangers.ts';
 export { measureMedia } from './measure-media.ts';
 
-/** More than any output; a body that never ends must not fill the disk. */
+/** More than any output; an endless body must not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
  * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
- * `saved`: what may be moved and replaced; absent: what this very object has saved.
+ * `saved`: files that may be moved and replaced; absent: those that this very object has saved.
  */
 export function createOutputs(
   root: string,
@@ -23,7 +23,7 @@ export function createOutputs(
 ): Outputs {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles() } = options;
   const disk = new PacedDisk();
-  // Moves go one after another: files that exchange their names are in each other's way.
+  // Moves run one after another: files that swap names are in each other's way.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     save: (target, download) => saveOutput(root, { target, download, maxBytes, disk, saved, ...(seen && { seen }) }),

@@ -18,15 +18,15 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** Its old name goes, once the new one is durable, if the file was saved from here. */
+  /** Its old name is removed once the new one is durable, if the file was saved from here. */
   remove: boolean;
   disk: PacedDisk;
   saved: SavedFiles;
 }
 
 /**
- * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, was changed or
- * cannot be used.
+ * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, changed or
+ * unusable.
  */
 export async function relocateOutput(
   root: string,
@@ -43,7 +43,7 @@ export async function relocateOutput(
   const temporary = join(folder, temporaryName('part'));
   try {
     await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
-    // What was linked or copied is looked at again: the source may have changed since it was checked.
+    // The link or copy is verified: the source may have changed since it was checked.
     if ((await hashFile(temporary))?.sha256 !== from.sha256) {
       await unlink(temporary);
       return undefined;
@@ -55,14 +55,14 @@ export async function relocateOutput(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  // `rename` does nothing when both names are the same file already, and leaves the temporary one behind.
+  // `rename` does nothing when both names already are the same file, and leaves the temporary one behind.
   await unlink(temporary).catch(() => undefined);
   if (isUnwanted && !remove && source !== place) {
     target.notice(`${from.path} stays beside ${path}: it is on record, but was not saved from here`);
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
-      // Another output may have taken the old name meanwhile: only the very file that was moved goes.
+      // Another output may have taken the old name by now: only the very file that was moved is removed.
       if (!isStill(source, found)) return;
       await unlink(source);
       await syncFolder(dirname(source));
@@ -71,7 +71,7 @@ export async function relocateOutput(
   return { ...from, path };
 }
 
-/** A file with the wanted bytes, and which file that is. */
+/** A file with the wanted bytes, and its identity. */
 interface Found {
   source: string;
   inode: number;
@@ -80,7 +80,7 @@ interface Found {
   aside: boolean;
 }
 
-/** At its own path, or beside it where `putInPlace` keeps what was in the way. */
+/** At its own path, or beside it where `putInPlace` keeps files that were in the way. */
 async function findIntact(root: string, from: Output): Promise<Found | undefined> {
   const names = checkOutputPath(from.path);
   const extension = extname(from.path);
@@ -114,7 +114,7 @@ function isStill(source: string, { inode, device }: Found): boolean {
   return stats !== undefined && stats.ino === inode && stats.dev === device;
 }
 
-/** The old name goes, so both may be one file for a moment. */
+/** The old name will be removed, so both may be one file for a moment. */
 async function linkOrCopy(source: string, temporary: string): Promise<void> {
   try {
     await link(source, temporary);
@@ -124,7 +124,7 @@ async function linkOrCopy(source: string, temporary: string): Promise<void> {
   }
 }
 
-/** Both names stay, so they must be two files: who edits one does not mean the other. */
+/** Both names stay, so they must be two files: an edit of one must not change the other. */
 async function copyDurably(source: string, temporary: string): Promise<void> {
   await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(temporary, constants.O_RDWR);

@@ -17,13 +17,13 @@ import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
-/** Streams a download into a temporary file beside its target, checks it, makes it durable and gives it its name. */
+/** Streams a download into a temporary file beside its target, verifies it, syncs it and renames it into place. */
 export async function saveOutput(root: string, order: SaveOrder): Promise<Output> {
   const chunks = order.download.body[Symbol.asyncIterator]();
   try {
     return await saveChunks(root, chunks, order);
   } finally {
-    // Also one that was never begun: it holds a connection, and there are few of them.
+    // Even one that never began: it holds a connection, and those are few.
     await chunks.return?.();
   }
 }
@@ -34,7 +34,7 @@ interface SaveOrder {
   maxBytes: number;
   disk: PacedDisk;
   saved: SavedFiles;
-  /** Whoever looks at the file later need not read it. */
+  /** Saves whoever checks the file later from reading it. */
   seen?: StatCache;
 }
 
@@ -61,7 +61,7 @@ async function saveChunks(
     const full = `${base}${found.extension}`;
     const path = `${target.save}${found.extension}`;
     await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved }));
-    // A small file is as quickly read as it is noted.
+    // Reading a small file is as quick as noting it.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
     return { path, sha256, bytes, type: found.type };
@@ -97,7 +97,7 @@ async function receive(
       throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    // Where a thread writes, the hash is made meanwhile. The next chunk waits for both: a slow disk fills no memory.
+    // While a thread writes, the hash is made here. The next chunk waits for both: a slow disk fills no memory.
     const written = diskErrors(path, () => disk.write(fd, chunk));
     hash.update(chunk);
     if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
@@ -106,7 +106,7 @@ async function receive(
   }
 }
 
-/** What goes wrong while bytes arrive is the download's fault, not the disk's. */
+/** Errors while bytes arrive are the download's fault, not the disk's. */
 async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     const next = await chunks.next();
@@ -129,7 +129,7 @@ function checkReceived(target: OutputTarget, download: Download, received: Recei
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not an ${target.media} file`);
   }
-  // An announced length that was kept proves nothing: what was announced may itself be cut.
+  // Meeting the announced length proves nothing: the announced length may itself be cut.
   // I10
   if (isCutShort(found.type, { head, tail, bytes })) {
     throw new OutputError(

@@ -9,33 +9,33 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** Of a million files. */
+/** Room for a million files. */
 const mostBytes = 256 * 1024 ** 2;
-/** Lines that say the same are taken out beyond this. */
+/** Duplicate lines are removed beyond this size. */
 const longBytes = 16 * 1024 ** 2;
 
 /**
- * Which files runs of this person on this machine have saved, by path and digest. Whoever writes a lock line can name any
- * file of the tree, with its true digest: only what is known here is deleted, moved or replaced. Without it a file stays,
- * and is copied. Lost, it is lost: then everything stays.
+ * Records which files this person's runs on this machine have saved, by path and digest. A lock line can name any file
+ * of the tree, with its true digest, whoever wrote it: only files known here are deleted, moved or replaced. Any other
+ * file stays, and is copied. If the record is lost, everything stays.
  */
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  /** By this very process. */
+  /** Saved by this very process. */
   readonly #saved = new Set<string>();
-  /** As they stand in the file. */
+  /** Lines as they are in the file. */
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
 
-  /** `state`: the folder of what is never committed; absent: known for the time of this process. `root`: of outputs. */
+  /** `state`: the folder that is never committed; absent: known for the life of this process. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');
     this.#prefix = way === '' ? '' : `${way}/`;
   }
 
-  /** Whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
+  /** True when a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#saved.has(entry)) return true;
@@ -68,7 +68,7 @@ export class SavedFiles {
   }
 }
 
-/** Takes out what is there twice. */
+/** Removes duplicate lines. */
 async function shorten(state: string): Promise<void> {
   const text = readText(state);
   if (text.length < longBytes) return;
@@ -77,12 +77,12 @@ async function shorten(state: string): Promise<void> {
   await replaceFile(join(state, fileName), `${[...lines].join('\n')}\n`);
 }
 
-/** `SEAL SHA-256 PATH`: each line stands for itself, and one that was not written here counts as absent. */
+/** `SEAL SHA-256 PATH`: each line is sealed on its own, and one that was not written here counts as absent. */
 function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }
 
-/** Empty when there is nothing that can be read. */
+/** Empty when the file is missing or unreadable. */
 function readText(state: string): string {
   let fd: number | undefined;
   try {

@@ -1,6 +1,6 @@
 import type { Media } from '../../kinds/kind.ts';
 
-/** What a file is by its own bytes. */
+/** Type of a file, judged by its own bytes. */
 export interface SniffedMedia {
   media: Media;
   /** Media type, for example `image/png`. */
@@ -13,7 +13,7 @@ interface Format extends SniffedMedia {
   matches(head: Uint8Array): boolean;
 }
 
-/** How many bytes from the start are enough to know a format. */
+/** Number of leading bytes that suffice to recognize a format. */
 export const sniffLength = 512;
 
 const formats: readonly Format[] = [
@@ -30,20 +30,20 @@ const formats: readonly Format[] = [
   video('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // The last of the ISO media files: sound and still pictures have brands of their own, and were looked for before.
+  // Last of the ISO media files: audio and still pictures have brands of their own, and were matched before.
   video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, ['heic', 'heix', 'mif1', 'msf1'])),
 ];
 
-/** Every extension that `sniffMedia` can answer. */
+/** Every extension that `sniffMedia` can return. */
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
-/** Undefined for anything that is none of the formats that a job may give. `head`: the first `sniffLength` bytes, or all. */
+/** Undefined for anything but the formats that a job may produce. `head`: the first `sniffLength` bytes, or all. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const format = formats.find(({ matches }) => matches(head));
   return format && { media: format.media, type: format.type, extension: format.extension };
 }
 
-/** What a file that is no media looks like, in words for a message. */
+/** Describes a file that is not media, for a message. */
 export function describeBytes(head: Uint8Array): string {
   if (head.length === 0) return 'an empty file';
   if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not taken';
@@ -56,7 +56,7 @@ export function describeBytes(head: Uint8Array): string {
   return 'a text';
 }
 
-/** Undefined for bytes that no text has. The last character may be cut. */
+/** Undefined for bytes that are not text. The last character may be cut. */
 function decodeText(head: Uint8Array): string | undefined {
   const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   if (isBinary) return undefined;
@@ -67,7 +67,7 @@ function decodeText(head: Uint8Array): string | undefined {
   }
 }
 
-/** The first and the last bytes of a file, and how many it has. */
+/** The first and the last bytes of a file, and its size. */
 export interface FileEnds {
   head: Uint8Array;
   /** At least the last 16 bytes, or all. */
@@ -76,8 +76,8 @@ export interface FileEnds {
 }
 
 /**
- * Whether a file is certainly cut short: its format says where the end is, and it is not there. For bodies whose length was
- * not announced, where a broken connection looks like the end.
+ * True when a file is certainly truncated: its format says where the end is, and it is not there. For bodies without an
+ * announced length, where a broken connection looks like the end.
  */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
@@ -90,7 +90,7 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     case 'image/webp':
     case 'audio/wav': {
       const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A writer that could not go back to the start leaves 0 or the largest number there.
+      // A writer that could not seek back to the start leaves 0 or the largest number there.
       return announced !== 0 && announced !== 0xffffffff && announced + 8 > bytes;
     }
     case 'video/webm':
@@ -125,12 +125,12 @@ function isRiff(head: Uint8Array, form: string): boolean {
   return hasText(head, 0, 'RIFF') && hasText(head, 8, form);
 }
 
-/** ISO media files name their brands in the first box: the main one, a version, then the others. */
+/** ISO media files name their brands in the first box: the major one, a version, then the compatible ones. */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
 
-/** Matroska files name what they are within their first bytes. */
+/** Matroska files name their type within their first bytes. */
 function isEbml(head: Uint8Array, type: string): boolean {
   if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return false;
   return Buffer.from(head.subarray(0, 64)).includes(Buffer.concat([Buffer.from([0x42, 0x82]), ebmlText(type)]));
@@ -140,7 +140,7 @@ function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
 }
 
-/** Whether the segment after the header says that it is longer than the file. */
+/** True when the segment after the header claims to be longer than the file. */
 function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   const header = readEbmlSize(head, 4);
   if (header === undefined || header.size === undefined) return false;
@@ -150,7 +150,7 @@ function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
 }
 
-/** A size of one to eight bytes; all ones mean that it is not known. */
+/** A size of one to eight bytes; all ones mean unknown. */
 function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
   const first = head[at];
   if (first === undefined || first === 0) return undefined;
@@ -165,12 +165,12 @@ function readEbmlSize(head: Uint8Array, at: number): { length: number; size: num
   return { length, size: isUnknown ? undefined : size };
 }
 
-/** Whether one of the first boxes of an ISO media file says that it ends behind the end of the file. */
+/** True when one of the first boxes of an ISO media file claims to end beyond the end of the file. */
 function isBoxCut(head: Uint8Array, bytes: number): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   for (let at = 0; at + 16 <= head.length; ) {
     const short = view.getUint32(at);
-    // 0: to the end of the file. 1: the length stands in 64 bits after the name.
+    // 0: to the end of the file. 1: the length follows in 64 bits after the name.
     if (short === 0) return false;
     const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short;
     if (size < 8) return false;

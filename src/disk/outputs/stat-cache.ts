@@ -9,29 +9,29 @@ import { lstatOrAbsent } from '../fs/plain-file.ts';
 import { orForgotten } from '../state/kept-json.ts';
 import { readSealedFile, writeSealedFile } from '../state/sealed-file.ts';
 
-/** What `lstat` says of a file and changes with its content (times in ms since 1970, with fractions), and its digest, hex. */
+/** Stats that change with a file's content (times in ms since 1970, with fractions), and its SHA-256, hex. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
 const mostBytes = 64 * 1024 ** 2;
-/** No file system counts time in coarser steps: a change within one step of an earlier one would not show. */
+/** Coarsest timestamp step of any file system: a change within one step of an earlier one would not show. */
 const coarsestStepMs = 2000;
-/** So far the clock of the file system may be off ours. */
+/** Largest expected difference between the file system's clock and ours. */
 const clockDifferenceMs = 500;
 
 /**
- * The digests of output files as they were when they were last read, with what the system said of the files then. A file of
- * which it still says the same is not read again: gigabytes of videos need not be hashed for every plan. The time of the
- * last change (ctime) is set by the system alone, so that neither an editor nor a copied date hides a change; and what was
- * changed just before it was read is read again. A cache: lost, it is made anew, and it never leaves the machine.
+ * A stat cache: digests of output files as last read, with their stats at that time. A file with the same stats is not
+ * read again: gigabytes of videos need not be hashed for every plan. Only the system sets the time of the last change
+ * (ctime), so neither an editor nor a copied date hides a change; a file changed just before it was read is read again.
+ * If the cache is lost, it is rebuilt; it never leaves the machine.
  */
 export class StatCache {
   readonly now: () => number;
-  /** What a process made of exactly these files, in its own words. */
+  /** Conclusions that a process drew from exactly these files, in its own format. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
   readonly #before: ReadonlyMap<string, Seen>;
-  /** What is kept of them, only of files that somebody asked about, and what is new. */
+  /** Entries to keep: earlier ones that someone asked about, and new ones. */
   readonly #after = new Map<string, Seen>();
 
   private constructor(state: string, name: string, options: Kept & { now: () => number }) {
@@ -42,13 +42,13 @@ export class StatCache {
     this.now = options.now;
   }
 
-  /** `state`: the folder of what is never committed. `lock`: the path of the lock whose outputs these are. Writes nothing. */
+  /** `state`: the folder that is never committed. `lock`: path of the lock with these outputs. Writes nothing. */
   static async open(state: string, lock: string, now: () => number = Date.now): Promise<StatCache> {
     const name = `${basename(lock)}.seen`;
     return new StatCache(state, name, { ...(await readKept(state, name)), now });
   }
 
-  /** SHA-256 (hex) of the file at `path`, if it is as it was when that was made. */
+  /** SHA-256 (hex) of the file at `path`, if it has not changed since that was computed. */
   recall(path: string, stats: Stats): string | undefined {
     const seen = this.#after.get(path) ?? this.#before.get(path);
     if (seen === undefined || !isSame(seen, stats)) return undefined;
@@ -62,26 +62,26 @@ export class StatCache {
     else this.#after.delete(path);
   }
 
-  /** A file that this process has just made, under a name that nobody knew before. */
+  /** Notes a file that this process has just made, under a name that nobody knew before. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
-    // Where nothing keeps the time of the last change, or somebody has set the date of the content, dates prove little.
+    // Without a time of the last change, or with a content date that somebody set, dates prove little.
     if (stats.ctimeMs < stats.mtimeMs) return;
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }
 
-  /** The files as they were when they were last seen. */
+  /** The files as last seen. */
   get files(): Pick<Output, 'path' | 'bytes' | 'sha256'>[] {
     return [...this.#before].map(([path, [bytes, , , , sha256]]) => ({ path, bytes, sha256 }));
   }
 
-  /** Whether so many files are known as they are now. */
+  /** True when this many files are known in their current state. */
   knowsAll(count: number): boolean {
     return this.#after.size === count;
   }
 
   /**
-   * Keeps what was asked about and noted, for later processes, with what this one makes of it. What cannot be kept is found
-   * out again.
+   * Keeps recalled and noted entries for later processes, with this one's conclusions. Whatever cannot be kept is
+   * computed again.
    */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
@@ -111,7 +111,7 @@ interface Kept {
   finding: Json | undefined;
 }
 
-/** Empty when there is nothing that can be used. */
+/** Empty when nothing is usable. */
 async function readKept(state: string, name: string): Promise<Kept> {
   const kept = await orForgotten(async () => {
     const bytes = await readSealedFile(state, name, mostBytes);
@@ -120,7 +120,7 @@ async function readKept(state: string, name: string): Promise<Kept> {
   return kept ?? { files: new Map(), finding: undefined };
 }
 
-/** All of it, or nothing: what somebody else wrote is not gone by. */
+/** Accepts the whole document or nothing: content that someone else wrote is ignored. */
 function check(json: Json | undefined): Kept | undefined {
   if (!isMap(json) || json.version !== 1 || !isMap(json.files)) return undefined;
   const entries = Object.entries(json.files);

@@ -3,17 +3,17 @@ import { isMap } from '../../ground/values.ts';
 import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/** The service's own OpenAPI document, as it was fetched last. */
+/** The service's own OpenAPI document, as last fetched. */
 export interface KeptDocument {
   document: Json;
   /** Milliseconds since 1970. */
   fetchedAt: number;
 }
 
-/** In bytes, as it is kept. */
+/** In bytes, as stored. */
 const longestDocument = 8 * 1024 * 1024;
 
-/** Undefined when there is none, or none that was kept here: where requests go follows from it. */
+/** Undefined when there is none, or none that was kept here: it determines where requests go. */
 export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
   return orForgotten(async () => {
     const bytes = await readSealedFile(state, nameOf(service), longestDocument);
@@ -21,7 +21,7 @@ export async function readKeptDocument(state: string, service: string): Promise<
   });
 }
 
-/** Out of git, like everything in this folder. A document that cannot be kept is fetched again next time. */
+/** Stored out of git, like everything in this folder. If it cannot be kept, it is fetched again next time. */
 export async function keepDocument(
   state: string,
   service: string,

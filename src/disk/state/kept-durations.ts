@@ -8,7 +8,7 @@ const fileName = 'durations.json';
 const mostBytes = 1024 * 1024;
 const mostNumbers = 100;
 
-/** What earlier runs have seen; empty when there is nothing that can be used. It only makes polling better. */
+/** Durations seen by earlier runs; empty when nothing is usable. They only improve polling. */
 export async function readKeptDurations(state: string): Promise<KeptDurations> {
   const durations = await orForgotten(async () => {
     const bytes = await readSealedFile(state, fileName, mostBytes);
@@ -17,7 +17,7 @@ export async function readKeptDurations(state: string): Promise<KeptDurations> {
   return durations ?? {};
 }
 
-/** Out of git, like everything in this folder. What cannot be kept is learned again. */
+/** Stored out of git, like everything in this folder. Whatever cannot be kept is learned again. */
 export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   await orForgotten(async () => {
@@ -35,7 +35,7 @@ function check(json: Json): KeptDurations {
   return kept;
 }
 
-/** A week is longer than any job. */
+/** A week: longer than any job. */
 function isDuration(value: Json): value is number {
   return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
 }

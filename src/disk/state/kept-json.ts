@@ -3,7 +3,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 
-/** JSON from a plain file; undefined when there is none, or when it has more than so many bytes. */
+/** JSON from a plain file; undefined when there is none, or when it exceeds `mostBytes`. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -16,15 +16,15 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
 }
 
 /**
- * For what only makes later work lighter: undefined when the disk does not let it be read or kept, or when it is not JSON.
- * It is found out again.
+ * Makes optional storage forgiving: undefined when the disk refuses to read or keep it, or when it is not JSON. It is
+ * worked out again.
  */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
-    // `RangeError`: nested more deeply than can be walked.
+    // `RangeError`: nested too deeply to walk.
     if (isOfDisk || error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }

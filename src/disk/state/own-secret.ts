@@ -10,8 +10,8 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 /**
- * What only this person on this machine has, and no commit can bring: with it a file in `.mediabatch/` is known for one
- * that was written here. Undefined as long as nothing was ever written. Reads only.
+ * A secret that only this person on this machine has, and no commit can bring: it proves that a file in `.mediabatch/`
+ * was written here. Undefined as long as nothing was ever written. Only reads.
  */
 export function readOwnSecret(): Buffer | undefined {
   for (const folder of foldersOfSecret()) {
@@ -21,7 +21,7 @@ export function readOwnSecret(): Buffer | undefined {
   return undefined;
 }
 
-/** The same, made where there is none. Undefined where this person can keep nothing: then there are no such files. */
+/** The same, created if missing. Undefined where this person can store nothing: then no sealed files exist. */
 export async function makeOwnSecret(): Promise<Buffer | undefined> {
   const known = readOwnSecret();
   if (known !== undefined) return known;
@@ -31,7 +31,7 @@ export async function makeOwnSecret(): Promise<Buffer | undefined> {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeSecret(folder, path);
     } catch (error) {
-      // Read-only, full, or somebody else's: the next place may do.
+      // Read-only, full, or someone else's: the next place may do.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     }
     const secret = readSecret(path);
@@ -40,7 +40,7 @@ export async function makeOwnSecret(): Promise<Buffer | undefined> {
   return undefined;
 }
 
-/** Where a person's programs keep their state; where that is read-only, a folder of this person for temporary files. */
+/** Where a person's programs keep their state; if that is read-only, a per-user folder for temporary files. */
 function foldersOfSecret(): string[] {
   const name = 'mediabatch';
   const temporary = join(tmpdir(), `${name}-state-${process.getuid?.() ?? 'user'}`);
@@ -58,7 +58,7 @@ function foldersOfSecret(): string[] {
   }
 }
 
-/** A user without an entry has none. */
+/** A user without a passwd entry has none. */
 function findHome(): string | undefined {
   try {
     const home = homedir();
@@ -68,7 +68,7 @@ function findHome(): string | undefined {
   }
 }
 
-/** Whole or not at all, also when two runs come at once. */
+/** Written whole or not at all, even if two runs do it at once. */
 async function writeSecret(folder: string, path: string): Promise<void> {
   const temporary = join(folder, temporaryName('tmp'));
   try {
@@ -84,8 +84,8 @@ async function writeSecret(folder: string, path: string): Promise<void> {
 }
 
 /**
- * Somebody's home may itself be a working tree. So the time at which the file was written, to the nanosecond, is a part of
- * the secret: a file that a checkout puts there has another one than whoever committed it could know.
+ * Reads a secret. Someone's home may itself be a working tree, so the time at which the file was written, to the
+ * nanosecond, is part of the secret: a checkout gives the file another time than whoever committed it could know.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

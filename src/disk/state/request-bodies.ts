@@ -5,7 +5,7 @@ import type { RequestBodies } from '../../contract/state.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** More than any request: the service takes 10 MB at the most. */
+/** More than any request: the service accepts at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -18,7 +18,7 @@ export function createRequestBodies(state: string): RequestBodies {
       try {
         return (await readSealedFile(state, nameOf(key), longestBody))?.toString('utf8');
       } catch (error) {
-        // Never kept. Anything else (a disk that fails) must not end in other bytes under the same key.
+        // Never kept. Any other error (a failing disk) must not lead to different bytes under the same key.
         if (error instanceof UnsafeFileError) return undefined;
         throw error;
       }

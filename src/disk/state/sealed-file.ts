@@ -7,15 +7,15 @@ import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
 import { isRealFolder, prepareStateFolder } from './state-folder.ts';
 
 /**
- * Files in `.mediabatch/` that later runs go by. The folder lies in a working tree, so that whoever has a branch merged can
- * put files there as well: each carries a seal that takes this person's own secret, and what has none counts as absent.
+ * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so whoever gets a branch merged can
+ * put files there too: each carries a seal made with this person's own secret, and one without counts as absent.
  */
 const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;
 
 /**
- * What was kept under this name (`durations.json`, `bodies/KEY.json`); undefined when there is nothing, or nothing that was
- * written here. Throws `UnsafeFileError` for a link or a device in the place of the file or of a folder.
+ * Reads what was kept under this name (`durations.json`, `bodies/KEY.json`); undefined when there is nothing, or
+ * nothing written here. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
  */
 export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
   const secret = readOwnSecret();
@@ -35,7 +35,7 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
   }
 }
 
-/** False where it cannot be sealed, and so is not kept. */
+/** False when it cannot be sealed, and so is not kept. */
 export async function writeSealedFile(state: string, name: string, content: string): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;
@@ -45,7 +45,7 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Says of `content` that it was written here under this name; hex. */
+/** Seal stating that `content` was written here under this name; hex. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }

@@ -4,8 +4,8 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
- * Makes a folder for what is never committed, `name` below it included. It may have come with a branch of somebody else:
- * nothing is made behind a link (`UnsafeFileError`).
+ * Makes a folder for files that are never committed, including `name` below it. It may have come with someone else's
+ * branch: nothing is made behind a link (`UnsafeFileError`).
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   isRealFolder(state);
@@ -24,7 +24,7 @@ export function isRealFolder(path: string): boolean {
   return true;
 }
 
-/** Git leaves the folder alone, whatever the project's own rules say. */
+/** Makes git ignore the folder, whatever the project's own rules say. */
 export async function ignoreItself(folder: string): Promise<void> {
   try {
     await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
