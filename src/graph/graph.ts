@@ -5,7 +5,7 @@ import type { Expectation } from '../manifest/manifest.ts';
 /** An output of another step, to be filled in when that step's job has finished. */
 export interface Reference {
   $ref: string;
-  /** Output field of that step's kind, for example `url`; `clips.2.url` is the link of the third part (they count from 0). */
+  /** Output field of that step's kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0). */
   field: string;
 }
 
@@ -35,7 +35,7 @@ export interface Step {
   request: OpenRequest;
   /** The request that is paid for, with each `$ref` replaced by that step's fingerprint. Kept in the lock. */
   paidRequest: OpenRequest;
-  /** The version, `1:`, and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest}, `take` from 2 on. */
+  /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
   /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
   needs: string[];

@@ -5,16 +5,16 @@ import type { Match } from './match.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
 
-/** A recorded output as it is on disk now. */
+/** The state of a recorded output on disk. */
 export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
   /** `why` follows the path. */
   | { is: 'unusable'; why: string }
-  /** Another content, with its own digest, size and media type. */
+  /** The content differs; with its own digest, size and media type. */
   | { is: 'edited'; output: Output };
 
-/** The finished purchase whose output could be accepted, or why there is none. */
+/** Returns the finished purchase whose output can be accepted, or why there is none. */
 export function findAcceptable(match: Match): { record: StepRecord; purchase: Purchase } | Ruling {
   const found = findOwn(match);
   if ('is' in found) return found;
@@ -28,8 +28,8 @@ export function findAcceptable(match: Match): { record: StepRecord; purchase: Pu
 }
 
 /**
- * Declares that the output of a step is right as it is: files that were edited by hand are recorded as they are now, and
- * an input that changed is recorded as satisfied. `seen`: the files of the purchase, in their order.
+ * Declares the output of a step right as it is: files edited by hand are recorded as they are now, and a changed input
+ * is recorded as satisfied. `seen`: the files of the purchase, in order.
  */
 export function acceptOutput(
   match: Match,
@@ -82,7 +82,7 @@ function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenOutput 
   return { ...purchase, outputs, revision: (purchase.revision ?? 0) + 1 };
 }
 
-/** Undefined where the purchase is of the very request that the manifest asks for, or counts for it already. */
+/** Returns `undefined` when the purchase is of the very request of the manifest, or already counts for it. */
 function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Purchase): Acceptance | undefined {
   if (step.decided?.accepted === true) return undefined;
   const wanted = wantedBy(step);
@@ -92,7 +92,7 @@ function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Pur
   return { wanted, fingerprint, revision: (before?.revision ?? 0) + 1 };
 }
 
-/** What the manifest asks for, whatever the step is held to. */
+/** Returns the fingerprint that the manifest asks for, whatever the step is held to. */
 function wantedBy({ decided, fingerprint }: Match['step']): string {
   return decided?.wanted?.fingerprint ?? fingerprint;
 }

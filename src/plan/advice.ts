@@ -1,14 +1,14 @@
-/** A command that a person may run next. Whose lock it is about is as in the command that is running. */
+/** A command that a person may run next. It concerns the same lock as the running command. */
 export interface Call {
   call: string;
   words: readonly string[];
-  /** What it is about, where that is not the manifest of the command that is running. */
+  /** The manifest it concerns; absent when it is that of the running command. */
   file?: string;
-  /** No option of the command that is running goes with it. */
+  /** Drops all options of the running command. */
   bare?: true;
 }
 
-/** What to do next, in words and commands. */
+/** Words and commands that say what to do next. */
 export type Advice = string | readonly (string | Call)[];
 
 export function call(command: string, ...words: string[]): Call {

@@ -5,10 +5,10 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 
 /**
- * The graph as people have decided it to be: a step that is pinned, or whose output was accepted for a new input, takes
+ * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
  * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
- * So what is decided about a step never makes those that use it be bought again. Applied once; a graph that holds
- * decisions already is given back. `redo`: steps that are to be bought again, for which no acceptance counts.
+ * So a decision about a step never causes its users to be bought again. Applied once; a graph that holds decisions
+ * already is returned as it is. `redo`: steps to be bought again, for which no acceptance counts.
  */
 export function applyDecisions(graph: Graph, lock: Lock, redo: ReadonlySet<string> = new Set()): Graph {
   if (graph.decided === true || !hasDecisions(graph, lock)) return graph;
@@ -33,7 +33,7 @@ function hasDecisions(graph: Graph, lock: Lock): boolean {
   return false;
 }
 
-/** Steps stand in topological order: what a step refers to has been decided before. */
+/** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
 function followDecided(step: Step, before: { known: Map<string, string>; changed: ReadonlySet<string> }): Step {
   const { known, changed } = before;
   if (changed.size === 0) return step;
@@ -46,7 +46,7 @@ function followDecided(step: Step, before: { known: Map<string, string>; changed
     return fingerprint;
   };
   const referred = replaceReferences(step.request, fingerprintOf);
-  // The bytes of a file stand in place of its path; nothing else differs between the two forms.
+  // Both forms differ only in the file, whose bytes replace its path in one.
   const bytes = step.paidRequest.file;
   const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
   const taken = step.take === undefined ? {} : { take: step.take };
@@ -58,14 +58,14 @@ function followDecided(step: Step, before: { known: Map<string, string>; changed
   };
 }
 
-/** The step held to the purchase that its decisions name, if they do, and if that purchase gives something. */
+/** Holds the step to the purchase that its decisions name, if they do and that purchase gives something. */
 function decideStep(step: Step, record: StepRecord, isRedone: boolean): Step {
   const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
   const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
   const purchases = countedPurchases(record);
   const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  // What is on its way to this very request is collected, or asked for, before anything else.
+  // A running job or an open send for this very request is settled before anything else.
   if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
     return pinned === undefined ? step : { ...step, decided: { pinned } };
   }
@@ -81,15 +81,15 @@ function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefi
   return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
 }
 
-/** The newest purchase that has an output, or will have one. */
+/** Finds the newest purchase that has an output, or will have one. */
 export function findKept(purchases: readonly Purchase[], fingerprint?: string): Purchase | undefined {
   const meant = fingerprint === undefined ? purchases : purchases.filter((one) => one.fingerprint === fingerprint);
   return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
 }
 
 /**
- * The request that the lock keeps beside a purchase may be gone: earlier ones are kept without it. Nothing is sent for a step
- * that is held, so it must not be bought again by itself either: `retry` would send the new request as the old one.
+ * Holds a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for a
+ * held step, so `retry` is dropped: it would automatically send the new request as the old one.
  */
 function hold(step: Step, { fingerprint, request }: Purchase, by: Omit<Decided, 'wanted'>): Step {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };

@@ -21,32 +21,32 @@ import { findPosted } from './post-record.ts';
 import { type PriceOf, pricesFrom } from './prices.ts';
 import { costOfRetries } from './retry.ts';
 
-/** Everything a plan is made from. The same facts always give the same plan. */
+/** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
   graph: Graph;
   lock: Lock;
-  /** What is on disk for the outputs that `outputsToCheck` named. */
+  /** State on disk of the outputs that `outputsToCheck` listed. */
   fileState(output: Output): FileState;
   concurrency: number;
-  /** What a recorded file is like; asked only of files whose step has an `expect:` that needs measuring. */
+  /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
   mediaFacts?(output: Output): MediaFacts | undefined;
-  /** Addresses that are to be bought again. */
+  /** Addresses to buy again. */
   redo: ReadonlySet<string>;
-  /** The steps that this run is about. Absent: all of them. */
+  /** Addresses that this run is limited to. Absent: all of them. */
   selected?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
-  /** What `matchSteps` says of this graph and lock, where that is known; without a redo it is the same here. */
+  /** Result of `matchSteps` for this graph and lock, if known; it is valid only without `redo`. */
   matches?: readonly Match[];
 }
 
-/** A file whose state a plan needs to know. `measure`: what it is like, too. */
+/** A file whose state a plan needs. `measure`: its measurements, too. */
 export interface OutputToCheck {
   output: Output;
   measure: boolean;
 }
 
-/** One question for the disk before `assemblePlan`. */
+/** Lists the questions for the disk before `assemblePlan`. */
 export function outputsToCheck(graph: Graph, lock: Lock): OutputToCheck[] {
   return outputsOf(matchSteps(graph, lock));
 }
@@ -61,7 +61,7 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
   return outputs;
 }
 
-/** For every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
+/** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
   const { lock } = given;
   const graph = applyDecisions(given.graph, lock, given.redo);
@@ -96,7 +96,7 @@ function makeRow(
   match: Match,
   context: {
     facts: PlanFacts;
-    /** For steps that are bought once, and for those that are to be bought again. */
+    /** For steps that are bought once, and for those to be bought again. */
     decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     priceOf: PriceOf;
     conditions: ReadonlyMap<string, readonly PartCondition[]>;
@@ -114,7 +114,7 @@ function makeRow(
     : decide(match, facts.redo.has(step.address) && !isPinned ? decisionFacts.again : decisionFacts.once);
   const decision = step.decided === undefined || isUnneeded ? plain : tellDecided(match, plain, priceOf());
   const spends = isSpending(decision.action);
-  // Most of a finished campaign is kept, whatever it would cost.
+  // Priced lazily: most steps of a finished campaign are kept, whatever they would cost.
   const price = isCarriedOut(decision.action) ? priceOf() : undefined;
   const order =
     isCarriedOut(decision.action) && price !== undefined
@@ -143,7 +143,7 @@ function makeRow(
   return row;
 }
 
-/** How many parts the output of a step has, by the files that were saved of it. */
+/** Counts the parts of a step's output by its saved files. */
 function partCounter(matches: readonly Match[]): CountParts {
   let done: Map<string, number> | undefined;
   const countAll = () => {
@@ -160,7 +160,7 @@ function partCounter(matches: readonly Match[]): CountParts {
   };
 }
 
-/** A file that some step of this plan moves to its own name is nobody's to replace, whoever once saved it. */
+/** Protects a file that a step of this plan moves to its own name from being replaced, whoever once saved it. */
 function spareMovedFiles(rows: PlanRow[]): void {
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
   if (moved.size === 0) return;
@@ -175,7 +175,7 @@ function digestsOf(order: StepOrder | undefined): string[] {
   return order?.outputs?.map(({ sha256 }) => sha256) ?? [];
 }
 
-/** What the newest finished or running purchase of a record cost: lost by buying again. */
+/** Returns the cost of the newest finished or running purchase of a record, which buying again discards. */
 function discardedCredits(record: StepRecord | undefined): number {
   const paid = (record === undefined ? [] : countedPurchases(record)).find(
     ({ state }) => state === 'done' || state === 'running',
@@ -183,7 +183,7 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** What may be paid for already comes first; where it does not fit, it may still have been charged. */
+/** Blocks what the credits do not cover. Possible charges come first; one that does not fit may still be charged. */
 function blockUnfunded(rows: PlanRow[], asks: PlanRow[], cap: number): void {
   if (cap === Number.POSITIVE_INFINITY) return;
   let left = cap;
@@ -202,7 +202,7 @@ function blockUnfunded(rows: PlanRow[], asks: PlanRow[], cap: number): void {
   }
 }
 
-/** A step that would have to be bought waits in vain for one that is not going to be done. */
+/** Blocks a step that would be bought if it needs one that will not be done. */
 function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
@@ -211,7 +211,7 @@ function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: P
   if (waiting.size === 0) return;
   const byAddress = new Map(everyRow.map((row) => [row.address, row]));
   const inRun = new Set(rows.map(({ address }) => address));
-  // What a step needs stands before it, but for the step whose job it shares: that one may stand behind it.
+  // A step follows those it needs, except that the step whose job it shares may follow it.
   for (let found = true; found; ) {
     found = false;
     for (const row of waiting) {
@@ -227,7 +227,7 @@ function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: P
   }
 }
 
-/** Undefined for a step that is done, or will be. */
+/** Returns `undefined` for a step that is done, or will be. */
 function whyNotDone(
   { address, action }: PlanRow,
   isInRun: boolean,
@@ -281,17 +281,16 @@ function sumUp(
 }
 
 /**
- * What the budget leaves. Nothing, while something that may have been charged has a price that nobody knows, and nothing
- * here finds it out.
+ * Returns what the budget leaves: nothing while a possible charge has an unknown price that this plan cannot find out.
  */
 function budgetCap({ graph, lock }: PlanFacts, { held, lostPrices }: { held: Held; lostPrices: string[] }): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
   if (held.unknownPrices > lostPrices.length) return 0;
-  // What was lost has cost something, if it was charged at all.
+  // A lost create has cost at least one credit, if it was charged at all.
   return Math.max(0, graph.budget - spentCredits(lock) - held.credits - lostPrices.length);
 }
 
-/** Sends that this plan asks about, and so reserves the price of anew. */
+/** Collects the sends that this plan asks about, whose prices it reserves anew. */
 function sendsAsked(rows: PlanRow[]): ReadonlySet<string> {
   return new Set(rows.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
 }

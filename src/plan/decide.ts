@@ -13,29 +13,29 @@ import { nextPurchase } from './repeat.ts';
 import { findRetry } from './retry.ts';
 import { wantedPath, withoutExtension } from './save-names.ts';
 
-/** What is on disk where the lock says an output is. */
+/** State on disk of an output in the lock. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
 export interface DecisionFacts extends SendFacts {
   /** State of a recorded output. */
   fileState(output: Output): FileState;
-  /** What a file is like; asked only where `expect:` is written. */
+  /** Measurements of a file; requested only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
-  /** The person asked to buy this step again. */
+  /** True when the user asked to buy this step again. */
   redo: boolean;
-  /** The address under which a request of this fingerprint was posted, if it was. */
+  /** Returns the address under which a request of this fingerprint was posted, if any. */
   postedAs?(fingerprint: string): string | undefined;
 }
 
-/** One step's action before money and other steps are looked at. */
+/** One step's action before money and other steps are considered. */
 export interface Decision {
   action: Exclude<Action, 'orphan'>;
   reason: string;
-  /** For spending actions: which purchase is made. */
+  /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
-  /** The open send that is asked about first; `purchase` is absent then. */
+  /** The open send to ask about first; `purchase` is absent then. */
   asks?: Purchase;
-  /** `keep`: it was posted, and its input is another one now. */
+  /** For `keep`: it was posted, and its input has changed since. */
   changedSince?: true;
 }
 
@@ -101,7 +101,7 @@ function buyAgain(match: Match, purchase: Purchase): Decision {
   };
 }
 
-/** Spends at most once: what it asks was sent before. */
+/** Spends at most once, because what it asks for was sent before. */
 function decideOpenSend(purchase: Purchase, facts: DecisionFacts): Decision {
   const { by, reason } = settlingOf(purchase, facts);
   return by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
@@ -157,7 +157,7 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
   return edited === true ? 'was edited by hand and is missing; the bought one is fetched' : 'is missing';
 }
 
-/** It is here; it may still not be what the manifest expects. Paid work stays, and is never bought again by itself. */
+/** Decides about a present output, which may not meet `expect`: it is kept, and never automatically bought again. */
 function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Decision {
   const { expect } = match.step;
   if (expect === undefined) return { action: 'keep', reason: 'up to date' };
@@ -172,7 +172,7 @@ function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Dec
   return { action: 'keep', reason: 'up to date' };
 }
 
-/** The next purchase of this step's request. */
+/** Returns the next purchase of this step's request. */
 function next(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }

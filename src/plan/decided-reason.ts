@@ -3,7 +3,7 @@ import { describeDifference } from './difference.ts';
 import type { Match } from './match.ts';
 import type { Price } from './plan.ts';
 
-/** The decision with what people have decided before in its reason. */
+/** Adds people's earlier decisions to the reason of a decision. */
 export function tellDecided(match: Match, decision: Decision, price: Price): Decision {
   const { decided } = match.step;
   if (decided === undefined) return decision;

@@ -1,7 +1,7 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 
-/** What changed between the request that was bought and the one the manifest asks for now, in words for one line. */
+/** Describes on one line how the request that was bought differs from the one that the manifest asks for now. */
 export function describeDifference(bought: OpenRequest, wanted: OpenRequest): string {
   const changes: string[] = [];
   for (const field of [...new Set([...Object.keys(bought), ...Object.keys(wanted)])].sort()) {
@@ -29,7 +29,7 @@ function isScalar(value: Json): boolean {
 
 const shownLength = 32;
 
-/** Long texts are shown from the first word that differs. */
+/** Shortens long texts to the part from the first word that differs. */
 function shorten(before: string, after: string): [string, string] {
   if (before.length <= shownLength && after.length <= shownLength) return [before, after];
   let same = 0;

@@ -1,18 +1,18 @@
 import type { Output } from '../lock/record.ts';
 import type { Expectation, Range } from '../manifest/manifest.ts';
 
-/** What a media file is like, as far as it can be measured. */
+/** Measurements of a media file, as far as they could be taken. */
 export interface MediaFacts {
-  /** Pixels. */
+  /** In pixels. */
   width?: number;
   height?: number;
   durationSeconds?: number;
 }
 
-/** Half a percent: encoders round to whole blocks. */
+/** Half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
-/** What a downloaded file is not, in words that follow "it does not fit `expect`: ". Empty when it is as expected. */
+/** Lists unmet expectations of a downloaded file, in words that follow "it does not fit `expect`: ". */
 export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts | undefined): string[] {
   const { width, height, durationSeconds } = facts ?? {};
   const unmet: string[] = [];
@@ -40,7 +40,7 @@ export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts
   return unmet;
 }
 
-/** Whether anything but the recorded size and type has to be looked at. */
+/** Tells whether anything but the recorded size and type has to be measured. */
 export function needsMeasuring(expect: Expectation): boolean {
   const { width, height, ratio, durationSeconds } = expect;
   return [width, height, ratio, durationSeconds].some((rule) => rule !== undefined);

@@ -6,14 +6,14 @@ import { isPost, sendsOf } from './post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
- * What was bought for an address counts as never bought. Ids and charges stay on record: a budget still counts them.
- * A create whose answer was lost is never forgotten, because nobody knows yet whether it was paid. A running job is paid
- * and not collected, so it takes `force`.
+ * Makes the purchases of an address count as never made. Ids and charges stay on record: a budget still counts them. A
+ * create whose answer was lost is never forgotten, because it may have been paid. A running job is paid and not
+ * collected, so it takes `force`.
  */
 export function forgetRecord(
   record: StepRecord,
   context: {
-    /** `null`: unknown. Absent for what the manifest no longer has: it is not bought again. */
+    /** `null`: unknown. Absent when the manifest no longer has the step: it is not bought again. */
     price?: number | null;
     isPinnedByTask?: boolean;
     force: boolean;
@@ -54,7 +54,7 @@ export function forgetRecord(
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 
-/** Each purchase by itself: what another branch has bought meanwhile is not forgotten with it. */
+/** Marks a single purchase, so that another branch's purchases are not forgotten with it. */
 export function asForgotten(purchase: Purchase): Purchase {
   return purchase.writtenOff ? purchase : { ...purchase, forgotten: true };
 }

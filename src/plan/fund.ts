@@ -2,9 +2,9 @@ import { isSpending } from './actions.ts';
 import type { PlanRow } from './plan.ts';
 
 /**
- * Which of the rows that spend fit into `cap` credits. Whole chains first: an output that people want, together with
- * everything it still needs, before another chain is started; then single rows in order. Rows of unknown price are
- * let through – the ledger holds them to the budget when their price is known.
+ * Selects the spending rows that do not fit into `cap` credits. Whole chains come first: an output that people want,
+ * together with everything it still needs, before another chain is started; then single rows in order. Rows of unknown
+ * price pass – the ledger holds them to the budget when their price is known.
  *
  * @param needsOf the addresses that a row waits for
  * @returns the addresses of the rows that do not fit
@@ -20,7 +20,7 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
     left -= cost;
     for (const row of chain) funded.add(row.address);
   };
-  // What may be paid for already comes first; where it does not fit, it may still have been charged.
+  // Possible charges come first; one that does not fit may still have been charged.
   for (const row of spending.values()) {
     if (row.order?.send === undefined) continue;
     fund([row]);
@@ -34,14 +34,14 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
   return new Set([...spending.keys()].filter((address) => !funded.has(address)));
 }
 
-/** Rows that no other spending row waits for. */
+/** Finds rows that no other spending row waits for. */
 function ends(spending: Map<string, PlanRow>, needsOf: (row: PlanRow) => readonly string[]): PlanRow[] {
   const needed = new Set<string>();
   for (const row of spending.values()) for (const address of needsOf(row)) needed.add(address);
   return [...spending.values()].filter((row) => !needed.has(row.address));
 }
 
-/** A row and all spending rows it waits for that are not funded yet. */
+/** Collects a row and all spending rows it waits for that are not funded yet. */
 function chainOf(
   end: PlanRow,
   spending: Map<string, PlanRow>,

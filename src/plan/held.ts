@@ -5,14 +5,14 @@ import type { PriceOf } from './prices.ts';
 
 export interface Held {
   credits: number;
-  /** How many of them have a price that nobody knows. */
+  /** Number of possible charges whose price is unknown. */
   unknownPrices: number;
 }
 
 /**
- * What may have been spent without our knowing how much: creates whose answer was lost, and jobs for which the service
- * did not say what it deducted. It counts against the budget until somebody knows.
- * `asked`: sends that are asked about, and so reserve their price anew.
+ * Sums what may have been spent by an unknown amount: creates whose answer was lost, and jobs for which the service did
+ * not say what it deducted. It counts against the budget until the amount is known. `asked`: sends that are asked
+ * about, whose price is reserved anew.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   const held: Held = { credits: 0, unknownPrices: 0 };

@@ -11,7 +11,7 @@ import { nextPurchase } from './repeat.ts';
 import { resolvePurchase } from './resolve-purchase.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
-/** A job that was paid for, by whomever, becomes the purchase of a step that has none. The next run collects it. */
+/** Makes a paid job, whoever paid for it, the purchase of a step that has none. The next run collects it. */
 export function importJob(
   match: Match,
   job: { jobId: string; credits?: number; recordId?: string },
@@ -43,7 +43,7 @@ export function importJob(
 
 const unknownCharge = 'what it was charged is not known: `import` it again with --credits N once you know';
 
-/** The job is on record, and only what it was charged is new. Nothing that is known is overwritten. */
+/** Adds the charge of a job that is on record already. Nothing known is overwritten. */
 function recordCharge({ step, record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
   const { jobId, credits } = job;
   const isOwn = record?.purchases.some((one) => one === purchase) === true && purchase?.jobId === jobId;
@@ -111,7 +111,7 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
   return undefined;
 }
 
-/** Whether the job counts for some step. What was forgotten may come back; services number the jobs of each kind by themselves. */
+/** Finds the step that a job counts for. A forgotten job may come back; each kind has its own job numbers. */
 function findOwner(lock: Lock, kind: string, jobId: string): StepRecord | undefined {
   return [...lock.steps.values()].find((record) =>
     countedPurchases(record).some((one) => one.jobId === jobId && (one.kind ?? record.kind) === kind),

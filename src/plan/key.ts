@@ -4,12 +4,12 @@ import type { Purchase } from '../lock/record.ts';
 import { flatText } from '../manifest/flat-text.ts';
 
 /**
- * The idempotency key of one create: a pure function of what is bought, so that a lost lock, a second clone or a
- * repeated request name the same purchase. 44 ASCII characters; the service allows 128.
+ * Derives the idempotency key of one create: a pure function of what is bought, so that a lost lock, a second clone or
+ * a repeated request name the same purchase. 44 ASCII characters; the service allows 128.
  *
- * `repeat` counts the purchases of this very fingerprint, from 1: it goes up only when the same request is bought once
- * more on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error – or may
- * not: so whoever buys walks the keys from the first, and two clones find the same one.
+ * `repeat` counts the purchases of this very fingerprint, from 1, and goes up only when the same request is bought
+ * again on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error – or
+ * may not: so the buyer walks the keys from the first, and two clones find the same one.
  */
 export function idempotencyKey(purchase: {
   campaign: string;
@@ -22,7 +22,7 @@ export function idempotencyKey(purchase: {
   return flatText('mb1-', hash('sha256', text).slice(0, 40));
 }
 
-/** How many keys of a purchase, from the first, are on record as refused. */
+/** Counts the keys of a purchase, from the first, that are on record as refused. */
 export function countRefused(
   purchases: readonly Purchase[],
   purchase: { campaign: string; fingerprint: string; repeat: number },

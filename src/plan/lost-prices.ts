@@ -7,10 +7,10 @@ import type { PlanRow } from './plan.ts';
 import type { PriceOf } from './prices.ts';
 
 /**
- * The price classes of creates whose answers were lost at prices that nobody knows, where a row of this plan finds out each
- * of them: it goes alone, and its charge prices the lost one too. Empty where there is none, or where something is held that
- * no other charge would price: a job whose service says nothing, a second one lost at the same price, one that nothing is
- * like.
+ * Returns the price classes of lost creates with unknown prices, if this plan has a row to find out each of them: that
+ * row goes alone, and its charge prices the lost one too. Empty when there is none, or when something is held that no
+ * other charge would price: a job whose charge the service does not state, a second create lost in the same class, one
+ * that no row resembles.
  *
  * @param asked sends that this plan asks about
  */
@@ -39,10 +39,10 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/** Why a step of known price does not go while a lost create may have cost anything. */
+/** Reason to hold back a step of known price while a lost create may have cost anything. */
 export const whileLost = 'waits until the price of a create is known whose answer was lost; run again then';
 
-/** The rows that do not go before lost prices are found out: those that cost something themselves. */
+/** Returns the rows that wait until lost prices are known: those that cost something themselves. */
 export function waitForPrices(rows: readonly PlanRow[], lostPrices: readonly string[]): PlanRow[] {
   if (lostPrices.length === 0) return [];
   return rows.filter(({ action, credits }) => isSpending(action) && credits !== null && credits > 0);

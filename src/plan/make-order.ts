@@ -9,7 +9,7 @@ import type { StepOrder } from './plan.ts';
 import { repeatOf } from './repeat.ts';
 import { retriesAfter } from './retry.ts';
 
-/** Everything that carrying out a decision takes. */
+/** Makes the order that carries out a decision. */
 export function makeOrder(
   match: Match,
   decision: Decision,
@@ -36,7 +36,7 @@ export function makeOrder(
   const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
   const parts = conditions.get(step.address);
   const optional = findOptional(step.request, conditions);
-  // What few orders have is added afterwards: an object keeps room for all that its literal might have held.
+  // Rare fields are added afterwards, because an object reserves room for every property of its literal.
   const order: StepOrder = {
     campaign,
     address: step.address,
@@ -72,10 +72,10 @@ export function makeOrder(
   return order;
 }
 
-/** Of most steps. Nobody adds to it. */
+/** Shared by most steps, and frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** Digests of everything this step has ever saved: a newer output may take their place, but never that of somebody's work. */
+/** Digests of everything this step ever saved: a newer output may replace these files, but never anybody's work. */
 function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return none;
   const digests = record.purchases.flatMap(({ outputs }) =>

@@ -3,24 +3,24 @@ import { canonicalJson, type Json } from '../ground/json.ts';
 import { foldText, groupBy, isOpenField, isSameField } from './compare-fields.ts';
 import type { Match } from './match.ts';
 
-/** A job as a list of the service shows it, as far as it can be compared. */
+/** The comparable part of a job in a list of the service. */
 export interface ListedRecord {
   kind: string;
   jobId: string;
-  /** What it gives back of the request, by the names of the request's fields. */
+  /** The request as the list returns it, by the names of the request's fields. */
   echoes: { [field: string]: Json };
-  /** ISO 8601. */
+  /** In ISO 8601. */
   createdAt?: string;
 }
 
 /**
- * `exact`: all that can be compared is equal, the telling field among it. `near`: the telling field is equal but for
- * case, white space or its form of Unicode, or another field differs. What a request leaves to the service, what a record
- * does not show, and links that are not known yet cannot be compared.
+ * `exact`: everything comparable is equal, including the telling field. `near`: the telling field differs only in case,
+ * white space or Unicode form, or another field differs. Not comparable are fields that a request leaves to the
+ * service, fields that a record does not show, and links that are not known yet.
  */
 export type Likeness = 'exact' | 'near' | 'other';
 
-/** `fields`: those that lists of this kind give back, the telling one first. */
+/** `fields`: those that lists of this kind return, the telling one first. */
 export function compareListed(
   request: OpenRequest,
   echoes: ListedRecord['echoes'],
@@ -39,15 +39,15 @@ export function compareListed(
 }
 
 export interface Adoption<Job extends ListedRecord> {
-  /** Certain: these jobs are of these steps. */
+  /** Certain: these jobs belong to these steps. */
   adopted: { match: Match; job: Job }[];
-  /** Possible, and for a person to decide: exact ones that several share, and those that are only near. */
+  /** Possible, and for a person to decide: exact ones that several steps share, and near ones. */
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
 }
 
 /**
- * Which of these jobs, that nobody has on record, are of which of these steps, that are not bought. Steps with equal
- * requests (takes) are interchangeable: they get the jobs in the order in which those were made.
+ * Assigns unrecorded jobs to steps that are not bought. Steps with equal requests (takes) are interchangeable: they get
+ * the jobs in order of creation.
  */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],

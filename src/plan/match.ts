@@ -6,24 +6,24 @@ import { isOpenSend } from '../lock/sends.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-/** What the lock knows about one step. */
+/** The lock's knowledge of one step. */
 export interface Match {
   step: Step;
-  /** Everything bought under this address, whatever it was, and under `movedFrom`: repeats and attempts count on. */
+  /** Everything ever bought under this address and under `movedFrom`: repeats and attempts continue from it. */
   record?: StepRecord;
   /** The purchase of exactly this step's request, if there is one. */
   purchase?: Purchase;
-  /** The address under which `purchase` stands in the lock, when it is not this step's own. */
+  /** The address of `purchase` in the lock; absent when it is this step's own. */
   movedFrom?: string;
   /** Another step of the manifest with the same fingerprint, whose job serves this one too. */
   sharesJobOf?: string;
 }
 
 /**
- * Finds each step's purchase: by address, then (also where that was refused, or came to nothing) by a purchase with the
- * same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two
- * exchanged names cost nothing. Steps with equal fingerprints are one job: the first of them (one that is bought, if any)
- * owns it. What people have decided counts: steps are those of `applyDecisions`, and forgotten purchases are not looked at.
+ * Finds each step's purchase: by address, then (also where that one was refused, or led to nothing) by a purchase with
+ * the same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two
+ * swapped names cost nothing. Steps with equal fingerprints share one job: the first of them (one that is bought, if
+ * any) owns it. Decisions of people count: steps are those of `applyDecisions`, and forgotten purchases are ignored.
  */
 export function matchSteps(graph: Graph, lock: Lock): Match[] {
   const matches = applyDecisions(graph, lock).steps.map((step): Match => {
@@ -37,8 +37,8 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
 }
 
 /**
- * The purchase of this request that counts: the newest one that is bought or running, else an open send, which is asked
- * about before anything is bought. Only failures and refusals: the newest of them, a failure first.
+ * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which is
+ * asked about before anything is bought, else the newest failure, else the newest refusal.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
@@ -85,8 +85,8 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
 }
 
 /**
- * What failed gives nothing: what is bought elsewhere is taken instead. Nothing was paid for what was refused, but it
- * counts the attempts: its key must not be used again.
+ * Prefers a purchase bought elsewhere to a failed one, which gives nothing. A refused one cost nothing, but counts as
+ * an attempt: its key must not be used again.
  */
 function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
   switch (own?.state) {
@@ -103,8 +103,8 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 }
 
 /**
- * What is on record for a step once it takes its old record along, as the journal will write it. Without it a rename would
- * count the attempts of `retry:` from 0, and number the next purchase like one that was paid before.
+ * Joins the old record of a renamed step into its own, as the journal will write it. Otherwise a rename would count the
+ * attempts of `retry:` from 0, and number the next purchase like one that was paid before.
  */
 function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   const parts = [...(record === undefined ? [] : [record]), { kind, purchases }];
@@ -112,8 +112,8 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
 }
 
 /**
- * 2: something came, or may come, of a create of its own. 1: that was refused, and counts the attempts. -1: nothing will, for
- * it posted something else before.
+ * Ranks a match. 2: a create of its own gave something, or may yet. 1: that was refused, and counts as an attempt. -1:
+ * nothing will come, because it posted something else before.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;

@@ -10,8 +10,8 @@ import { isPost } from './post-record.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /**
- * What stands on record for one address becomes that of a step: for a key and an input that changed at the same time, so
- * that nothing tells that they belong together. Every purchase goes along, and the old address counts as never bought.
+ * Moves the record of one address to a step whose key and input changed at the same time, so that nothing connects the
+ * two. Every purchase goes along, and the old address counts as never bought.
  */
 export function moveRecord(
   old: StepRecord,
@@ -22,7 +22,7 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // What comes back to an address must not be taken for what was forgotten there.
+  // Purchases that return to an address must not be mistaken for those forgotten there.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };

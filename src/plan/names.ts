@@ -1,19 +1,19 @@
-/** How a person names steps: by an address, or by a task, in either of which `*` stands for anything. */
+/** A person's name for steps: an address or a task, in either of which `*` matches anything. */
 export interface Name {
   text: string;
   /** Every character is meant as it is, `*` too. */
   literal: boolean;
 }
 
-/** What a name may mean: a step, or an address that only the lock has. */
+/** A thing that a name may mean: a step, or an address that only the lock has. */
 export interface Named {
   address: string;
   task: string;
 }
 
 /**
- * Reads a name that stands by itself. An address that exists is always that address. Otherwise, in double quotes every
- * character is meant as it is.
+ * Reads a single name. An existing address is always that address. Otherwise, in double quotes every character is
+ * literal.
  */
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
@@ -24,7 +24,7 @@ export function readName(text: string, isAddress: (text: string) => boolean): Na
     : { text, literal: false };
 }
 
-/** The address that is written here, as it is or as messages show it, with escapes for what takes no room. */
+/** Finds the address written here, either literally or as messages show it, with escapes for invisible characters. */
 export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
   if (isAddress(text)) return text;
   if (!text.includes('\\')) return undefined;
@@ -37,16 +37,16 @@ export function findAddress(text: string, isAddress: (text: string) => boolean):
 
 const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
 
-/** A name that means this address and nothing else, wherever in a selection it stands. */
+/** Writes a name that means this address and nothing else, anywhere in a selection. */
 export function writeName(address: string): string {
   const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** After a comma, what is not a part of an address any more. */
+/** Matches a comma and a following text that is no longer part of an address. */
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
 
-/** The text in the double quotes that begin at `start`, in which `\` stands before a quote; undefined when they do not close. */
+/** Reads double-quoted text from `start`, in which `\` escapes a quote; `undefined` when the quotes do not close. */
 export function readQuoted(text: string, start: number): { text: string; end: number } | undefined {
   if (text[start] !== '"') return undefined;
   let read = '';
@@ -58,14 +58,14 @@ export function readQuoted(text: string, start: number): { text: string; end: nu
   return undefined;
 }
 
-/** Those that a name means: the one with exactly this address, or else all that fit by address or task. */
+/** Finds the items that a name means: the one with exactly this address, or else all that fit by address or task. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
   const exact = among.filter(({ address }) => address === name.text);
   if (exact.length > 0) return exact; // I25
   return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
 }
 
-/** `*` stands for anything; the rest is taken as it is. Without backtracking, whatever the pattern. */
+/** Matches a pattern in which `*` stands for anything, without backtracking, whatever the pattern. */
 export function fits(text: string, { text: pattern, literal }: Name): boolean {
   const parts = literal ? [pattern] : pattern.split('*');
   const [first = '', ...others] = parts;

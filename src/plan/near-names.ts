@@ -1,10 +1,10 @@
 import { nearestName } from '../manifest/suggest.ts';
 import type { Named } from './names.ts';
 
-/** So many are offered. */
+/** Most suggestions. */
 const most = 5;
 
-/** Addresses that somebody may have meant: those that begin most alike, within the task that is written, and the nearest one. */
+/** Suggests the addresses, of the named task if it exists, that begin most alike, and the nearest one. */
 export function nearNames(written: string, known: readonly Named[]): string[] {
   const text = written.replace(/^\+|\+$/g, '').replaceAll('"', '');
   const addresses = known.map(({ address }) => address);
@@ -15,7 +15,7 @@ export function nearNames(written: string, known: readonly Named[]): string[] {
   return [...new Set([...(nearest === undefined ? [] : [nearest]), ...alike])].slice(0, most);
 }
 
-/** Those that share the longest beginning with a text, if that is at least three characters or all of it. */
+/** Finds those that share the longest beginning with a text, if that is at least three characters or all of it. */
 function longestStart(text: string, addresses: readonly string[]): string[] {
   let longest = Math.min(3, text.length);
   let found: string[] = [];

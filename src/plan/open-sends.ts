@@ -6,40 +6,40 @@ import type { PlanRow, StepOrder } from './plan.ts';
 import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';
 
-/** What decides how an open send may be settled. */
+/** Facts that decide how an open send may be settled. */
 export interface SendFacts {
-  /** Whether a lost answer can be recovered by sending the same key again; unknown without a credential. */
+  /** Whether sending the same key again recovers a lost answer; unknown without a credential. */
   replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: what may have been paid for is left to a person. Default: it is asked for. */
+  /** `hold`: a possible charge is left to a person. Default: it is asked about. */
   onUnknown?: 'ask' | 'hold';
-  /** Milliseconds since 1970; decides whether a key is still within the service's replay window. */
+  /** In ms since 1970; decides whether a key is still within the service's replay window. */
   now: number;
-  /** Digest of a send's id and the credential at hand; undefined where there is none. */
+  /** Digest of a send's id and the credential at hand; `undefined` when there is none. */
   accountOf?: (send: string) => string | undefined;
 }
 
-/** `replay`: the same key is sent again, which pays once. `search`: the service's list tells. Otherwise only a person can. */
+/** `replay`: the same key is sent again, which pays once. `search`: the service's list tells. Else a person must. */
 export type Settling = { by: 'replay' | 'search'; reason: string } | { by: 'person'; reason: string };
 
-/** The service replays for 24 h from the first send; an hour is kept back for clocks that disagree. */
+/** The service replays for 24 h from the first send; one hour is kept in reserve for clocks that disagree. */
 export const replayWindowMs = 23 * 3_600_000;
 
-/** How far a send may lie in the future before one of the two clocks is not believed. */
+/** Tolerance for a send in the future; beyond it one of the two clocks is not trusted. */
 const clockSlackMs = 5 * 60_000;
 
-/** Whether a key that was first sent `ageMs` ago is still replayed. What lies in the future says that a clock was wrong. */
+/** Tells whether a key first sent `ageMs` ago is still replayed. A time in the future means that a clock was wrong. */
 export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
-/** Whether a send left with the credential at hand, as far as that is known. */
+/** Tells whether a send left with the credential at hand, as far as that is known. */
 export function isOwnSend({ send, account }: Purchase, accountOf: SendFacts['accountOf']): boolean {
   if (send === undefined || account === undefined) return true;
   const own = accountOf?.(send);
   return own === undefined || own === account; // I21
 }
 
-/** How an open send is settled; `reason` is a sentence without full stop. */
+/** Decides how an open send is settled; `reason` is a sentence without full stop. */
 export function settlingOf(purchase: Purchase, facts: SendFacts): Settling {
   const person = (reason: string): Settling => ({ by: 'person', reason });
   if (facts.onUnknown === 'hold') {
@@ -80,7 +80,7 @@ function because(purchase: Purchase): string {
   return purchase.error === undefined ? '' : `: ${purchase.error}`;
 }
 
-/** The open send that a step asks about by itself: of several for its request the first that can be asked for. */
+/** Returns the open send that a step itself asks about: of several, the first that can be asked about. */
 export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): Purchase | undefined {
   if (purchase === undefined || !isOpenSend(purchase)) return undefined;
   const same = openSendsOf(record).filter(
@@ -89,7 +89,7 @@ export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts)
   return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
 }
 
-/** What an order needs to know of a send that it asks about. */
+/** Extracts what an order needs to ask about a send. */
 export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
   const { since, fence, resent, digest } = purchase;
   return {
@@ -102,14 +102,14 @@ export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
 }
 
 /**
- * A row for each open send that no step of this plan asks about by itself: its step was edited, removed or not selected, or
- * has a job beside it. What can be asked for is asked for; the rest waits for a person.
+ * Makes a row for each open send that no step of this plan asks about: its step was edited, removed or not selected, or
+ * has a job beside it. Each is asked about if possible; the rest waits for a person.
  */
 export function openSendRows(
   lock: Lock,
   context: {
     matches: readonly Match[];
-    /** Rows of the steps that this plan is about. */
+    /** Rows of the steps that this plan covers. */
     rows: readonly PlanRow[];
     facts: SendFacts;
     priceOf: PriceOf;
@@ -123,7 +123,7 @@ export function openSendRows(
   for (const match of matches) {
     const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
     if (own !== undefined) asked.add(sendOf(own));
-    // Of a post the row of its step says it, whatever its input is now.
+    // The row of a post's own step covers its open sends, whatever its input is now.
     if (isPost(match.step.kind) && planned.has(match.step.address)) {
       for (const open of openSendsOf(match.record)) asked.add(sendOf(open));
     }
@@ -178,14 +178,14 @@ export function openSendRows(
     });
 }
 
-/** Why the send has a row of its own. */
+/** Explains why the send has a row of its own. */
 function describeStep(purchase: Purchase, match: Match | undefined, isPlanned: boolean): string {
   if (match === undefined) return 'in the lock, not in the manifest: ';
   if (!isPlanned) return '';
   return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
 }
 
-/** Open sends of one address, newest first: what `resolve` decides about. */
+/** Lists the open sends of one address, newest first, for `resolve` to decide about. */
 export function openSendsOf(record: StepRecord | undefined): Purchase[] {
   return record?.purchases.filter(isOpenSend) ?? [];
 }

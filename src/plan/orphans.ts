@@ -7,7 +7,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { Match } from './match.ts';
 import type { PlanRow } from './plan.ts';
 
-/** Records of addresses that the manifest no longer has – but not those whose purchases stand, or will stand, at another. */
+/** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
 export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
@@ -35,16 +35,16 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
   return rows;
 }
 
-/** A pin cannot hold what the manifest no longer has, so it must not go unnoticed. */
+/** Mentions a pin, which cannot hold what the manifest no longer has, so that this does not go unnoticed. */
 function reasonOf(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
   return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
 }
 
 /**
- * The lock without the records that a rename has left behind: an address that the manifest does not have, and whose
- * every purchase is also on record at one that it has. Nothing that was paid for is ever left out, and what is known, or was
- * decided, about it goes along.
+ * Returns the lock without the records that a rename left behind: addresses that the manifest does not have, whose
+ * every purchase is also on record at one that it has. Paid purchases are never left out, and what is known, or was
+ * decided, about them goes along.
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
@@ -53,7 +53,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   for (const [address, record] of lock.steps) {
     if (addresses.has(address) || !isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
-    // A branch may still come back that has the send open.
+    // A branch that still has the send open may come back.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(address);
     for (const heir of heirs) bequeath(steps, record, heir);
@@ -61,7 +61,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   return { ...lock, steps };
 }
 
-/** What is known of purchases, and was decided about them, goes where they have gone. */
+/** Passes knowledge of purchases, and decisions about them, to the addresses that have them now. */
 function bequeath(
   steps: Map<string, StepRecord>,
   { kind, purchases, decisions, ...record }: StepRecord,
@@ -81,15 +81,15 @@ function bequeath(
 }
 
 /**
- * The names of what was forgotten here, where only part of it was. Where all of it was, somebody has given it another
- * address on purpose, and there it counts.
+ * Names the purchases forgotten here, when only some were. When all were, somebody moved them to another address on
+ * purpose, and there they count.
  */
 function forgottenApart(record: StepRecord): ReadonlySet<string> {
   const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** What stands at these addresses, and at which of them; what was refused also by the job that came of it in the end. */
+/** Maps the purchases at these addresses to their address; a refused one also by the job that it led to in the end. */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {
@@ -105,7 +105,7 @@ function isHeld(record: StepRecord, held: ReadonlyMap<string, string>): boolean 
   return record.purchases.every((purchase) => purchase.state === 'refused' || held.has(nameOf(purchase)));
 }
 
-/** The same wherever it stands. */
+/** Names a purchase, equal wherever it is recorded. */
 function nameOf({ state, fingerprint, key, jobId, send }: Purchase): string {
   if (jobId !== undefined) return `job ${fingerprint} ${jobId}`;
   return state === 'refused' ? `key ${key}` : `send ${send ?? ''}`;

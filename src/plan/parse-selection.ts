@@ -4,9 +4,9 @@ import { type StepState, stepStates } from './step-state.ts';
 /**
  * `hero@A*,9:16  tag:launch,kind:video  +teaser`: any of the terms, each of which may have several conditions.
  *
- * White space is “or”, a comma is “and”. What exists is read as what it is: the longest part of the text that is the address
- * of a step means that step. Otherwise an address goes on after its commas, up to one behind which another condition
- * begins: `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with an `@`.
+ * White space is “or”, a comma is “and”. Existing addresses take precedence: the longest part of the text that is the
+ * address of a step means that step. Otherwise an address goes on after its commas, up to one behind which another
+ * condition begins: `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with an `@`.
  */
 export interface Selection {
   terms: Term[];
@@ -15,7 +15,7 @@ export interface Selection {
 /** All of them must hold. */
 export type Term = Condition[];
 
-/** `needs` and `users` take along what the steps need and what needs them. */
+/** `needs` and `users` add the steps that these need and those that need them. */
 export type Condition = Criterion & { needs: boolean; users: boolean };
 
 type Criterion =
@@ -32,13 +32,13 @@ export interface SelectionProblem {
   at: number;
 }
 
-/** What there is, and is therefore meant where it is written. */
+/** Existing names, which take precedence in a selection. */
 export interface Vocabulary {
   isAddress(text: string): boolean;
   isTag(text: string): boolean;
 }
 
-/** Reads a selection. The text says which rule it breaks, so that it can be shown as it stands. */
+/** Parses a selection. The problem's text states the broken rule, ready to be shown. */
 export function parseSelection(text: string, vocabulary: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), vocabulary.isAddress);
   if (whole !== undefined) return { terms: [[exactly(whole, { needs: false, users: false })]] };
@@ -79,7 +79,7 @@ function readCondition(text: string, at: number, vocabulary: Vocabulary): Read {
   return typeof parsed === 'string' ? { problem: parsed, at } : { condition: parsed, end: at + end };
 }
 
-/** Where the condition that a word begins with may end, the nearest first. */
+/** Lists where the first condition of a word may end, nearest first. */
 function endsIn(word: string): number[] {
   const first = word.indexOf(',');
   if (first < 0) return [word.length];
@@ -91,7 +91,7 @@ function endsIn(word: string): number[] {
   return ends;
 }
 
-/** No key and no matrix value has an `@` in it. */
+/** Relies on keys and matrix values never containing an `@`. */
 const conditionAfterComma = /,(?=\+?(?:(?:kind|tag|state|cost|selector):|"|[^\s,@"]*@))/g;
 
 function readExact(text: string, { isAddress }: Vocabulary): Condition | undefined {
@@ -135,7 +135,7 @@ function readQuotedCondition(text: string, at: number, [opening, plus, method]: 
   }
 }
 
-/** A condition, or what is wrong with it. */
+/** Parses a condition, or says what is wrong with it. */
 function parseCondition(text: string, { isTag }: Vocabulary): Condition | string {
   if (text === '' || /^,|,,|,$/.test(text)) return 'there is nothing before or after a comma';
   const needs = text.startsWith('+');

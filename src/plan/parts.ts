@@ -2,8 +2,8 @@ import type { Graph, OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
 
 /**
- * Something that must exist for a step to be needed: a part of another step's output, counted from 0. How many parts
- * there are is known when that step is done.
+ * A condition for a step to be needed: that a part of another step's output exists, counted from 0. The number of parts
+ * is known when that step is done.
  */
 export interface PartCondition {
   of: string;
@@ -11,14 +11,14 @@ export interface PartCondition {
   index: number;
 }
 
-/** How many parts the output of a step has; undefined as long as nobody knows. */
+/** Returns how many parts the output of a step has; `undefined` while unknown. */
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/** For each step that may turn out not to be needed, what that depends on – its own part, and those of what it uses. */
+/** Finds the steps that may turn out not to be needed, with the parts it depends on: own ones and those of their needs. */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
-  // Steps stand in topological order: what a step uses has been looked at before.
+  // Steps are in topological order, so what a step uses was processed before.
   for (const { address, part, request } of graph.steps) {
     const conditions = new Map<string, PartCondition>();
     const add = (condition: PartCondition) => conditions.set(JSON.stringify(condition), condition);
@@ -29,7 +29,7 @@ export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartC
   return found;
 }
 
-/** The condition that fails, if one does. */
+/** Returns the condition that fails, if one does. */
 export function findMissingPart(
   conditions: readonly PartCondition[] | undefined,
   count: CountParts,
@@ -41,7 +41,7 @@ export function findMissingPart(
   return undefined;
 }
 
-/** Of the steps in the lists of a request those that may turn out not to be needed: then the list is shorter. */
+/** Finds list members of a request that may turn out not to be needed: then the list is shorter. */
 export function findOptional(
   request: OpenRequest,
   conditions: ReadonlyMap<string, readonly PartCondition[]>,
@@ -55,12 +55,12 @@ export function findOptional(
   return optional.length === 0 ? undefined : Object.fromEntries(optional);
 }
 
-/** Steps without whose output the request cannot be made. */
+/** Finds the steps without whose output the request cannot be made. */
 function singleReferences(request: OpenRequest): Set<string> {
   return collectReferences(request).single;
 }
 
-/** Steps whose outputs are members of a list. */
+/** Finds the steps whose outputs are members of a list. */
 function listedReferences(request: OpenRequest): Set<string> {
   const { single, listed } = collectReferences(request);
   for (const address of single) listed.delete(address);
@@ -72,7 +72,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   const listed = new Set<string>();
   const visit = (value: Json, inList: boolean): void => {
     if (value === null || typeof value !== 'object') return;
-    // A list of one is as good as its one member: without it nothing would be left.
+    // A list of one counts as its single member: without it nothing would be left.
     if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
     else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
     else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);

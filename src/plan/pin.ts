@@ -6,7 +6,7 @@ import { findKept } from './apply-decisions.ts';
 import type { Match } from './match.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
-/** Holds a step to what it has: whatever its input becomes, it is kept, and those that use it go on using it. */
+/** Holds a step to what it has: whatever its input becomes, it is kept, and its users go on using it. */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -27,7 +27,7 @@ export function pinStep(match: Match, price: number | null): Ruling {
   return { is: 'recorded', address, text: `keeps ${nameOfJob(purchase)}${change}`, records: [pinned] };
 }
 
-/** The other way round: the manifest decides again. */
+/** Removes the pin, so that the manifest decides again. */
 export function unpinStep({ step, record, purchase }: Match, price: number | null): Ruling {
   const { address, task, decided } = step;
   const pin = record?.decisions?.pin;
@@ -50,7 +50,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   return { is: 'recorded', address, text: `the manifest decides about it again${still}`, records: [unpinned] };
 }
 
-/** The purchase of a step that its output is from, or will be, or why there is none to decide about. */
+/** Returns the purchase that a step's output is, or will be, from; or why there is none to decide about. */
 export function findOwn(match: Match): { record: StepRecord; purchase: Purchase } | Ruling {
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;

@@ -9,14 +9,14 @@ export type { Action, Post as PostTarget, Totals as PlanTotals } from './plan.ge
 /** The actions for which a run sends a create, and pays. */
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
-/** What a step's next purchase costs. Requests of one class cost the same. */
+/** The price of a step's next purchase. Requests of one class cost the same. */
 export interface Price {
   class: string;
   /** `null`: unknown until the first job of the class has been charged. Never 0 for unknown. */
   credits: number | null;
 }
 
-/** Everything that carrying out one step takes. Plain JSON: it may travel to another machine. */
+/** Everything needed to carry out one step. Plain JSON: it may travel to another machine. */
 export interface StepOrder {
   campaign: string;
   address: string;
@@ -25,37 +25,37 @@ export interface StepOrder {
   action: SpendingAction | 'attach' | 'download' | 'move';
   fingerprint: string;
   generation: number;
-  /** Which of the purchase's keys `key` is, from 1. */
+  /** Number of `key` among the keys of the purchase, from 1. */
   attempt: number;
-  /** Which purchase of its fingerprint this is, from 1: what its keys are made from. */
+  /** Number of this purchase among those of its fingerprint, from 1, from which its keys are made. */
   repeat: number;
-  /** How many of its keys, from the first, were refused before. They are tried again in order, because a refusal is free. */
+  /** Number of its keys, from the first, that were refused. Tried again in order, because a refusal is free. */
   refused: number;
   key: string;
   take?: number;
-  /** References by address. */
+  /** With references by address. */
   request: OpenRequest;
-  /** References by fingerprint: what the lock keeps. */
+  /** With references by fingerprint, as the lock keeps it. */
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the folder of outputs. */
   save: string;
   /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** An open send: it is asked about before anything is bought. Times are ISO 8601 UTC. */
+  /** An open send to ask about before anything is bought. Times are ISO 8601 UTC. */
   send?: { id: string; since: string; fence?: string; resent?: true; digest?: string };
-  /** Only finds out what became of `send`. The step has a row of its own, or is gone. */
+  /** True when the order only finds out what became of `send`. The step has a row of its own, or is gone. */
   asksOnly?: true;
-  /** The job is known: nothing is created. */
+  /** The known job: nothing is created. */
   jobId?: string;
   credits?: number;
-  /** The job of this step (same request) is this step's job too. */
+  /** Another step with the same request, whose job is this step's job too. */
   sharesJobOf?: string;
-  /** The files as the lock knows them: what `download` restores and `move` renames. Usually one; none for uploads and posts. */
+  /** Files in the lock, which `download` restores and `move` renames. Usually one; none for uploads and posts. */
   outputs?: Output[];
   /** `kind: upload`: the file whose bytes go up, relative to the manifest's folder. */
   file?: { path: string; sha256: string; bytes: number };
-  /** Only needed when other steps' outputs turn out to have these parts. */
+  /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
   /** Members of lists in the request that may turn out not to exist: then the list is shorter. */
   optional?: { [address: string]: PartCondition[] };
@@ -63,36 +63,36 @@ export interface StepOrder {
   timeoutMs?: number;
   /** Purchases that may follow in this run when its job fails. */
   retries?: Retries;
-  /** What the downloaded files must be like. */
+  /** Requirements for the downloaded files. */
   expect?: Expectation;
-  /** A post that a person has agreed to. Without it none is sent, whoever carries the order out. */
+  /** A person's consent to a post. Without it none is sent, whoever carries the order out. */
   publish?: true;
-  /** `move`: the address under which the lock knew this step, if it is another. */
+  /** `move`: the address of this step in the lock, if it is another. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
   replaces: string[];
 }
 
-/** What `retry:` allows: so many further purchases, for so many credits together (`null`: no cap of its own). */
+/** Limits from `retry:`: further purchases, and their total credits (`null`: no cap of its own). */
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Of the first of them: what its idempotency key is made from. */
+  /** Generation of the first of them, from which its idempotency key is made. */
   generation: number;
   repeat: number;
 }
 
-/** A row as it is printed, and what carrying it out takes. */
+/** A row as it is printed, and the order that carries it out. */
 export interface PlanRow extends Row {
   order?: StepOrder;
 }
 
-/** The name of an order among those of a run: a send that is asked about stands beside its step. */
+/** Names an order within a run: a send that is asked about has an order beside that of its step. */
 export function orderName({ address, asksOnly, send }: StepOrder): string {
   return asksOnly && send !== undefined ? `${address}\u0000${send.id}` : address;
 }
 
-/** For every step an action, a reason and a price. `apply` does what is written here and nothing else. */
+/** An action, a reason and a price for every step. `apply` does what is written here and nothing else. */
 export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
   /** In the graph's order; then open sends that no step asks about, and orphans last. */
   rows: PlanRow[];

@@ -6,18 +6,18 @@ import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-/** Whether carrying out this row makes something public. */
+/** Tells whether carrying out this row makes something public. */
 export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
   return isSpending(action) && isPost(kind);
 }
 
-/** What the plan publishes, or would if somebody agreed. */
+/** Lists what the plan publishes, or would with consent. */
 export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
   const isMeant = which === 'published' ? publishes : ({ blockedBy }: PlanRow) => blockedBy === 'consent';
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
-/** What the row of a post says beside its action. A failed one is never followed by another of itself. */
+/** Completes the row of a post. A failed post is never followed by another automatically. */
 export function tellPost(row: PlanRow, { match, decision }: { match: Match; decision: Decision }): void {
   const { step, record } = match;
   if (!isPost(step.kind)) return;
@@ -32,7 +32,7 @@ export function tellPost(row: PlanRow, { match, decision }: { match: Match; deci
   if (jobId !== undefined) row.jobId = jobId;
 }
 
-/** A post that would be new, where one of the same key is out and gone from the manifest: it may be that one, renamed and changed. */
+/** Points out a new post with the key of one that is out and gone from the manifest: it may be that one, renamed. */
 export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
   const keyOf = (address: string) => address.slice(address.indexOf('@') + 1 || address.length);
   const orphans = rows.filter(({ action, kind, jobId }) => action === 'orphan' && isPost(kind) && jobId !== undefined);
@@ -50,7 +50,7 @@ export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> 
   return posts > 0 ? { posts } : {};
 }
 
-/** The plan as somebody has agreed to it who was told of each of its posts. Nothing else lets a post go. */
+/** Records the consent of somebody who was told of each post of the plan. Nothing else lets a post go. */
 export function allowPosts(plan: Plan): Plan {
   const rows = plan.rows.map((row) =>
     publishes(row) && row.order !== undefined ? { ...row, order: { ...row.order, publish: true as const } } : row,
@@ -58,10 +58,10 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** The plan without its posts, and without what needs them: they wait until somebody agrees to them. */
+/** Removes from the plan its posts, and what needs them, until somebody consents to them. */
 export function withholdPosts(plan: Plan): Plan {
   const waiting = new Map(plan.rows.filter(publishes).map(({ address }) => [address, waitingReason]));
-  // What shares the job of a post may stand before it.
+  // A step that shares the job of a post may precede it.
   for (let before = 0; before < waiting.size; ) {
     before = waiting.size;
     for (const row of plan.rows) {
@@ -78,7 +78,7 @@ export function withholdPosts(plan: Plan): Plan {
 
 const waitingReason = 'waits to be published, which takes a consent of its own (--publish)';
 
-/** Only what still has to be made, or takes over another step's job, has to wait for what it needs. */
+/** Only a step that is still to be made, or takes over another step's job, waits for what it needs. */
 function needOf({ action, order }: PlanRow): string[] {
   if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
   return order.needs;
@@ -104,8 +104,8 @@ function withoutWithheld(totals: PlanTotals, rows: { before: PlanRow[]; after: P
 }
 
 /**
- * Where a request would be posted, and when, as far as it says so. The service does not document what a post takes, so
- * every field counts that is named like it.
+ * Extracts the accounts and the time that a request names. The fields of a post are undocumented, so every field with a
+ * matching name counts.
  */
 export function targetOf(request: OpenRequest): PostTarget {
   const fields = Object.entries(request);

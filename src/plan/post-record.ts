@@ -2,12 +2,12 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { mayBeCharged } from '../lock/sends.ts';
 
-/** Whether steps of this kind go public, which cannot be taken back. */
+/** Tells whether steps of this kind are published, which cannot be undone. */
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
 }
 
-/** What left for an address and is out, or may be, forgotten or not. Newest first; empty: nothing ever was posted. */
+/** Returns what left for an address and is out, or may be, forgotten or not. Newest first; empty: never posted. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // An address may have had another kind before. An earlier purchase of an old lock does not say which.
   // I24
@@ -21,7 +21,7 @@ function hasLeft(purchase: Purchase): boolean {
   return purchase.jobId !== undefined || mayBeCharged(purchase);
 }
 
-/** What made a file was no post. */
+/** Recognizes a purchase that made a file, which is never a post. */
 function hasFiles({ outputs, url }: Purchase): boolean {
   return (outputs !== undefined && outputs.length > 0) || url !== undefined;
 }

@@ -5,18 +5,18 @@ import type { Match } from './match.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { nextPurchase } from './repeat.ts';
 
-/** What becomes of a post that is out, or may be. */
+/** The decision about a post that is out, or may be. */
 export interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
   reason: string;
   purchase?: { generation: number; repeat: number };
-  /** It was posted, and its input is another one now: what is online stays as it is. */
+  /** True when it was posted and its input has changed since: what is online stays as it is. */
   changedSince?: true;
 }
 
 /**
- * A post is sent at most once, for ever, whatever becomes of its input, its name or its record. Undefined where nothing
- * of this step ever left, or where what is left to do sends nothing. `redo`: a person has named its very address.
+ * Sends a post at most once, ever, whatever becomes of its input, its name or its record. `undefined` when nothing of
+ * this step ever left, or when what remains to be done sends nothing. `redo`: a person named its very address.
  */
 export function decidePost(
   match: Match,
@@ -48,7 +48,7 @@ export function decidePost(
   return { action: 'keep', ...describeChange(match, posted) };
 }
 
-/** Exactly this was posted. */
+/** Decides about a post of exactly this request. */
 function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
   if (state === 'failed') {
     const because = error === undefined ? '' : `: ${error}`;
@@ -64,7 +64,7 @@ function describeChange({ step }: Match, posted: Purchase): Pick<PostDecision, '
   return { reason: `posted; changed since (${change})`, changedSince: true };
 }
 
-/** Where a post stands that was sent under this address; undefined where its own purchase says it. */
+/** Returns the state of a post sent under this address; `undefined` when its own purchase tells it. */
 export function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
   if (record === undefined || !isPost(step.kind)) return undefined;
   const sends = sendsOf(record);

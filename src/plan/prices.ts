@@ -4,21 +4,21 @@ import { documentedCredits, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Price } from './plan.ts';
 
-/** What a request costs, as far as anybody knows. */
+/** Returns the best known price of a request. */
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
-/** Credits by price class, or by the beginning of one. */
+/** Credits by price class, or by a prefix of one. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
 /**
- * Prices from what was charged before, from the service's documentation, and from what the manifest says. The highest
- * counts: a reservation must be an upper bound.
+ * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest counts,
+ * because a reservation must be an upper bound.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
-  // Looked for when the first price is asked: where nothing is left to buy, nobody asks.
+  // Computed on first use: when nothing is left to buy, no price is needed.
   let charged: ReadonlyMap<string, number> | undefined;
   const said = readWritten(written);
-  // Thousands of steps of one class have one price: in the plan, and in memory.
+  // Thousands of steps of one class share one price object.
   const prices = new Map<string, Readonly<Price>>();
   return (kindName, request) => {
     const kind = kinds[kindName];
@@ -36,13 +36,13 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
   };
 }
 
-/** The most that was charged for a request of each price class. */
+/** Returns the highest charge for a request of each price class. */
 function chargesByClass(lock: Lock): Map<string, number> {
   const charged = new Map<string, number>();
   for (const record of lock.steps.values()) {
     for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
       const kind = kinds[name];
-      // A charge of nothing says nothing about the next one.
+      // A charge of 0 does not predict the next one.
       if (kind === undefined || request === undefined || credits === undefined || credits < 1 || jobId === undefined)
         continue;
       const priced = priceClass(kind, request);
@@ -52,7 +52,7 @@ function chargesByClass(lock: Lock): Map<string, number> {
   return charged;
 }
 
-/** Of several entries that fit, the most specific one: `image/alpha-2/resolution=4k` goes before `image`. */
+/** Picks the most specific of several matching entries: `image/alpha-2/resolution=4k` precedes `image`. */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: name.split('/'), credits }))

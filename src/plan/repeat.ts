@@ -1,6 +1,6 @@
 import type { Purchase } from '../lock/record.ts';
 
-/** Which purchase of its fingerprint this is, from 1: what the idempotency key counts. A refusal bought nothing. */
+/** Number of a purchase among those of its fingerprint, from 1, for the idempotency key. A refusal bought nothing. */
 export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
   const generations = purchases
     .filter(
@@ -11,7 +11,7 @@ export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'finger
   return new Set(generations).size + 1;
 }
 
-/** The purchase after all that are on record for a step. What was only refused was none. */
+/** Returns the purchase after all those on record for a step. Refused ones do not count. */
 export function nextPurchase(purchases: Purchase[], fingerprint: string): { generation: number; repeat: number } {
   const made = purchases.filter(({ state }) => state !== 'refused');
   const generation = 1 + made.reduce((most, purchase) => Math.max(most, purchase.generation), 0);

@@ -1,7 +1,7 @@
 import type { LockLine, Purchase, StepRecord } from '../lock/record.ts';
 import { sendOf } from '../lock/sends.ts';
 
-/** What a person has found out about a create whose answer was lost. */
+/** A person's finding about a create whose answer was lost. */
 export type Finding =
   /** It was charged, and this is its job. */
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
@@ -11,8 +11,8 @@ export type Finding =
   | { is: 'spend-again' };
 
 /**
- * The line that records what was found out about one open send, and about no other. It stays decided when a branch comes
- * back on which it still is open. Nothing that may have been paid for leaves the lock.
+ * Makes the line that records a finding about one open send, and about no other. It stays decided when a branch comes
+ * back on which the send is still open. Nothing that may have been paid for leaves the lock.
  */
 export function resolvePurchase(record: StepRecord, open: Purchase, finding: Finding): LockLine {
   const { address } = record;

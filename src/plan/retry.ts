@@ -8,7 +8,7 @@ export type RetryAnswer =
   | { is: 'used-up'; why: string }
   | { is: 'again'; made: number; attempts: number };
 
-/** Whether `retry:` lets a step whose job failed be bought again. */
+/** Tells whether `retry:` lets a step whose job failed be bought again. */
 export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   const { retry } = step;
   if (retry === undefined) return { is: 'none' };
@@ -21,7 +21,7 @@ export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   return { is: 'again', made, attempts: retry.attempts };
 }
 
-/** What may follow the purchase that an order makes or collects, should its job fail. */
+/** Limits the purchases that may follow the one that an order makes or collects, should its job fail. */
 export function retriesAfter(
   { step, record }: Match,
   bought: { generation: number; repeat: number; jobIsKnown: boolean },
@@ -40,19 +40,19 @@ export function retriesAfter(
   };
 }
 
-/** What the retries may cost on top; `null`: nobody knows. */
+/** Most that the retries may cost on top; `null`: unknown. */
 export function costOfRetries(retries: Retries, price: Price): number | null {
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);
 }
 
-/** What the service would only refuse once more, by its own words. Its codes are not documented. */
+/** Recognizes an error after which the service would only refuse again, by its words: its codes are undocumented. */
 export function isHopeless(error: string | undefined): boolean {
   return error !== undefined && /moderat|policy|prohibited|nsfw|unsafe|inappropriate|invalid/i.test(error);
 }
 
-/** Jobs of this very request so far, and what those after the first were charged. */
+/** Counts the jobs of this very request so far, and sums the charges of those after the first. */
 function countPurchases({ step, record }: { step: Match['step']; record: StepRecord | undefined }): {
   made: number;
   spent: number;

@@ -1,11 +1,11 @@
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import type { Advice } from './advice.ts';
 
-/** What a person's decision about one step comes to. `text` follows the step's address. */
+/** The outcome of a person's decision about one step. `text` follows the step's address. */
 export type Ruling =
-  /** `records`: what is to be joined into the lock. */
+  /** `records`: records to join into the lock. */
   | { is: 'recorded'; address: string; text: string; records: StepRecord[] }
-  /** It was decided like that before. */
+  /** The same decision was made before. */
   | { is: 'unchanged'; address: string; text: string }
   | { is: 'refused'; address: string; text: string; hint: Advice };
 
@@ -13,13 +13,13 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
 }
 
-/** `job abc (5 credits)`, as far as it is known. */
+/** Names a job as far as it is known: `job abc (5 credits)`. */
 export function nameOfJob({ jobId, credits }: Purchase): string {
   if (jobId === undefined) throw new Error('internal error: a purchase without a job has no name');
   return credits === undefined ? `job ${jobId}` : `job ${jobId} (${creditsOf(credits)})`;
 }
 
-/** `null`: nobody knows. */
+/** `null`: unknown. */
 export function creditsOf(credits: number | null): string {
   if (credits === null) return 'an unknown number of credits';
   return credits === 1 ? '1 credit' : `${credits} credits`;

@@ -1,6 +1,6 @@
 import { kinds } from '../kinds/index.ts';
 
-/** Where a step's `index`-th file goes, without extension. A kind whose output is a list numbers its files from 1. */
+/** Path of a step's `index`-th file, without extension. A kind whose output is a list numbers its files from 1. */
 export function wantedPath(step: { kind: string; save: string }, index: number): string {
   return kinds[step.kind]?.parts === undefined ? step.save : `${step.save}-${index + 1}`;
 }

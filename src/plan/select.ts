@@ -8,23 +8,23 @@ export interface SelectionFacts {
   stateOf(address: string): StepState;
   /** Credits of the step's next purchase; `null`: unknown. */
   costOf(address: string): number | null | undefined;
-  /** The step whose job serves this one too: it must be done first, as what a step needs. */
+  /** Returns the step whose job serves this one too: it must be done first, like the needs of a step. */
   ownerOf?(address: string): string | undefined;
 }
 
-/** What a selection of this graph may name. */
+/** Collects the names that a selection of this graph may use. */
 export function vocabularyOf({ steps }: Graph): Vocabulary {
   const addresses = new Set(steps.map(({ address }) => address));
   const tags = new Set(steps.flatMap((step) => step.tags));
   return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
 }
 
-/** The addresses that a selection names. A problem is that of a named selection that it uses. */
+/** Returns the addresses that a selection names. A problem is that of a named selection that it uses. */
 export function matchSelection(selection: Selection, facts: SelectionFacts): Set<string> | { problem: string } {
   return new Matching(facts).match(selection, []);
 }
 
-/** The steps that one condition of a selection names. */
+/** Returns the steps that one condition of a selection names. */
 export function matchCondition(condition: Condition, facts: SelectionFacts): Set<string> | { problem: string } {
   return matchSelection({ terms: [[condition]] }, facts);
 }
@@ -39,7 +39,7 @@ class Matching {
     this.#facts = facts;
   }
 
-  /** `trail`: the named selections that led here. */
+  /** `trail`: the chain of named selections so far. */
   match(selection: Selection, trail: readonly string[]): Set<string> | { problem: string } {
     const chosen = new Set<string>();
     for (const term of selection.terms) {
@@ -129,7 +129,7 @@ class Matching {
   }
 }
 
-/** Adds everything that can be reached from `start`. */
+/** Adds everything reachable from `start`. */
 function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: string) => readonly string[]): void {
   const open = [...start];
   const seen = new Set(open);

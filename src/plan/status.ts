@@ -18,34 +18,34 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Steps that are paid and done whose file is missing, changed or was never saved. */
+  /** Number of steps that are paid and done whose file is missing, changed or was never saved. */
   filesMissing: number;
 }
 
-/** Where a campaign stands. Made from what is on record, without asking the service. */
+/** The status of a campaign, made from what is on record, without asking the service. */
 export interface StatusView {
   campaign: string;
   /** `lock`: there is no manifest to compare with, so these are the steps that were ever bought. */
   from: 'manifest' | 'lock';
   steps: number;
   tasks: TaskStatus[];
-  /** Each of them, as in the graph. */
+  /** One row per step, in the graph's order. */
   rows: StepStatus[];
-  /** Who holds the lock now, as far as this machine can see. */
+  /** The current holder of the lock, as far as this machine can see. */
   run?: RunStatus | undefined;
   credits: {
-    /** Charged for all jobs on record. */
+    /** Charges of all jobs on record. */
     spent: number;
-    /** Price of creates whose outcome is not known, as far as the price is known. */
+    /** Known prices of creates whose outcome is not known. */
     held: number;
-    /** How many of those creates have an unknown price. */
+    /** Number of those creates whose price is unknown. */
     heldUnknown: number;
     budget?: number;
     left?: number;
   };
   /** Addresses in the lock that the manifest no longer has. Sorted. */
   orphans: string[];
-  /** Addresses whose output is kept whatever changes, and whose output was declared to fit a changed input. As in the graph. */
+  /** Addresses held to their output, whatever changes, and those whose output was accepted for a changed input. */
   pinned: string[];
   accepted: string[];
 }
@@ -56,7 +56,7 @@ export interface RunStatus {
   since: string;
 }
 
-/** What is on disk for the outputs of the lock, by path. */
+/** State on disk of the outputs of the lock, by path. */
 export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
 
 export interface StatusFacts {
@@ -67,9 +67,9 @@ export interface StatusFacts {
   lock: Lock;
   /** A path that is not in it counts as missing. */
   present: PresentFiles;
-  /** Only these steps are looked at; money is that of the whole campaign. */
+  /** Limits the steps; money is that of the whole campaign. */
   selected?: ReadonlySet<string>;
-  /** What stands before the path of an output, so that it is found from the working folder: `` or `campaign.sandbox/`. */
+  /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
 }
@@ -166,7 +166,7 @@ function isSaved(outputs: Output[], present: PresentFiles): boolean {
   return outputs.length > 0 && outputs.every(({ path }) => present.get(path) === 'intact');
 }
 
-/** Not those whose purchases a rename has brought, or will bring, to another address. */
+/** Excludes those whose purchases a rename has brought, or will bring, to another address. */
 function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
   return [...withoutMovedAway(lock, outlineOf(graph)).steps]

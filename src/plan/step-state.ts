@@ -4,7 +4,7 @@ import type { Match } from './match.ts';
 import { stateOfPost } from './posts.ts';
 
 /**
- * How far the purchase of a step's present request has got. `changed`: something was bought for it, but not what the
+ * The progress of the purchase of a step's present request. `changed`: something was bought for it, but not what the
  * manifest asks for now; `not-bought` includes what was refused.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought';
@@ -19,7 +19,7 @@ export const stepStates: readonly StepState[] = [
   'not-bought',
 ];
 
-/** A step that shares another step's job stands where that job stands. */
+/** Returns the state of a step; one that shares another step's job has the state of that job. */
 export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<string, Match>): StepState {
   if (match === undefined) return 'not-bought';
   const post = stateOfPost(match);

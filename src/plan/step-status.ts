@@ -1,25 +1,25 @@
 import type { Purchase } from '../lock/record.ts';
 import type { StepState } from './step-state.ts';
 
-/** Where one step stands, as far as it is on record. */
+/** The status of one step, as far as it is on record. */
 export interface StepStatus {
   address: string;
   task: string;
   kind: string;
   state: StepState;
   jobId?: string;
-  /** What that job was charged. */
+  /** Charge of that job. */
   credits?: number;
-  /** Its file, or the first of several, as it is found from the working folder. */
+  /** Path of its file, or of the first of several, relative to the working folder. */
   file?: string;
   fileState?: 'intact' | 'missing' | 'changed';
-  /** What went wrong, in the service's words or ours. */
+  /** Error message, in the service's words or ours. */
   error?: string;
-  /** The service's own code of it (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
+  /** The service's own code (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
   code?: string;
 }
 
-/** What is told of the purchase that a step stands by. */
+/** Describes the purchase that represents a step. */
 export function describePurchase(
   { state, jobId, credits, error, outputs }: Purchase,
   facts: { present: ReadonlyMap<string, 'intact' | 'missing' | 'changed'>; folder: string },
@@ -37,7 +37,7 @@ export function describePurchase(
   };
 }
 
-/** Stable, so that a script can go by it: the sentence beside it is for people. */
+/** Returns a code that is stable for scripts; the sentence beside it is for people. */
 function codeOf(state: Purchase['state'], error = ''): string | undefined {
   switch (state) {
     case 'done':

@@ -2,8 +2,8 @@ import { writeName } from './names.ts';
 import { parseSelection, type Vocabulary } from './parse-selection.ts';
 
 /**
- * The same selection, and what its steps need; undefined where that cannot be written: conditions that must all hold are
- * one step, and each `+` stands for one of them.
+ * Adds the needs of its steps to a selection; `undefined` when that cannot be written: conditions that must all hold
+ * are one step, and each `+` stands for one of them.
  */
 export function withNeeds(text: string, vocabulary: Vocabulary): string | undefined {
   const selection = parseSelection(text, vocabulary);
