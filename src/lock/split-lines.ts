@@ -13,7 +13,7 @@ export interface FileLine {
 export interface SplitLines {
   /** Decoded lazily: the texts of all lines together are as large as the file. */
   lines: Iterable<FileLine>;
-  /** What follows the last complete line: an append of ours that was cut off. Not among `lines`. */
+  /** The rest after the last complete line: an append of ours that was cut off. Not among `lines`. */
   torn?: { start: number; number: number };
   /** The rest of the last line after something else cut off its end; it is among `lines` as a line of its own. */
   mended?: FileLine;

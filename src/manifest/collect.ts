@@ -37,7 +37,7 @@ function spotOf(place: Place | undefined): string {
   return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
-/** Sorts by file name and position, mistakes without a place first. */
+/** Orders by file name and position, mistakes without a place first. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;

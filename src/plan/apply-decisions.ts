@@ -7,8 +7,8 @@ import { isOpenSend } from '../lock/sends.ts';
 /**
  * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
  * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
- * So a decision about a step never causes its users to be bought again. Applied once; a graph that holds decisions
- * already is returned as it is. `redo`: steps to be bought again, for which no acceptance counts.
+ * A decision about a step therefore never causes its users to be bought again. Applied once; a graph that holds
+ * decisions already is returned as it is. `redo`: steps to be bought again, for which no acceptance counts.
  */
 export function applyDecisions(graph: Graph, lock: Lock, redo: ReadonlySet<string> = new Set()): Graph {
   if (graph.decided === true || !hasDecisions(graph, lock)) return graph;

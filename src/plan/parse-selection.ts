@@ -28,7 +28,7 @@ type Criterion =
 
 export interface SelectionProblem {
   problem: string;
-  /** Offset in the text. */
+  /** UTF-16 offset in the text. */
   at: number;
 }
 

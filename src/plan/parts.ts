@@ -14,7 +14,7 @@ export interface PartCondition {
 /** Returns how many parts the output of a step has; `undefined` while unknown. */
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/** Finds the steps that may turn out not to be needed, with the parts it depends on: own ones and those of their needs. */
+/** Finds the steps that may turn out not to be needed, and the parts on which that depends, own and inherited. */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
