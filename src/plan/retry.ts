@@ -21,7 +21,7 @@ export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   return { is: 'again', made, attempts: retry.attempts };
 }
 
-/** Limits the purchases that may follow the one that an order makes or collects, should its job fail. */
+/** Returns what may be bought after the purchase that an order makes or collects, should its job fail. */
 export function retriesAfter(
   { step, record }: Match,
   bought: { generation: number; repeat: number; jobIsKnown: boolean },

@@ -26,7 +26,7 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   const state = new Map<string, 'open' | 'done'>();
   let circles = 0;
 
-  /** Iterative, because a chain may be as long as a manifest. */
+  /** Visits iteratively, because a chain may be as long as a manifest. */
   function visit(start: Task): void {
     const trail: { task: Task; edges: readonly Edge[]; next: number }[] = [];
     const enter = (task: Task) => {
