@@ -59,7 +59,7 @@ export class AdaptiveRate {
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /** Handles a 429; several in one pause are one. `asked`: requested pause in ms, if any. `random`: jitter in [0, 1). */
+  /** Handles a 429; several in one pause are one. `asked`: requested pause in ms, if any. `random`: jitter [0, 1). */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -75,7 +75,7 @@ export function shorten(text: string, characters = 60): string {
   return units.length > characters ? `${units.slice(0, characters - 1).join('')}…` : line;
 }
 
-/** What a thrown thing says. */
+/** The message of a thrown value, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
