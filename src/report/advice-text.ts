@@ -1,10 +1,7 @@
 import type { Advice, Call } from '../plan/advice.ts';
 import { safeText } from './safe-text.ts';
 
-/**
- * A command line ready to paste: about the file of the running command, with its options for the lock, the variables
- * and the account.
- */
+/** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
 export type Paste = (command: Call) => string;
 
 /** Advice on one line. Commands stay whole, whatever their length; one that does not end the line is in backticks. */

@@ -50,8 +50,8 @@ const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
  * JSON text with `\u` escapes for the same characters, and for the second characters of build-system commands: it
- * parses to exactly the same value, and is harmless on a terminal or in a log. Outside of strings JSON has neither `##`
- * nor `::`.
+ * parses to the same value, and is harmless on a terminal or in a log. Outside of strings JSON has neither `##` nor
+ * `::`.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return escapeQuoted(JSON.stringify(value, undefined, indent));

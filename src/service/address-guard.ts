@@ -8,9 +8,8 @@ export type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 're
 export class RefusedAddressError extends Error {}
 
 /**
- * The only host that may be called without https, and although it is this machine: that of a loopback base URL,
- * compared literally (`localhost` differs from `127.0.0.1`), on any port. A local service may keep its files in a
- * container beside it.
+ * The only host exempt from https and from the ban on this machine: that of a loopback base URL, compared literally
+ * (`localhost` differs from `127.0.0.1`), on any port. A local service may keep files in a second container.
  */
 export function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);

@@ -15,8 +15,7 @@ const decoder = new TextDecoder();
 /**
  * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. An undici handler
  * rather than a call of `request`: it tells when a request is about to be written, which no error code does (a reset
- * inside the TLS handshake and one after the request look the same), and saves a stream for each of thousands of small
- * answers.
+ * inside the TLS handshake and one after the request look the same), and saves a stream per small answer.
  */
 export function exchange(
   agent: Dispatcher,

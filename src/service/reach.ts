@@ -11,8 +11,8 @@ const gapMs = 1000;
 
 /**
  * Checks whether a service can be reached at all: its name resolves, it accepts connections, and the certificate is
- * valid. Nothing is sent to it. Called once, before anything is bought: a run that cannot buy need not try for as long
- * as one that has bought.
+ * valid. Nothing is sent to it. Called once, before anything is bought: a run that cannot buy yet need not try for
+ * long.
  */
 export async function reachService(
   baseUrl: string,

@@ -13,8 +13,7 @@ export function statPlainFile(path: string): Stats | undefined {
 }
 
 /**
- * `lstat` of a name; undefined when nothing exists. Synchronous: a call takes a few microseconds, and thousands of
- * outputs are checked.
+ * `lstat` of a name; undefined when nothing exists. Synchronous: a call takes a few microseconds, and thousands of outputs need one.
  */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });

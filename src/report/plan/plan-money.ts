@@ -4,8 +4,8 @@ import type { Style } from '../style.ts';
 import { padRight } from '../text-width.ts';
 
 /**
- * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): only the earlier
- * payments, and the budget.
+ * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
+ * only.
  */
 export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean }): string[] {
   return moneyFacts(totals, options)

@@ -89,8 +89,8 @@ export function createRunView(): RunView {
 const mostNotices = 100;
 
 /**
- * Folds one event into the view. Events of different steps may come in any order; a late event for a step that has
- * ended changes nothing.
+ * Folds one event into the view. Events of different steps may come in any order; late ones for an ended step change
+ * nothing.
  */
 export function foldEvent(view: RunView, event: RunEvent): void {
   switch (event.event) {

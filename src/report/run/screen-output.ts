@@ -86,8 +86,8 @@ function foldedLines(frame: string, columns: number): number {
 
 /**
  * Renderer without listr2's checks: listr2 draws only when stdout is a terminal, and takes that one's width; here the
- * creator of the screen has decided both, and rows come cut to the width. A row that begins with a space has no icon; a
- * blank one is hidden.
+ * caller has decided both, and rows come cut to the width. A row that begins with a space has no icon; a blank one is
+ * hidden.
  */
 export class ScreenRenderer extends DefaultRenderer {
   static override nonTTY = true;
