@@ -12,7 +12,7 @@ export function statPlainFile(path: string): Stats | undefined {
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/** `lstat`, undefined when nothing exists. Synchronous: a call takes microseconds, and thousands of outputs need one. */
+/** `lstat`; undefined when nothing exists. Synchronous: a call takes microseconds, and outputs number thousands. */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
