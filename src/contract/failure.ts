@@ -11,7 +11,7 @@ interface Meaning {
 
 const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused } = exitCodes;
 
-/** Each code of a failure with what it stands for, and what the process ends with because of it. Codes are never reused. */
+/** Every failure code with its title and the exit code of the process. Codes are never reused. */
 export const failures = {
   // Mistakes of files that a command ends by
   MB1001: { exit: wrongInput, title: codes.MB1001 },
@@ -62,7 +62,7 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Mistakes with the texts that they point into, by file name. Shown, they say all that there is to say. */
+/** Errors of files, with the texts that they point into, by file name. When shown, they explain themselves. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];
   sources: ReadonlyMap<string, string>;
@@ -76,7 +76,7 @@ export interface Holder {
   since: string;
 }
 
-/** What a program may want to know of a failure beside its code. Paths are as messages show them. */
+/** Facts about a failure besides its code, for programs. Paths are as in messages. */
 interface Facts {
   MB1001: { file: string };
   MB1604: { path: string; address: string };
@@ -113,16 +113,16 @@ interface Facts {
 
 type FailureOf<Code extends FailureCode> = {
   code: Code;
-  /** What was seen. As it is: whoever shows it makes it safe. */
+  /** The observation, raw: whoever shows it makes it safe. */
   message: string;
-  /** What to do about it. */
+  /** Suggested remedy. */
   hint?: Advice | undefined;
 } & (Code extends keyof Facts ? Facts[Code] : unknown);
 
-/** Why something could not be done, as data. */
+/** Reason why something could not be done, as data. */
 export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
 
-/** What the application throws where it cannot go on, and nobody made a mistake in mediabatch itself. */
+/** Thrown by the application when it cannot go on, through no defect of mediabatch itself. */
 export class CampaignError extends Error {
   readonly failure: Failure;
 
@@ -136,7 +136,7 @@ export class CampaignError extends Error {
 const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
-/** The failure that an error stands for. Undefined: it is a mistake of ours. */
+/** The failure that an error represents. `undefined`: a defect of ours. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -149,12 +149,12 @@ export function failureOf(error: unknown): Failure | undefined {
   const { code, path } = error as NodeJS.ErrnoException;
   const message = `cannot write: ${error.message}`;
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: makeRoom, lock: error.path };
-  // The disk, or somebody else on it, got in the way.
+  // The disk, or someone else using it, got in the way.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;
 }
 
-/** Settles as `work` does; whatever is a failure is thrown as one. */
+/** Settles as `work` does; rejects with a `CampaignError` where the error is a failure. */
 export async function orFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -166,7 +166,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Why a call that buys nothing came to nothing. */
+/** Failure of a call that buys nothing. */
 export function serviceFailure({ why, message, status }: ServiceError): Failure {
   const answered = status !== undefined && { status };
   switch (why) {

@@ -3,7 +3,7 @@ import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
 /** Something a person should know that does not end the command. Texts are raw: whoever shows them makes them safe. */
 export type Notice =
   | { is: 'notice'; text: string; code?: DiagnosticCode }
-  /** What is taking time now. */
+  /** The activity that takes time now. */
   | { is: 'waiting' | 'cannot reach' | 'connecting'; text: string }
   /** Warnings and errors of a file, with the texts that they point into, by file name. */
   | { is: 'diagnostics'; diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> };

@@ -191,9 +191,9 @@ class Drive {
 }
 
 /**
- * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine on their own
- * whether it is needed. Nor does a send that was asked about, unless it can be asked about again: what is bought now is
- * something else.
+ * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
+ * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
+ * else.
  */
 function letsGoOn(order: StepOrder, end: StepEnd): boolean {
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);

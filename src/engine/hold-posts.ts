@@ -1,10 +1,7 @@
 import { orderName, type StepOrder } from '../plan/plan.ts';
 import { isPost } from '../plan/post-record.ts';
 
-/**
- * Puts posts last: what cannot be taken back is sent when everything else has ended – except steps that wait for a post
- * themselves.
- */
+/** Puts posts last: they cannot be taken back, so everything else ends first – except steps that wait for a post. */
 export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,
   start: (order: StepOrder) => void,

@@ -13,8 +13,8 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Names of the orders that each one waits for in this run; orders that wait for none are omitted. An order whose job is
- * known waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked
+ * Names of the orders that each one waits for in this run; orders that wait for none are omitted. An order with a known
+ * job waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked
  * about.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {

@@ -1,13 +1,10 @@
 import type { Advice, Call } from '../plan/advice.ts';
 import { safeText } from './safe-text.ts';
 
-/**
- * A command line that can be pasted as it is: about the file of the command that is running, with the options by which that
- * one was told which lock, which variables and whose money are meant.
- */
+/** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
 export type Paste = (command: Call) => string;
 
-/** An advice on one line. Commands stay whole, whatever their length; one that does not end the line stands in backticks. */
+/** Advice on one line. Commands stay whole, whatever their length; one that does not end the line is in backticks. */
 export function adviceText(advice: Advice, paste: Paste): string {
   if (typeof advice === 'string') return safeText(advice, 2000);
   const last = advice.length - 1;

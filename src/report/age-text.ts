@@ -1,4 +1,4 @@
-/** A length of time in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. For the age of things, where more would be noise. */
+/** A duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more detail would be noise. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -7,7 +7,7 @@ export function spanText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** How long ago a time of the service was; `?` for what is no time, and `0 s` for one that is ahead of this clock. */
+/** Age of a service time; `?` for an invalid time, and `0 s` for one ahead of this clock. */
 export function ageText(time: string | undefined, now: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(at) ? '?' : spanText(now - at);

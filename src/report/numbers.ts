@@ -1,4 +1,4 @@
-/** A number of credits: thousands are set apart by a narrow space from 10,000 on; unknown is `?`, never 0. */
+/** A number of credits, with thousands separated by a narrow space from 10,000 on; unknown is `?`, never 0. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
   const digits = String(credits);

@@ -1,23 +1,23 @@
 /**
  * Characters that a terminal, a log viewer or a reader's eye obeys instead of showing: control characters, direction
- * marks, line separators, everything that takes no room, and halves of surrogate pairs. The two variation selectors
- * that choose between a plain and a coloured emoji stay: they can do no harm.
+ * marks, line separators, everything without width, and halves of surrogate pairs. The two variation selectors that
+ * choose between plain and colored emoji stay: they can do no harm.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
 
-/** What build systems take for an order, wherever in a line it stands: `##[`, `##vso[`, `##teamcity[`. */
+/** Text that build systems read as a command, anywhere in a line: `##[`, `##vso[`, `##teamcity[`. */
 const order = /##(?=[\w.-]*\[)/g;
-/** And where a line begins: `::error …::`, `::add-mask::`. */
+/** The same at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/** In JSON it cannot be at the beginning of a line, but whoever takes a text out of it may put it there. */
+/** In JSON it cannot be at the beginning of a line, but a consumer of a JSON text may put it there. */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Makes a text from elsewhere (manifest, data, service, file names) fit for one line on a terminal or in a log:
- * unsafe characters become visible escapes such as `\x1b` and `\u202e`, a text that is too long ends with `…`.
+ * Makes a text from elsewhere (manifest, data, service, file names) fit for one line on a terminal or in a log: unsafe
+ * characters become visible escapes such as `\x1b` and `\u202e`, a text that is too long ends with `…`.
  *
  * @param maxLength in UTF-16 units of the result, the `…` included
  */
@@ -49,14 +49,15 @@ function safeCharacter(character: string): string {
 const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
- * JSON text in which the same characters, and the second ones of orders to build systems, stand as `\u` escapes: it parses to
- * exactly the same value, and showing it on a terminal or in a log does nothing. Outside of texts JSON has neither `##` nor `::`.
+ * JSON text with `\u` escapes for the same characters, and for the second characters of build-system commands: it
+ * parses to the same value, and is harmless on a terminal or in a log. Outside of strings JSON has neither `##` nor
+ * `::`.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return escapeQuoted(JSON.stringify(value, undefined, indent));
 }
 
-/** The same of any text in which those characters and orders stand in double quotes only, as they do in JSON. */
+/** The same for any text with those characters and commands only in double quotes, as in JSON. */
 export function escapeQuoted(text: string): string {
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))

@@ -1,8 +1,8 @@
 import { safeText } from './safe-text.ts';
 
 /**
- * A text as one word of a shell, quoted only where it has to be, whole whatever its length, so that it can be copied. What
- * a terminal would obey, or would not show, stands as an escape that bash and zsh read.
+ * A text as one word of a shell, quoted only if necessary, whole whatever its length, so that it can be copied.
+ * Characters that a terminal would obey, or not show, become escapes that bash and zsh read.
  */
 export function shellWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
@@ -12,7 +12,7 @@ export function shellWord(text: string): string {
 
 function escapeCharacter(character: string): string {
   if (character === '\\' || character === "'") return `\\${character}`;
-  // `##[` is taken for an order by some build systems.
+  // Some build systems read `##[` as a command.
   if (character === '#') return '\\x23';
   const shown = safeText(character);
   if (shown === character) return character;

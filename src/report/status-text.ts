@@ -9,7 +9,7 @@ import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 
 const shownNames = 10;
 
-/** Where a campaign stands, for people. Ends with a line feed. */
+/** State of a campaign, for people. Ends with a line feed. */
 export function statusText(view: StatusView, options: { style: Style }): string {
   const { style } = options;
   const done = sum(view.tasks, ({ states }) => states.done);
@@ -95,7 +95,7 @@ function restWords(task: TaskStatus, style: Style): string[] {
   return words;
 }
 
-/** Posts by themselves: what is out cannot be taken back. */
+/** Posts separately: a published one cannot be taken back. */
 function postLines(tasks: readonly TaskStatus[]): string[] {
   const posts = tasks.filter(({ kind }) => isPost(kind));
   const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);

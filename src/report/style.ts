@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** How words are set off. Without colour every function returns its text unchanged. */
+/** Text styles. Without color every function returns its text unchanged. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -18,9 +18,9 @@ export function makeStyle(color: boolean): Style {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether to colour what goes to a stream. NO_COLOR, when it is not empty, settles it; then FORCE_COLOR (`0` and `false`
- * mean no); then whether the stream is a terminal that is not `dumb`. A CI gets colours only when it asks by
- * FORCE_COLOR or gives us a terminal: output redirected to a file there is often pasted elsewhere.
+ * Decides whether to color a stream. A non-empty NO_COLOR decides; then FORCE_COLOR (`0` and `false` mean no); then
+ * whether the stream is a terminal that is not `dumb`. A CI gets colors only when it sets FORCE_COLOR or provides a
+ * terminal: output redirected to a file there is often pasted elsewhere.
  */
 export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
@@ -28,7 +28,7 @@ export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Whether to show a screen that redraws itself: on a terminal that can move its cursor, and never on a CI. */
+/** Decides whether to show a redrawing screen: on a terminal that can move its cursor, and never on a CI. */
 export function wantsScreen(env: Environment, isTerminal: boolean): boolean {
   const isCi = env.CI !== undefined && env.CI !== '' && env.CI !== '0' && env.CI !== 'false';
   return isTerminal && env.TERM !== 'dumb' && !isCi;

@@ -4,10 +4,10 @@ const wide =
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
 const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const plain = /^[\x20-\x7e]*$/;
-/** Made when a text first needs it: what it knows about writing takes 10 ms to load, and most texts are ASCII. */
+/** Created on first use: its data takes 10 ms to load, and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** What a reader sees as single characters. */
+/** The characters of a text as a reader perceives them. */
 export function splitGraphemes(text: string): string[] {
   if (plain.test(text)) return [...text];
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -25,7 +25,7 @@ function graphemeWidth(grapheme: string): number {
   return mark.test(grapheme) ? 0 : 1;
 }
 
-/** Cuts a text so that it takes at most `width` columns, with `…` in place of what is left out. */
+/** Cuts a text to at most `width` columns, with `…` in place of the rest. */
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;
@@ -61,8 +61,8 @@ export function padLeft(text: string, width: number): string {
 }
 
 /**
- * Breaks a safe text into lines of at most `width` columns, at spaces where there are any; at most `maxLines`, the last
- * one cut. No line begins with `::`, which a build system would take for an order.
+ * Breaks a safe text into lines of at most `width` columns, preferably at spaces; at most `maxLines`, the last one cut.
+ * No line begins with `::`, which a build system would read as a command.
  */
 export function wrapText(text: string, width: number, options: { maxLines: number }): string[] {
   const lines: string[] = [];

@@ -19,8 +19,7 @@ export interface Sent {
 
 /**
  * Progress of the paid act. `intended`: durable, and certainly not at the service. `sent`: it may have been charged;
- * where its key is replayed, it is resent. `searching`: the service's list is being read. `made-nothing`: according to
- * that list.
+ * where its key is replayed, it is resent. `searching`: reading the service's list. `made-nothing`: as that list shows.
  */
 export type Create =
   | { is: 'new' }

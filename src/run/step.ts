@@ -17,9 +17,8 @@ export interface Slot {
 }
 
 /**
- * Carries out one step: from a plan's order to a saved file. It may be run any number of times, from any point: every
- * fact it needs is requested from the ledger first, and every fact it makes is durable before the next act that relies
- * on it.
+ * Carries out one step: from a plan's order to a saved file. May be rerun at any point: every fact it needs comes from
+ * the ledger, and every fact it makes is durable before the next act that relies on it.
  */
 export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
   const { address, task, kind, action } = order;

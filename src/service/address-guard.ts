@@ -4,12 +4,12 @@ import { isInward, isLoopbackHost } from '../graph/inward-address.ts';
 
 export type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused'; message: string };
 
-/** The name of a link leads to where no link may lead. */
+/** A link's host name resolves to an address that links must not reach. */
 export class RefusedAddressError extends Error {}
 
 /**
- * The host that may be called without https, and although it is this machine: that of a loopback base URL, letter by letter
- * (`localhost` is another one than `127.0.0.1`), on any port. A local service may keep its files in a container beside it.
+ * The only host exempt from https and from the ban on this machine: that of a loopback base URL, compared literally
+ * (`localhost` differs from `127.0.0.1`), on any port. A local service may keep files in a second container.
  */
 export function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -17,8 +17,8 @@ export function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Whether a link may be followed, as far as it shows by itself: https, no login, no address that is not public. What its
- * name leads to is checked when a connection is made (`makeCheckedLookup`).
+ * Decides whether a link may be followed, by its text alone: https, no login, no address that is not public. The
+ * addresses of its name are checked when a connection is made (`makeCheckedLookup`).
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };
@@ -37,7 +37,7 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
 }
 
 /**
- * Finds the addresses of a name, and refuses all of them when one is not public. A connection goes to what is given back
+ * Resolves a name, and refuses all of its addresses when one is not public. A connection uses the addresses returned
  * here, whatever the name means a moment later; TLS still verifies the name.
  */
 export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {

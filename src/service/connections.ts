@@ -1,7 +1,7 @@
-/** Kept connections are closed before common servers close them (after 5 s): a request on its way to a closed one is lost. */
+/** Kept connections close before common servers close them (after 5 s): a request sent on a closing one is lost. */
 export const keptForMs = 4000;
-/** Of a host's several addresses the next one is tried so late: Node's own 250 ms are less than a far host needs. */
+/** Delay before the next of a host's addresses is tried: Node's default of 250 ms is too short for a distant host. */
 const nextAddressAfterMs = 2500;
 
-/** What agents for links are given. */
+/** Options of agents for links. */
 export const connectionOptions = { timeout: keptForMs, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };

@@ -20,7 +20,7 @@ const byExtension: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-/** The media type that a file's name stands for. */
+/** The media type that a file name stands for. */
 export function contentTypeOf(fileName: string): string {
   const extension = /\.([A-Za-z0-9]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined) ?? 'application/octet-stream';

@@ -10,15 +10,15 @@ import type { Http, HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
 /**
- * Where creates of a kind go to. `isDocumented`: whether the service's own document, as it is now, has the operation; absent
- * where nobody knows. `missing`: it has none that could be the one, in words.
+ * Destination of a kind's creates. `isDocumented`: whether the service's own document, as it is now, has the operation;
+ * absent when unknown. `missing`: explains that no operation could be the one.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 /**
- * One create: one POST, never repeated here. Where a lost answer cannot be asked for again (`replays`), it has a connection of
- * its own: a kept one that has become stale looks like a lost answer. Elsewhere that costs a replay, which is free.
+ * Sends one create: one POST, never repeated here. If a lost answer cannot be requested again (`replays`), it gets a
+ * connection of its own: a stale kept one looks like a lost answer. Elsewhere that costs a replay, which is free.
  * Source of the answers: the service's documentation of the create operations and its table of status codes.
  */
 export async function createJob(
@@ -33,7 +33,7 @@ export async function createJob(
     method: 'POST',
     path: route.path,
     body: call.body,
-    // Only documented for these; elsewhere it would promise something that nobody keeps.
+    // Documented only for these kinds; elsewhere it would promise something that nobody keeps.
     ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: !options.replays,
@@ -41,7 +41,7 @@ export async function createJob(
   return classifyCreate(answer, options.redact, { kind, route });
 }
 
-/** What a create's answer proves. Anything that is neither a job id nor the service's own error may have been charged. */
+/** Classifies a create's answer. Anything but a job ID or the service's own error may have been charged. */
 export function classifyCreate(
   answer: HttpAnswer,
   redact: Redact,
@@ -82,7 +82,7 @@ function readCreated(
 ): CreateAnswer {
   const { created } = envelope;
   const found = findJob(json, kind);
-  // An id that holds the credential could be written nowhere.
+  // An ID that contains the credential could be stored nowhere.
   if (found === undefined || redact(found.jobId) !== found.jobId) {
     const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
@@ -102,7 +102,7 @@ function readCreated(
   };
 }
 
-/** Where the job may stand in the answer: kinds that the service does not document are looked through. */
+/** Places where the answer may hold the job: for undocumented kinds several are searched. */
 function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
   const { holder, otherHolders } = envelope.created;
   if (kind === undefined) return [readAt(answer, holder), answer];
@@ -124,13 +124,13 @@ function findJob(
   return undefined;
 }
 
-/** What stands where an id should: a person may find the job by it. */
+/** The value found in place of an ID: it may help a person find the job. */
 function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | undefined {
   const { jobId, id } = envelope.created;
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** More than any job can cost: a larger number is a mistake, and must not become a part of any sum. */
+/** More than any job can cost: a larger number is an error, and must not enter any sum. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

@@ -16,13 +16,13 @@ export interface Downloader {
 export interface DownloaderOptions {
   baseUrl: string;
   redact: Redact;
-  /** The longest wait for an answer to begin, of each hop. */
+  /** Longest wait for an answer to begin, per hop. */
   requestTimeoutMs: number;
-  /** Finds the addresses of a name. */
+  /** Resolves a name. */
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
 
-/** Fetches outputs. Never sends the credential; every hop's address is checked. */
+/** Fetches outputs. Never sends the credential; checks the address of every hop. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { redact, requestTimeoutMs: silenceMs } = options;
   const links = createLinks(options);
@@ -35,7 +35,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const link = judgeLink(next, ownHost);
         if (link.is === 'refused') return { is: 'refused', message: redact(link.message) };
-        // Whoever stands outside leads nobody back in.
+        // A redirect that has left our own host cannot lead back to it.
         if (!link.isOwn) ownHost = undefined;
         const { url } = link;
         let answer: IncomingMessage;

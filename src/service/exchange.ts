@@ -1,21 +1,21 @@
 import type { Dispatcher } from 'undici';
 
-/** What came back, or how far it got. */
+/** The answer, or how far the request got. */
 export type ExchangeEnd =
   | { is: 'answer'; status: number; headers: { [name: string]: string | string[] | undefined }; text: string }
-  /** `sent` false is proof: no byte of the request was written. `late`: its time was up. */
+  /** `sent` false is proof: no byte of the request was written. `late`: the deadline has passed. */
   | { is: 'broken'; sent: boolean; late: boolean; error: unknown };
 
 type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
-/** Like the body of any answer: UTF-8, without the mark of byte order that some servers begin with. */
+/** UTF-8, without the byte order mark that some servers begin with. */
 const decoder = new TextDecoder();
 
 /**
- * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. It is a handler of
- * undici's rather than a call of `request`: that tells when a request is about to be written, which no error code does (a
- * reset inside the TLS handshake and one after the request look the same), and spares thousands of small answers a stream.
+ * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. An undici handler
+ * rather than a call of `request`: it tells when a request is about to be written, which no error code does (a reset
+ * inside the TLS handshake and one after the request look the same), and saves a stream per small answer.
  */
 export function exchange(
   agent: Dispatcher,
@@ -37,10 +37,10 @@ export function exchange(
   });
 }
 
-/** undici calls it in the order start, response, data…, end; or error, at any time. */
+/** Called by undici in the order start, response, data…, end; or error, at any time. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
-  /** Set from the moment at which bytes of the request may be on their way. */
+  /** Set from the moment when bytes of the request may have left. */
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
@@ -55,7 +55,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('given up before it was sent'));
       return;
     }
-    // undici may put a request in line again when its connection broke; whether that pays twice is not for it to know.
+    // undici may requeue a request when its connection broke; whether that pays twice is not for undici to know.
     if (this.#controller !== undefined) {
       const error = new Error('its connection broke');
       this.#end({ is: 'broken', sent: true, late: false, error });
@@ -66,7 +66,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
-    // 1xx announces an answer, and is none.
+    // 1xx announces an answer, but is none.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -86,7 +86,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#end({ is: 'broken', sent: this.#controller !== undefined, late: false, error });
   }
 
-  /** Nothing more is waited for; a request that was not sent yet never will be. */
+  /** Ends the wait; a request not sent yet never will be. */
   breakOff({ late, error }: { late: boolean; error: unknown }): void {
     if (this.#settle === undefined) return;
     const controller = this.#controller;

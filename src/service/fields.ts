@@ -15,7 +15,7 @@ export function readAt(value: Json | undefined, name: string): Json | undefined 
   return found;
 }
 
-/** The first text that is not empty among these fields, cut to `most` characters. */
+/** The first non-empty text among these fields, cut to `most` characters. */
 export function readText(value: Json | undefined, names: string | readonly string[], most = 500): string | undefined {
   for (const name of typeof names === 'string' ? [names] : names) {
     const found = readAt(value, name);
@@ -24,18 +24,18 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
-/** The first number of credits among these fields. */
+/** The first valid number of credits among these fields. */
 export function readCredits(value: Json | undefined, names: readonly string[]): number | undefined {
   const isCredits = (found: Json | undefined) => typeof found === 'number' && Number.isSafeInteger(found) && found >= 0;
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
 }
 
-/** The documented error body. A proxy's page is not one. */
+/** True for the documented error body. A proxy's page is not one. */
 export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** The sentence that the service gives with an answer, cut to 500 characters. */
+/** The message that the service gives with an answer, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
   const text =
@@ -43,7 +43,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
     (json === undefined ? 'the answer is not JSON' : 'no message');
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
-  // First the credential goes, then the length: a cut in its middle would leave a part that nothing recognises.
+  // Redact before cutting: a credential cut in the middle would leave a part that nothing recognizes.
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}`;
 }
 

@@ -7,7 +7,7 @@ import type { Redact } from './secrets.ts';
 /** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
 const longestAnswer = 8 * 1024 * 1024;
 
-/** What came of one JSON request. */
+/** Result of one JSON request. */
 export type HttpAnswer =
   | { is: 'answer'; status: number; headers: { [name: string]: string }; json: Json | undefined }
   /** `sent` false is proof: no byte of the request was written. */
@@ -15,9 +15,9 @@ export type HttpAnswer =
 
 export interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   path: string;
-  /** `path` is seen from the root of the host instead. */
+  /** `path` is relative to the root of the host instead. */
   fromRoot?: boolean;
   /** Canonical JSON. */
   body?: string;
@@ -26,8 +26,8 @@ export interface HttpCall {
   deadlineMs: number;
   signal?: AbortSignal;
   /**
-   * A connection of its own, so that an old one closing cannot be mistaken for a lost answer: for what must not be asked
-   * twice. On a kept connection that turns out to be stale a request may have been sent as on any other.
+   * Use a new connection, so that the closing of an old one cannot pass for a lost answer: for requests that must not
+   * be repeated. On a kept connection that turns out to be stale, the request may have been sent as on any other.
    */
   freshConnection?: boolean;
 }
@@ -94,7 +94,7 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** An error in words: undici puts the useful part into `cause` or `code`. */
+/** Describes an error: undici puts the useful part into `cause` or `code`. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;

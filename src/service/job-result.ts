@@ -4,10 +4,10 @@ import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { readAt, readText } from './fields.ts';
 
-/** More than a kind may give: an answer that lists more is cut here, and nothing waits for the rest. */
+/** More than a kind may produce: longer lists are cut here, and nothing waits for the rest. */
 const mostParts = 1000;
 
-/** What a finished job gives, from the `data` of its status; undefined while a link is missing. */
+/** Result of a finished job, from the `data` of its status; undefined while a link is missing. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }
@@ -21,7 +21,7 @@ function readSingle(kind: Kind, data: Json): JobResult | undefined {
   return { values, files: [url] };
 }
 
-/** A list of parts in the order that they give themselves, `order` counted from 0. */
+/** A list of parts in the order that they state themselves, `order` counted from 0. */
 function readParts(name: string, data: Json): JobResult | undefined {
   const { part } = envelope;
   const list = readAt(data, name);
@@ -44,7 +44,7 @@ function readParts(name: string, data: Json): JobResult | undefined {
   return { values, files, parts: files.length };
 }
 
-/** Whole: a link that is cut leads nowhere. */
+/** The whole link: a cut one leads nowhere. */
 function linkIn(value: Json, names: readonly string[]): string | undefined {
   return readText(value, names, Number.POSITIVE_INFINITY);
 }

@@ -36,26 +36,26 @@ export interface LibraryOptions {
   requestTimeoutMs: number;
 }
 
-/** Everything that the service can do beside making something for credits. All of it throws `ServiceError`. */
+/** Everything the service can do besides producing media for credits. All of it throws `ServiceError`. */
 export interface Library {
   voices(): Promise<Voice[]>;
   catalog(): Promise<CatalogModel[]>;
   accounts(): Promise<Account[]>;
-  /** Newest first, at most `limit`. Empty for kinds that have no list. */
+  /** Newest first, at most `limit`. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
-  /** One job by its id, as its status tells; undefined when the service does not know it. Only for kinds with a status. */
+  /** One job by its ID, from its status; undefined when unknown to the service. Only for kinds with a status. */
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /** The record of a job as it stands, without asking the provider; undefined when it is gone, or its kind has none. */
+  /** A job's current record, without a query to the provider; undefined when it is gone, or its kind has none. */
   record(kind: string, jobId: string): Promise<ListedJob | undefined>;
-  /** For good; credits do not come back. `gone`: it was not there any more. */
+  /** Permanent; credits are not refunded. `gone`: it was already gone. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
   document(): Promise<Json>;
-  /** A local file; `onProgress` hears of the bytes that have left. */
+  /** Uploads a local file; `onProgress` receives the bytes sent. */
   upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
-  /** A public URL that the service fetches by itself. */
+  /** Adds a public URL that the service fetches itself. */
   uploadUrl(url: string, fileName?: string, signal?: AbortSignal): Promise<Asset>;
-  /** Milliseconds that the service's clock is ahead of this one; undefined when it does not say. And how long it took. */
+  /** How far the service's clock is ahead of this one, in ms (undefined when it does not say), and the latency. */
   ping(): Promise<{ skewMs?: number; latencyMs: number }>;
   close(): Promise<void>;
 }
@@ -118,13 +118,13 @@ export function createLibrary(options: LibraryOptions): Library {
   };
 }
 
-/** At the place that is documented first, or at the other one when there is no document. */
+/** Tries the documented place first, and the other one when it has no document. */
 async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
   try {
     const document = await get(paths.document);
     if (isMap(readAt(document, 'paths'))) return document;
   } catch (error) {
-    // A host that gives no answer here gives none there.
+    // A host that does not answer here will not answer there.
     const isAnswered = error instanceof ServiceError && error.status !== undefined;
     if (!isAnswered || error.why === 'auth') throw error;
   }

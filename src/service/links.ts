@@ -15,19 +15,19 @@ export interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** Without a byte taken or an answer begun for so long, the host counts as gone. Waiting for a free connection is not counted. */
+  /** The host counts as gone after this time with no byte accepted and no answer begun. Queueing is not counted. */
   silenceMs: number;
 }
 
-/** Asks hosts that the service names: where outputs are, where files are put. No credential leaves by it. */
+/** Sends requests to hosts that the service names: for outputs and uploads. Never sends a credential. */
 export interface Links {
   readonly ownHost: string | undefined;
-  /** The answer, with its body still to come: to be read or destroyed, for it holds a connection. Rejects when there is none. */
+  /** Resolves with the answer, body pending: read or destroy it, as it holds a connection. Rejects if there is none. */
   ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** `lookup`: finds the addresses of a name. */
+/** `lookup`: resolves a name. */
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
   const shared = {
     ...connectionOptions,
@@ -76,9 +76,9 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
     });
     request.once('response', (response) => {
       settle();
-      // Until somebody reads it.
+      // Until someone reads it.
       response.on('error', () => {});
-      // A body without a length must not look whole because its connection was reset.
+      // A body without a length must not look complete because its connection was reset.
       request.on('error', (error) => response.destroy(error));
       resolve(response);
     });
@@ -89,7 +89,7 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
   });
 }
 
-/** As quickly as it is taken, and no longer than somebody takes it. */
+/** Writes as fast as the host accepts, and stops when it no longer does. */
 async function send(body: AsyncIterable<Uint8Array>, request: ClientRequest, onTaken: () => void): Promise<void> {
   for await (const piece of body) {
     onTaken();

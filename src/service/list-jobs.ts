@@ -4,9 +4,9 @@ import type { Kind } from '../kinds/kind.ts';
 import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
 import { readListed } from './read-listed.ts';
 
-/** So many jobs of a kind are looked through, newest first, where one of them is sought. */
+/** Number of jobs of a kind, newest first, that are searched for a single one. */
 export const mostLookedThrough = 1000;
-/** More than any account has: ends lists that never do. */
+/** More than any account has: stops at lists that never end. */
 const mostPages = 200;
 
 /** Newest first, page by page until there are enough. Empty for a kind without a list. Throws `ServiceError`. */
@@ -21,7 +21,7 @@ export async function listJobs(
     const body = await getPage(list, { page, limit: Math.min(pageSize, limit), get });
     const items = itemsOf(list, body);
     const before = found.size;
-    // New jobs push others onto the next page: the same one may come twice.
+    // New jobs push others onto the next page: the same one may appear twice.
     for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
     if (!list.paged || found.size === before || !hasMore(body, page)) break;
   }

@@ -8,15 +8,15 @@ const { page: names } = envelope;
 
 type List = NonNullable<Kind['list']>;
 
-/** As many as the documented lists give at most. */
+/** Largest page of the documented lists. */
 export const pageSize = 100;
 
-/** Below the base URL. A list without pages is asked for as a whole. */
+/** Relative to the base URL. A list without pages is requested as a whole. */
 export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
 
-/** Not every list says how long a page may be: one that refuses ours is asked for its own. */
+/** Not every list states its largest page: one that refuses ours is requested with its default. */
 export async function getPage(
   list: List,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
@@ -30,7 +30,7 @@ export async function getPage(
   }
 }
 
-/** Where the answer does not say, the next page does. */
+/** If the answer does not say, the next page will. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -38,21 +38,21 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
-/** How many records a page of this list has, as far as this one, with `count` records, tells. */
+/** Records per page of this list, as far as this page with `count` records tells. */
 export function readPageSize(body: Json, count: number): number | undefined {
-  // A page with others behind it is full, whatever length it repeats because it was asked for it.
+  // A page followed by others is full, whatever length it echoes from the request.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
   const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
-/** How many records the whole list has, if the answer says so. */
+/** Number of records in the whole list, if the answer states it. */
 export function readTotal(body: Json): number | undefined {
   const total = readAt(body, names.records);
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }
 
-/** The records of a page. Throws `ServiceError` when there is no list in it. */
+/** The records of a page. Throws `ServiceError` when it contains no list. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
   const items = readAt(body, list.items);
   if (Array.isArray(items)) return items;

@@ -5,10 +5,10 @@ import type { Kind } from '../kinds/kind.ts';
 import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
 import { readListed } from './read-listed.ts';
 
-/** While a job gets its time to come into its list, hundreds of others may be made: a walk goes back so far. */
+/** Limit on a walk: while a job takes its time to appear in its list, hundreds of others may be made. */
 const mostPages = 50;
 
-/** The newest job of a kind's list; empty: it has none. Throws `ServiceError`, also where it cannot be told. */
+/** The newest job of a kind's list; empty if it has none. Throws `ServiceError`, also when it cannot be determined. */
 export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {
   const { list } = kind;
   if (list === undefined) throw new ServiceError('unusable', `${kind.name} has no list`);
@@ -21,9 +21,9 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 }
 
 /**
- * The jobs of a kind's list that are newer than all of the fences (jobs' ids; empty: the list had no job). `complete` only
- * if each fence was met, every record could be read, and the records stand in order, newest first: otherwise a job may be
- * missing here that the service has. `older`: the last fence and what stands behind it on its page. Throws `ServiceError`.
+ * The jobs of a kind's list that are newer than all of the fences (job IDs; empty: the list had no job). `complete`
+ * only if each fence was met, every record was readable, and the records are in order, newest first: otherwise a job
+ * that the service has may be missing here. `older`: the last fence and the rest of its page. Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,
@@ -43,7 +43,7 @@ export async function walkToFences(
     if (listed.length !== items.length) isReadable = false;
     const known = jobs.size;
     for (const job of listed) {
-      // New jobs push others onto the next page: the same one may come twice.
+      // New jobs push others onto the next page: the same one may appear twice.
       if (jobs.has(job.jobId)) continue;
       const createdAt = Date.parse(job.createdAt ?? '');
       if (!(createdAt <= before)) isReadable = false;

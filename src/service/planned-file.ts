@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../contract/errors.ts';
 import { describeError } from './http.ts';
 
-/** A file of this machine, and the bytes that it is expected to have. */
+/** A local file, and the bytes that it is expected to have. */
 export interface FileToUpload {
   /** Absolute. */
   path: string;
@@ -17,7 +17,7 @@ export interface FileToUpload {
 
 const chunkBytes = 256 * 1024;
 
-/** The whole file. Throws `ServiceError` when it is not the one that was planned. */
+/** Reads the whole file. Throws `ServiceError` when it is not the one that was planned. */
 export async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
   const handle = await openPlannedFile(file);
   try {
@@ -31,7 +31,7 @@ export async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
   }
 }
 
-/** Opens it, never through a symbolic link, whatever was there when the plan was made. */
+/** Opens the file, never through a symbolic link, whatever was there when the plan was made. */
 export async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
   const handle = await openPlain(file);
   const { size } = await handle.stat();
@@ -53,8 +53,8 @@ async function openPlain(file: FileToUpload): Promise<FileHandle> {
 }
 
 /**
- * Its bytes, piece by piece, hashed on the way. The last piece is only given out when the whole is what was planned:
- * a file that has changed never arrives in full. Throws `ServiceError`.
+ * Streams the file in pieces, hashing them. The last piece is released only when the whole matches the plan: a file
+ * that has changed never arrives in full. Throws `ServiceError`.
  */
 export async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');

@@ -15,16 +15,16 @@ export interface Storage {
   links: Links;
   redact: Redact;
   signal: AbortSignal;
-  /** Bytes handed to the network so far, and of how many. */
+  /** Bytes handed to the network so far, and the total. */
   onProgress?: ((sentBytes: number, bytes: number) => void) | undefined;
 }
 
-/** Without a byte taken or an answer begun for so long, the storage counts as gone. */
+/** Silence after which the storage counts as gone: no byte accepted, and no answer begun. */
 const silenceMs = 120_000;
 
 /**
- * Streams a file to a signed URL. The storage gets no credential, its address is checked like that of any link, and a
- * redirect is not followed. Throws `ServiceError`.
+ * Streams a file to a signed URL. The storage gets no credential, its address is checked like that of any link, and
+ * redirects are not followed. Throws `ServiceError`.
  */
 export async function putFile(file: FileToUpload, storage: Storage): Promise<void> {
   const { links, redact, signal } = storage;
@@ -44,7 +44,7 @@ export async function putFile(file: FileToUpload, storage: Storage): Promise<voi
       signal,
       silenceMs,
     });
-    // What it says beside its status is nobody's business.
+    // Only the status matters.
     answer.destroy();
     checkAnswer(answer, { host, isWhole: sent.isWhole });
   } catch (error) {
@@ -62,7 +62,7 @@ async function* withProgress(
 ): AsyncGenerator<Uint8Array> {
   let sentBytes = 0;
   for await (const piece of pieces) {
-    // The answer may be here before anybody asks for what comes after the last piece.
+    // The answer may be here before anyone requests the end of the stream.
     sent.isWhole = sentBytes + piece.length === file.bytes;
     yield piece;
     sentBytes += piece.length;
@@ -79,7 +79,7 @@ function checkAnswer(
     return;
   }
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
-  // 403: the signed URL has run out; the next try asks for another one.
+  // 403: the signed URL has expired; the next try requests another one.
   const why = mayPass(statusCode) || statusCode === 403 ? 'unreachable' : 'refused';
   throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {
     status: statusCode,

@@ -1,23 +1,24 @@
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Connects once and lets go again. Undefined: it worked; otherwise what was in the way. */
+/** Connects once and disconnects. `undefined`: it worked; otherwise the obstacle. */
 export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
-/** Whoever is there answers within one of these; then nobody is. */
+/** A host that is up answers within this many tries. */
 const mostTries = 3;
 const timeoutMs = 4000;
 const gapMs = 1000;
 
 /**
- * Whether a service can be reached at all: its name is known, somebody listens, and the certificate is good. Nothing is
- * sent to it. Asked once, before anything is bought: a run that cannot buy need not try for as long as one that has bought.
+ * Checks whether a service can be reached at all: its name resolves, it accepts connections, and the certificate is
+ * valid. Nothing is sent to it. Called once, before anything is bought: a run that cannot buy yet need not try for
+ * long.
  */
 export async function reachService(
   baseUrl: string,
   options: {
     clock: { sleep(ms: number): Promise<void> };
-    /** A try came to nothing, and another follows. */
+    /** Called when a try failed and another follows. */
     onFailure(failure: { host: string; error: string; tries: number; of: number }): void;
     connect?: ConnectOnce;
   },
@@ -33,7 +34,7 @@ export async function reachService(
   }
 }
 
-/** As the client connects: the same certificates count. */
+/** Connects the way the client does: the same certificates are trusted. */
 export function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const host = address.hostname.replace(/^\[|\]$/g, '');

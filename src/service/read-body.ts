@@ -1,30 +1,30 @@
 import type { Readable } from 'node:stream';
 
 export interface BodyLimits {
-  /** Ends it. */
+  /** Ends the body. */
   signal: AbortSignal;
-  /** In ms, from any point. */
+  /** In ms, from any origin. */
   now?(): number;
 }
 
-/** Silence, while more is waited for, after which a body counts as broken. */
+/** Silence, while more is awaited, after which a body counts as broken. */
 const silenceMs = 60_000;
-/** A body that drips would otherwise never end: slower than this for a minute is as good as silence. */
+/** Lowest rate: a body that drips would otherwise never end, so slower than this for a minute counts as silence. */
 const leastBytesPerSecond = 1000;
 const windowMs = 60_000;
-/** So much may come before it is asked for: to hold a sender back and let it go on again costs more than a chunk. */
+/** Bytes read ahead of demand: pausing and resuming a sender costs more than a chunk. */
 const mostAhead = 128 * 1024;
 
 type Next = IteratorResult<Uint8Array, undefined>;
 
 /**
- * The bytes of an answer as they are asked for: while nobody does, the sender waits. `return` lets go of the connection,
- * also before the first chunk. A body that broke once never looks whole again.
+ * Yields the bytes of an answer on demand: without demand, the sender waits. `return` releases the connection, also
+ * before the first chunk. A body that broke once never looks complete again.
  */
 export function readBody(stream: Readable, { signal, now = () => performance.now() }: BodyLimits) {
   const chunks: Uint8Array[] = [];
   let ahead = 0;
-  /** Nothing more comes. */
+  /** Set when nothing more comes. */
   let end: { error?: unknown } | undefined;
   let wake: (() => void) | undefined;
   let windowStart = now();

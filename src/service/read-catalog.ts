@@ -24,11 +24,11 @@ export interface Account {
   expiresAt?: string;
 }
 
-/** A model as the service's catalog lists it. The shape is not documented: only what could be read is here. */
+/** A model as the service's catalog lists it. The shape is undocumented: only readable fields are here. */
 export interface CatalogModel {
   model: string;
   kind?: string;
-  /** Per job, with nothing but defaults. */
+  /** Per job, with default parameters. */
   credits?: number;
   aliasOf?: string;
   description?: string;
@@ -73,7 +73,7 @@ export function readAccounts(json: Json): Account[] {
 const mostModels = 2000;
 const { catalog: names } = envelope;
 
-/** Any list of objects with a key, at any place that people would put one. */
+/** Finds any list of objects with a key, in any usual place. */
 export function readCatalog(json: Json): CatalogModel[] {
   const found: CatalogModel[] = [];
   const visit = (value: Json, kind: string | undefined, depth: number): void => {

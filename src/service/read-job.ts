@@ -4,16 +4,16 @@ import { isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { readAt, readCredits, readText } from './fields.ts';
 
-/** What the status of a job says about it. Texts are the service's own: show them through `safeText`. */
+/** Facts from the status of a job. Texts are the service's own: show them through `safeText`. */
 export interface JobFacts {
   status: string;
-  /** Kinds that share a status path say which one they are; the others do not. */
+  /** Present only for kinds that share a status path. */
   kind?: string;
   credits?: number;
   error?: string;
 }
 
-/** Throws `ServiceError` where the answer is not about this job. */
+/** Throws `ServiceError` if the answer is not about this job. */
 export function readJobFacts(answer: Json, jobId: string): JobFacts {
   const { job, kindWords } = envelope;
   const data = readAt(answer, envelope.answer.data);

@@ -7,7 +7,7 @@ import { readAt, readCredits, readText } from './fields.ts';
 
 const longestText = 2000;
 
-/** The items of a page that can be read; others are left out. */
+/** The readable items of a page; others are left out. */
 export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
   const { job } = envelope;
   return items.flatMap((item): ListedJob[] => {

@@ -5,7 +5,7 @@ import { isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import type { HttpAnswer } from './http.ts';
 import type { Redact } from './secrets.ts';
 
-/** The JSON of a good answer. Throws `ServiceError` for any other, with the credential taken out of its words. */
+/** The JSON of a good answer. Throws `ServiceError` for any other, with the credential redacted. */
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
@@ -23,7 +23,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }
 
-/** Whether the same request may be answered otherwise a little later. */
+/** True when the same request may get another answer a little later. */
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

@@ -1,7 +1,7 @@
-/** Takes the credential out of any text that may reach a person, a file or a log. The one place that does. */
+/** Redacts the credential in any text that may reach a person, a file or a log. The only place that does. */
 export type Redact = (text: string) => string;
 
-/** Replaces the secret in every spelling in which a server or a library could hand it back. */
+/** Replaces the secret in every spelling in which a server or a library could return it. */
 export function makeRedact(secret: string | undefined): Redact {
   if (secret === undefined || secret.length < 8) return (text) => text;
   const spellings = [
@@ -18,14 +18,14 @@ export function makeRedact(secret: string | undefined): Redact {
 
 export type Credential = { is: 'api-key' | 'jwt'; token: string };
 
-/** API keys look like `<prefix>_live_<random>`; anything else is a token of an identity provider. */
+/** API keys look like `<prefix>_live_<random>`; anything else is a token from an identity provider. */
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }
 
 /**
- * What stays the same while one account signs in: of a JWT its issuer and subject, which outlive each token; otherwise the
- * credential itself. As secret as that.
+ * The part of a credential that stays the same while one account signs in: for a JWT its issuer and subject, which
+ * outlive each token; otherwise the credential itself. Just as secret.
  */
 export function accountName(token: string): string {
   if (readCredential(token).is === 'api-key') return token;

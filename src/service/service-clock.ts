@@ -2,8 +2,8 @@ import { envelope } from '../kinds/envelope.ts';
 import type { Http, HttpAnswer } from './http.ts';
 
 /**
- * How far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The service keeps
- * keys by its own clock, and a clock here may be wrong by hours.
+ * Tracks how far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The
+ * service expires keys by its own clock, and a local clock may be wrong by hours.
  */
 export class ServiceClock {
   readonly #now: () => number;
@@ -11,13 +11,13 @@ export class ServiceClock {
   readonly #probeMs: number;
   #probe: Promise<HttpAnswer> | undefined;
 
-  /** `probeMs`: how long it is waited for an answer that tells the time. */
+  /** `probeMs`: longest wait for an answer that tells the time. */
   constructor(now: () => number, { probeMs }: { probeMs: number }) {
     this.#now = now;
     this.#probeMs = probeMs;
   }
 
-  /** The same calls; each answer is looked at. */
+  /** Wraps the calls: each answer is examined. */
   watch(http: Http): Http {
     return {
       call: async (call) => {
@@ -30,8 +30,8 @@ export class ServiceClock {
   }
 
   /**
-   * Milliseconds; 0 where the service does not say. Asks where no answer has told yet, and anew where it must be `fresh`: a
-   * clock here may have been set, or have stood still with its machine.
+   * Milliseconds; 0 if the service does not say. Queries the service if no answer has told yet, and again if it must be
+   * `fresh`: a local clock may have been set, or have stood still with its machine.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -45,7 +45,7 @@ export class ServiceClock {
 
   #observe(date: string | undefined): void {
     const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
-    // The header has whole seconds, and the answer was under way: less than that is no difference.
+    // The header has whole seconds, and the answer took time to arrive: a smaller difference means nothing.
     this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 }

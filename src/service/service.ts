@@ -21,17 +21,17 @@ export interface ServiceOptions {
   /** API key or JWT. */
   token: string;
   clock: Clock;
-  /** The same time between two looks at a job, in ms. Default: as durations and the service allow. */
+  /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
   pollIntervalMs?: number;
-  /** What is known of how long jobs take; grows. Default: nothing. */
+  /** Known job durations; grows. Default: none. */
   durations?: Durations;
-  /** For every call but creates. */
+  /** For every call except creates. */
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
-  /** Where creates go to, as far as the service's own document tells. */
+  /** Destinations of creates, as far as the service's own document tells. */
   createRoutes?: CreateRoutes;
-  /** Files to upload are relative to it. Default: the working folder. */
+  /** Base of relative upload paths. Default: the working folder. */
   folder?: string;
 }
 
@@ -55,7 +55,7 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
     patienceMs: options.patienceMs,
     redact,
   };
-  /** Kinds without an operation that makes them, and what was seen of that. */
+  /** Kinds without a create operation, and the evidence for that. */
   const missing = new Map<string, string>();
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
@@ -65,7 +65,7 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
     replays,
     clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
     async create(call) {
-      // What was not there a moment ago is not asked for a thousand times.
+      // An operation that was missing a moment ago is not requested a thousand times.
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];

@@ -22,7 +22,7 @@ export interface Asset {
   url: string;
 }
 
-/** Bytes handed to the network so far, and of how many. Starts again when the upload does. */
+/** Bytes handed to the network so far, and the total. Restarts when the upload does. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 export interface UploadPorts {
@@ -30,7 +30,7 @@ export interface UploadPorts {
   clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
   deadlineMs: number;
-  /** For what goes to storage by itself. */
+  /** For uploads directly to storage. */
   links: Links;
 }
 
@@ -42,12 +42,12 @@ export interface UploadOptions {
 /** The documented limit is about 7 MB of data in a body of 10 MB. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
-/** Uploads of some megabytes, and files that the service fetches by itself, take longer than other calls. */
+/** Uploads of some megabytes, and files that the service fetches itself, take longer than other calls. */
 const leastDeadlineMs = 120_000;
 const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
-/** Brings a file into the library: small ones in the request, others straight to storage. Costs nothing, so it is tried again. */
+/** Brings a file into the library: small ones in the request, others straight to storage. Free, so it is retried. */
 export async function uploadFile(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
   const { signal, onProgress } = options;
   if (file.bytes > mostInBody) return uploadToStorage(file, ports, options);
@@ -60,7 +60,7 @@ export async function uploadFile(file: FileToUpload, ports: UploadPorts, options
   });
 }
 
-/** The service fetches it by itself. */
+/** The service fetches the file itself. */
 export async function uploadFromUrl(
   source: { url: string; fileName?: string },
   ports: UploadPorts,
@@ -84,11 +84,11 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
     await putFile(file, { uploadUrl, links: ports.links, redact: ports.redact, signal, onProgress });
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // By itself, so that a lost answer does not send the whole file again.
+  // Retried separately, so that a lost answer does not resend the whole file.
   const completed = await again(ports, signal, () =>
     post(paths.completeUpload, { blobName, fileName }, { ports, signal }),
   );
-  // What the answer holds is not documented: the asset, or nothing but its success.
+  // The content of the answer is undocumented: the asset, or nothing but its success.
   const asset = findAsset(completed, ports) ?? readStored(blobName, publicUrl, ports);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
@@ -106,7 +106,7 @@ async function post(
   return requireAnswer(answer, ports.redact);
 }
 
-/** Full jitter, and never sooner than the service asks; only for what may be better next time. */
+/** Retries with full jitter, and never sooner than the service asks; only for errors that may pass. */
 async function again<T>(ports: UploadPorts, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -134,13 +134,13 @@ function findAsset(json: Json, ports: UploadPorts): Asset | undefined {
   return undefined;
 }
 
-/** By what is known from before: the name of the stored file stands for its id. */
+/** Uses facts already known: the name of the stored file serves as its ID. */
 function readStored(blobName: string, publicUrl: Json | undefined, ports: UploadPorts): Asset | undefined {
   const id = isJobId(blobName) ? blobName : Buffer.from(blobName).toString('base64url').slice(0, 256);
   return isUsable(publicUrl, ports) ? { id, url: publicUrl } : undefined;
 }
 
-/** https, or the very host of a loopback base URL: it will stand in requests and in the lock. */
+/** https, or the very host of a loopback base URL: it will be part of requests and of the lock. */
 function isUsable(url: Json | undefined, { links }: UploadPorts): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);

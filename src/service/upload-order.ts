@@ -4,7 +4,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { UploadOrder } from '../contract/ports.ts';
 import type { Library } from './library.ts';
 
-/** Brings what an order names into the media library. Every answer of the service is an answer here, too. */
+/** Brings an order's file into the media library. Every answer of the service becomes an answer here. */
 export async function uploadOrder(
   library: Library,
   order: UploadOrder,

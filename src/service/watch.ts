@@ -11,7 +11,7 @@ import { readResult } from './job-result.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
-/** Many jobs meet one short failure of the host at once: it counts once. */
+/** Failures of the host; a short one that many jobs meet at once counts once. */
 export interface HostHealth {
   failures: number;
   countAgainAt: number;
@@ -30,11 +30,11 @@ function failureIntervalMs(failures: number): number {
 
 export interface WatchPorts {
   clock: Pick<Clock, 'now'>;
-  /** Says when each job is looked at, and looks. */
+  /** Schedules the queries of each job, and makes them. */
   poller: Poller;
-  /** Failures in a row of the whole host; shared by all jobs. */
+  /** Consecutive failures of the whole host; shared by all jobs. */
   health: HostHealth;
-  /** Stop watching after so long; the job goes on. */
+  /** Stop watching after this time; the job goes on. */
   patienceMs: number;
   redact: Redact;
 }
@@ -42,12 +42,12 @@ export interface WatchPorts {
 /** How long a job may be unknown (404) before it counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
-/** COMPLETED without a link is asked about so many times more. */
+/** Number of further queries when a COMPLETED job has no link. */
 const mostLinkless = 5;
 
 /**
- * Follows one job until it has ended or is no longer watched. Reading is free of charge, so whatever cannot be
- * understood is asked again; only COMPLETED with a link and FAILED end a job.
+ * Follows one job until it has ended or is no longer watched. Reading is free, so an unintelligible answer leads to
+ * another query; only COMPLETED with a link and FAILED end a job.
  */
 export async function watchJob(
   job: { kind: string; jobId: string; model?: string },
@@ -111,7 +111,7 @@ async function follow(
     const status = isOther ? undefined : readAt(data, envelope.job.status);
     if (typeof status !== 'string') {
       const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
-      // A 429 is the service speaking. Anything else was a proxy, an overloaded host or a broken wire.
+      // A 429 comes from the service. Anything else was a proxy, an overloaded host or a broken connection.
       if (code !== 429) countFailure(health, clock.now());
       if (health.failures >= mostHostFailures) {
         const seen = isOther ? 'the status of another job' : message;
@@ -155,7 +155,7 @@ async function follow(
   }
 }
 
-/** A job may find nothing to give. */
+/** True for the empty list of a job that found nothing to produce. */
 function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }

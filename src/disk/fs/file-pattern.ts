@@ -13,9 +13,8 @@ const mostStars = 2;
 const special = /[*?[\]{}()!+@\\]/;
 
 /**
- * Reads a file pattern so that matching takes bounded time, whoever wrote it: one with many `*` only tells the library
- * where to search, and a non-backtracking engine matches the paths. Throws `PatternProblem` for syntax which that
- * engine does not support.
+ * Reads a file pattern for matching in bounded time: one with many `*` only tells the library where to search, and a
+ * non-backtracking engine matches the paths. Throws `PatternProblem` for syntax which that engine does not support.
  */
 export async function readFilePattern(given: string): Promise<FilePattern> {
   const pattern = given.replace(/^(?:\.\/)+/, '');

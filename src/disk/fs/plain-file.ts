@@ -12,10 +12,7 @@ export function statPlainFile(path: string): Stats | undefined {
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/**
- * `lstat` of a name; undefined when nothing exists. Synchronous: a call takes a few microseconds, and thousands of
- * outputs are checked.
- */
+/** `lstat`; undefined when nothing exists. Synchronous: a call takes microseconds, and outputs number thousands. */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }

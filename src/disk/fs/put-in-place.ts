@@ -9,8 +9,7 @@ import { isErrno } from './plain-file.ts';
 
 /**
  * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
- * was saved from here, or if it has the same bytes; any other is put aside under a name that says so, and the target is
- * told.
+ * was saved from here, or if it has the same bytes; any other is put aside under a telling name, and reported.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, disk, saved } = file;

@@ -24,10 +24,7 @@ interface Relocation {
   saved: SavedFiles;
 }
 
-/**
- * Puts the bytes of a file that is already here under the target's name. Undefined when the file is gone, changed or
- * unusable.
- */
+/** Puts the bytes of a local file under the target's name. Undefined when the file is gone, changed or unusable. */
 export async function relocateOutput(
   root: string,
   { target, from, remove: isUnwanted, disk, saved }: Relocation,

@@ -79,10 +79,7 @@ export class StatCache {
     return this.#after.size === count;
   }
 
-  /**
-   * Keeps recalled and noted entries for later processes, with this one's conclusions. Whatever cannot be kept is
-   * computed again.
-   */
+  /** Keeps recalled and noted entries for later processes, with this one's conclusions. Losing them only costs time. */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
       this.#after.size === this.#before.size &&

@@ -15,10 +15,7 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
   }
 }
 
-/**
- * Makes optional storage forgiving: undefined when the disk refuses to read or keep it, or when it is not JSON. It is
- * worked out again.
- */
+/** Makes a cache forgiving: undefined when the disk refuses to read or keep it, or when it is not JSON. */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

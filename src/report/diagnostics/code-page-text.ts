@@ -4,7 +4,7 @@ import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 import type { CodePage, PagePart } from './code-page.ts';
 
-/** A page as people read it on a terminal: what it means, wrong, what is said about it, right. */
+/** A page for a terminal: the meaning, a wrong example, the message about it, a right example. */
 export function codePageText(page: CodePage, options: { style: Style; width: number }): string {
   const { style } = options;
   const width = Math.max(40, Math.min(100, options.width));

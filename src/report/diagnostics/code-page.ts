@@ -1,11 +1,11 @@
 /**
- * What `mediabatch help CODE` shows, read from a page of `code-pages/`: Markdown with a title, paragraphs, and the
- * sections “Wrong” and “Right”. Fenced blocks are files (their names stand behind the language), or what a command says.
+ * A page that `mediabatch help CODE` shows, read from `code-pages/`: Markdown with a title, paragraphs, and the
+ * sections “Wrong” and “Right”. Fenced blocks are files (with their names after the language), or output of a command.
  */
 export interface CodePage {
   code: string;
   title: string;
-  /** What it means, in paragraphs. */
+  /** The meaning, in paragraphs. */
   meaning: string[];
   wrong: PageSection;
   right: PageSection;
@@ -19,11 +19,11 @@ export interface PageSection {
 export type PagePart =
   | { is: 'text'; text: string }
   | { is: 'file'; name: string; text: string }
-  /** A symbolic link, which no file can show. */
+  /** A symbolic link, which no file block can show. */
   | { is: 'link'; name: string; to: string }
   | { is: 'says'; command: string; text: string };
 
-/** Reads a page. @throws when it has not the form that it must have, which is a bug */
+/** Reads a page. @throws when it is malformed, which is a bug */
 export function readCodePage(markdown: string): CodePage {
   const lines = markdown.split('\n');
   const title = /^# (MB\d{4}): (.+)$/.exec(lines.shift() ?? '');

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 
-/** Errors before warnings, then by file and position; what has no place comes first. Stable. */
+/** Errors before warnings, then by file and position; diagnostics without a place come first. Stable. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => {
     if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

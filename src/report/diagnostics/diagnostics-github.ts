@@ -5,9 +5,9 @@ import { sortDiagnostics } from './diagnostic-order.ts';
 const messageLength = 2000;
 
 /**
- * Mistakes as workflow commands of GitHub Actions, one line each: `::error file=…,line=…::message`. The runner shows them
- * beside the lines that they are about. Paths are relative to `root`, the folder of the checkout; a path that leads out
- * of it stays as it is. Columns are those of a place within one line: the runner takes no others.
+ * Diagnostics as workflow commands of GitHub Actions, one line each: `::error file=…,line=…::message`. The runner shows
+ * them beside the lines concerned. Paths are relative to `root`, the folder of the checkout; a path that leads out of
+ * it stays as it is. Columns are given only for a place within one line: the runner accepts no others.
  */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
@@ -41,12 +41,12 @@ function commandOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: strin
   return `::${severity} ${list}::${escapeData(lines.join('\n'))}`;
 }
 
-/** As the runner reads it: these characters would end the message. */
+/** Escapes for the runner: these characters would end the message. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** These would end the property, too. */
+/** These would also end the property. */
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -3,13 +3,13 @@ import type { Json } from '../../ground/json.ts';
 import { sortDiagnostics } from './diagnostic-order.ts';
 
 /**
- * Mistakes as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings, steps?,
- * tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file, start:
- * {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A fix is
- * `{range, text}`: what may be written there instead. `valid` means: no errors. `schemas/diagnostics.schema.json` says
- * the same.
+ * Diagnostics as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings,
+ * steps?, tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file,
+ * start: {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A
+ * fix is `{range, text}`: the replacement for that range. `valid` means: no errors. `schemas/diagnostics.schema.json`
+ * specifies the same.
  *
- * @param context the manifest's path, and what it expands to where that is known
+ * @param context the manifest's path, and the size of its expansion if known
  */
 export function diagnosticsJson(
   diagnostics: readonly Diagnostic[],

@@ -9,15 +9,15 @@ export interface DiagnosticsTextOptions {
   style: Style;
   /** Absolute paths below this folder are shown relative to it. */
   cwd?: string;
-  /** Columns for the lines of the source; 100 when not given. Messages are never cut to it. */
+  /** Columns for source lines; default: 100. Messages are never cut to it. */
   width?: number;
 }
 
 /**
- * Mistakes as people read them: place, code, sentence, the line with carets, other places, how expansion led there, what
- * to do; at the end the counts. Empty for no diagnostics, else with a line feed at the end.
+ * Diagnostics for people: place, code, sentence, the line with carets, other places, the expansion trail, the remedy;
+ * at the end the counts. Empty for no diagnostics, else with a line feed at the end.
  *
- * @param sources the texts of files by the name under which diagnostics mention them; without a text there is no excerpt
+ * @param sources file texts by the name that diagnostics use; without a text there is no excerpt
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],

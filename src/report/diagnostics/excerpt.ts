@@ -4,7 +4,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { displayWidth, padLeft, splitGraphemes } from '../text-width.ts';
 
-/** A stretch of a source line as it is shown: which UTF-16 units it stands for and the columns it takes. */
+/** A displayed part of a source line: its UTF-16 units and its columns. */
 interface Cell {
   start: number;
   end: number;
@@ -16,7 +16,7 @@ const tabStop = 4;
 const maxLines = 3;
 
 /**
- * The lines of a place, each with its number in a gutter and a run of carets below the part that is meant. Tabs are
+ * The lines of a place, each with its number in a gutter and a run of carets below the part concerned. Tabs are
  * expanded, unsafe characters shown as escapes, and a long line is cut on both sides around the carets.
  *
  * @param width columns for a whole line of output, gutter included
@@ -64,7 +64,7 @@ function lastLine(place: Place): number {
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }
 
-/** Which units of a line the carets stand under; at least one column, also just behind the end of the line. */
+/** Range of units under which the carets go; at least one column, also just past the end of the line. */
 function caretRange(line: string, place: Place, index: number): { start: number; end: number } {
   const isFirst = index === 0;
   const isLast = place.start.line + index === place.end.line;
@@ -93,7 +93,7 @@ function excerptLine(
   };
 }
 
-/** Only the neighbourhood of the carets is looked at: a line may be megabytes long. */
+/** Only the neighborhood of the carets is examined: a line may be megabytes long. */
 function cellsOf(line: string, range: { start: number; end: number }, room: number): Cell[] {
   const from = line.length <= 8 * room ? 0 : Math.max(0, range.start - 4 * room);
   const cells: Cell[] = [];
@@ -109,7 +109,7 @@ function cellsOf(line: string, range: { start: number; end: number }, room: numb
   return cells;
 }
 
-/** Leaves out what does not fit, so that the caret has about a third of the room before it. */
+/** Cuts to the available room, so that the caret has about a third of it before it. */
 function cutAround(
   cells: Cell[],
   caret: { start: number; end: number },

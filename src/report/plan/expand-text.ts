@@ -5,7 +5,7 @@ import { countOf } from '../numbers.ts';
 import { escapeQuoted, safeText } from '../safe-text.ts';
 import type { ExpandedStep, Expansion, Origin } from './expansion.ts';
 
-/** Every step as valid YAML, with the place where each value is written as a comment behind it. */
+/** Every step as valid YAML, with the source position of each value as a comment after it. */
 export function expandText({ campaign, values, steps }: Expansion): string {
   const tasks = new Set(steps.map(({ task }) => task)).size;
   const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;
@@ -28,7 +28,7 @@ function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['comme
   return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
 }
 
-/** Whether a text holds what a terminal, a log viewer or an editor would obey, or not show. */
+/** True when a text contains characters that a terminal, a log viewer or an editor would obey, or not show. */
 function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }

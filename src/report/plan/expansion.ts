@@ -4,32 +4,32 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 
-/** Where a value is written. `from`: under a task's own name it is not, but here. */
+/** Source position of a value. `from`: it is not written under the task's own name, but here. */
 export interface Origin {
   place: Place;
   from?: string;
 }
 
-/** One step as a manifest would say it if it said every step by itself. */
+/** One step as a manifest would state it if it stated every step separately. */
 export interface ExpandedStep {
   address: string;
   task: string;
   kind: string;
-  /** Everything else in the order in which it is shown: `key`, `matrix`, `with`, `save` … */
+  /** Everything else in display order: `key`, `matrix`, `with`, `save` … */
   values: { [name: string]: Json };
   trail: string[];
-  /** By the way to a value: `kind`, `with.prompt`, `save`. */
+  /** By the path of a value: `kind`, `with.prompt`, `save`. */
   origins: ReadonlyMap<string, Origin>;
 }
 
 export interface Expansion {
   campaign: string;
-  /** `budget`, `service`, `selectors`, `prices`: as they hold for all steps. */
+  /** `budget`, `service`, `selectors`, `prices`: as they apply to all steps. */
   values: { [name: string]: Json };
   steps: ExpandedStep[];
 }
 
-/** A manifest and what it expands to, joined: each value with the place where it is written. */
+/** Joins a manifest and its expansion: each value with its source position. */
 export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
   const tasks = new Map(manifest.tasks.map((task) => [task.id, { task, origins: originsOf(task, manifest) }]));
   const { budget, concurrency, selectors, prices } = graph;
@@ -48,7 +48,7 @@ export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
         task: step.task,
         kind: step.kind,
         values: valuesOf(step, found?.task),
-        // A template made it on the spot: no task of the manifest did.
+        // A template created it on the spot, not a task of the manifest.
         trail: found === undefined ? [`upload of ${step.file?.path}`] : trailOf(step),
         origins: found?.origins ?? new Map([['with', { place: step.place }]]),
       };

@@ -8,14 +8,14 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
-/** Everything there is to say about one step. */
+/** All facts about one step. */
 export interface Explanation {
   row: PlanRow;
   step: Step;
   record?: StepRecord;
 }
 
-/** Why a run would do what the plan says for this step, field by field, and what was bought for it before. */
+/** Explains the plan's decision for this step, field by field, and lists earlier purchases for it. */
 export function explainText({ row, step, record }: Explanation, options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const lines = [
@@ -65,7 +65,7 @@ function priceOf(credits: number | null): string {
   return credits === null ? 'credits unknown' : countOf(credits, 'credit');
 }
 
-/** Every field once; one that differs from what was bought shows both. */
+/** Every field once; one that differs from the purchase shows both. */
 function fieldLines(wanted: OpenRequest, bought: OpenRequest | undefined, style: Style): string[] {
   const fields = [...new Set([...Object.keys(bought ?? {}), ...Object.keys(wanted)])].sort();
   return fields.flatMap((field) => {

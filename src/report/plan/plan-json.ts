@@ -2,8 +2,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders (those are for carrying it out),
- * keys sorted, so that equal plans give equal text.
+ * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders (those are for execution), with
+ * sorted keys, so that equal plans give equal text.
  */
 export function planJson(plan: Plan): Json {
   const { rows, ...rest } = plan;

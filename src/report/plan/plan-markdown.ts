@@ -43,12 +43,12 @@ function cellsOf(item: PlanItem): string[] {
   }
 }
 
-/** Everything that Markdown, HTML or a link finder gives a meaning. Entities never form structure. */
+/** Every character with a meaning to Markdown, HTML or a link finder. Entities never form structure. */
 const special = /[!-,./:-@[-`{-~]/g;
 
 /**
  * A text as Markdown that shows exactly this text: no structure, no HTML, no links. The empty comments keep a code host
- * from taking `@name` for a person to notify and `#12` for an issue.
+ * from reading `@name` as a person to notify and `#12` as an issue.
  */
 export function markdownText(text: string, maxLength = 500): string {
   return safeText(text, maxLength).replace(special, (character) => {
@@ -58,5 +58,5 @@ export function markdownText(text: string, maxLength = 500): string {
   });
 }
 
-/** Within a line that does not begin with them, these mean nothing by themselves. */
+/** Within a line that does not begin with them, these have no meaning of their own. */
 const harmless = new Set([',', ';', '%', '?', "'", '"', '/', '(', ')', '=', '+']);

@@ -4,8 +4,8 @@ import type { Style } from '../style.ts';
 import { padRight } from '../text-width.ts';
 
 /**
- * The foot of a plan: what it costs, what was paid before, and what the caps leave.
- * Quiet (nothing to do): only what was paid, and the budget.
+ * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
+ * only.
  */
 export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean }): string[] {
   return moneyFacts(totals, options)
@@ -16,7 +16,7 @@ export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet:
 interface MoneyFact {
   label: string;
   text: string;
-  /** Says something about what this plan would do, not about the campaign. */
+  /** True when it concerns what this plan would do, not the campaign. */
   isAboutThisPlan: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Style } from '../style.ts';
 import { padRight } from '../text-width.ts';
 import { postsText } from './post-words.ts';
 
-/** What goes public, said apart from what is bought: no credit covers it, and nothing takes it back. */
+/** Posts that go public, listed apart from purchases: no credit covers them, and nothing takes them back. */
 export function postLines({ rows }: Plan, { style }: { style: Style }): string[] {
   const lines: string[] = [];
   const add = (label: string, text: string) => lines.push(`${style.dim(padRight(label, 12))}  ${text}`);

@@ -2,7 +2,7 @@ import { hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf } from '../numbers.ts';
 
-/** The order in which people read a plan: what costs most attention first. */
+/** Reading order of a plan: actions that need the most attention first. */
 const actionOrder: readonly Action[] = [
   'create',
   'redo',
@@ -17,7 +17,7 @@ const actionOrder: readonly Action[] = [
   'keep',
 ];
 
-/** A line of a shown plan: one step, the kept steps of a task, or what a long list leaves out. */
+/** A line of a displayed plan: one step, the kept steps of a task, or the omitted part of a long list. */
 export type PlanItem =
   | { is: 'row'; row: PlanRow }
   /** `unneeded`: how many of them turned out not to be needed. */
@@ -35,8 +35,8 @@ const longList = 40;
 const shownOfLongList = 12;
 
 /**
- * The rows by action. Unless `all` is given, kept steps are one item per task, and more than 40 rows of one task and
- * action are cut to the first 12.
+ * Groups the rows by action. Unless `all` is given, kept steps are one item per task, and more than 40 rows of one task
+ * and action are cut to the first 12.
  */
 export function groupPlanRows(plan: Plan, options: { all: boolean }): PlanGroup[] {
   const byAction = groupBy(plan.rows, ({ action }) => action);
@@ -89,7 +89,7 @@ function itemOf(row: PlanRow): PlanItem {
   return { is: 'row', row };
 }
 
-/** One line over the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
+/** One line for the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
 export function planHeadline(plan: Plan): string {
   const counts = new Map<Action, number>();
   const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
@@ -110,7 +110,7 @@ export function planHeadline(plan: Plan): string {
   return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');
 }
 
-/** Posts that nobody has agreed to, and what needs them. */
+/** Posts that nobody has agreed to, and steps that need them. */
 function waitingWords(waiting: number): string[] {
   return waiting === 0 ? [] : [`${waiting} waiting for consent`];
 }

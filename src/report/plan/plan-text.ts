@@ -30,7 +30,7 @@ const glyphs: Readonly<Record<Action, string>> = {
   orphan: '-',
 };
 
-/** The plan for people: what happens to each step, why and for how much, and what it comes to. Ends with a line feed. */
+/** The plan for people: each step's action, reason and price, and the totals. Ends with a line feed. */
 export function planText(plan: Plan, options: PlanTextOptions): string {
   const { style } = options;
   const isShort = isQuiet(plan) && options.all !== true;
@@ -46,7 +46,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
   ]);
 }
 
-/** What `planText` says of a quiet plan, for those who have no more of it than this. */
+/** The text that `planText` gives for a quiet plan, for callers that know no more of it than this. */
 export function quietText(known: { steps: number; totals: PlanTotals }, { style }: { style: Style }): string {
   return joinBlocks([[allUpToDate(known.steps)], moneyLines(known.totals, { style, isQuiet: true })]);
 }
@@ -63,7 +63,7 @@ interface Columns {
   address: number;
   kind: number;
   credits: number;
-  /** Where the reason stands: in the same line, or in lines of its own below where there is no room. */
+  /** Position of the reason: on the same line, or on lines of its own below if there is no room. */
   reason: 'beside' | 'below';
   reasonWidth: number;
 }
@@ -162,14 +162,14 @@ function keptText({ steps, unneeded }: Extract<PlanItem, { is: 'kept' }>): strin
   return parts.join(', ');
 }
 
-/** Said once for all of them: nobody could look for mistakes in these requests. */
+/** Stated once for all of them: nobody could check these requests for errors. */
 function uncheckedLines(rows: PlanRow[], { style, width }: PlanTextOptions): string[] {
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
   const text = `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, and its OpenAPI document is not known here; \`plan --refresh\` or a run fetches it`;
   return wrapText(text, Math.max(40, width), { maxLines: 4 }).map((line) => style.yellow(line));
 }
 
-/** The reason, and what paid work the row gives up. */
+/** The reason, and the paid work that the row gives up. */
 export function describeReason(row: PlanRow): string {
   return row.discards === undefined || row.discards === 0
     ? row.reason

@@ -2,7 +2,7 @@ import type { PostTarget } from '../../plan/plan.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** What accounts are called by people, by id, where the service was asked. */
+/** Display names of accounts, by ID, if the service was queried. */
 export type AccountNames = ReadonlyMap<string, string>;
 
 const shownAccounts = 8;

@@ -5,17 +5,17 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
-/** So many of one result are told one by one. */
+/** Up to this many rulings with the same result are listed one by one. */
 const mostTold = 20;
 
 interface Facts {
-  /** As the person called it. */
+  /** The command as the person wrote it. */
   command: string;
-  /** `asked`: it is about to be recorded, should the person agree. */
+  /** `asked`: about to be recorded, if the person agrees. */
   stage: 'recorded' | 'dry run' | 'asked';
 }
 
-/** What was decided, step by step, for people. Ends with a line feed. */
+/** The decisions, step by step, for people. Ends with a line feed. */
 export function rulingsText(rulings: readonly Ruling[], { command, stage, style }: Facts & { style: Style }): string {
   const word = stage === 'recorded' ? pastOf(command) : `would ${command}`;
   const lines = [

@@ -11,11 +11,11 @@ export interface LinesOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run. Who calls `on` with an event has folded it in before. */
+  /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
   /**
-   * Calls `call` every so many ms until the returned function is called. With it a heartbeat comes also while no event
-   * does; without it only events (a poll, a repeated create) bring one.
+   * Calls `call` every `ms` until the returned function is called. This provides heartbeats even without events;
+   * otherwise only events (a poll, a repeated create) trigger one.
    */
   every?(ms: number, call: () => void): () => void;
 }
@@ -23,7 +23,7 @@ export interface LinesOptions {
 const heartbeatMs = 30_000;
 
 /**
- * A run for a log: one line per change, a heartbeat when nothing has changed for 30 s, one line at the end. Each line
+ * Log of a run: one line per change, a heartbeat when nothing has changed for 30 s, one line at the end. Each line
  * starts with an address or with our own words, and holds no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
@@ -59,7 +59,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
 }
 
-/** What an event changes for a reader; undefined when it says nothing new. */
+/** The change that an event means to a reader; undefined when it says nothing new. */
 function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string | undefined {
   switch (event.event) {
     case 'run-started':
@@ -138,7 +138,7 @@ function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
   return how === 'downloaded' ? 'saved' : how;
 }
 
-/** Steps that are done have said so when their file was saved; those not started are counted at the end. */
+/** Done steps were reported when their file was saved; those not started are counted at the end. */
 function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
   switch (outcome) {
     case 'done':

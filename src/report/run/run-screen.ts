@@ -16,17 +16,17 @@ export interface ScreenOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run. Who calls `on` with an event has folded it in before. */
+  /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
 }
 
-/** Rows beside those of the tasks: money, what is hidden, three messages, one to spare. */
+/** Rows besides those of the tasks: money, hidden tasks, three messages, one to spare. */
 const otherRows = 6;
 
 /**
- * A run on a terminal: a row per task, a row for the money, the last failures below. It redraws itself ten times a second
- * from the fold of the events. `end` leaves the last state standing and gives the cursor back, also in the middle.
- * Signals stay with whoever runs this.
+ * Screen of a run on a terminal: a row per task, a row for the money, the last failures below. It redraws ten times a
+ * second from the fold of the events. `end` leaves the last state standing and restores the cursor, also in mid-run.
+ * Signals remain the caller's responsibility.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view } = options;
@@ -48,7 +48,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
       const message = moment === 'ended' ? undefined : shown[index];
       board?.show(id, message === undefined ? '' : cutToWidth(`  › ${message}`, columns - 1));
     });
-    // A row that is closed is never drawn anew, so with more tasks than rows all stay open: they may have to make room.
+    // A closed row is never redrawn, so with more tasks than rows all stay open: they may have to make room.
     if (hidden.size === 0) for (const task of view.tasks.values()) closeTask(board, task, moment);
     if (moment === 'ended') for (const id of ownIds) board.close(id, 'done');
   };
@@ -81,7 +81,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-/** Rows below those of the tasks. No task has such an id. */
+/** Rows below those of the tasks. No task has such an ID. */
 const moreId = ' more';
 const moneyId = ' money';
 const messageIds = [' message 1', ' message 2', ' message 3'];

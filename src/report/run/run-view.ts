@@ -4,9 +4,9 @@ import type { Action } from '../../plan/plan.ts';
 import { isSettled, noSettledSteps, type SettledStage, type SettledSteps, settleStep } from './settled-steps.ts';
 
 /**
- * Where a step stands for the person who watches. `waiting` is every step that no event has named yet; `working` has
- * begun and has no job; `saving` has a finished job whose file is being fetched; `stays-paid` has a job that this run no
- * longer watches; `kept` was up to date before; `awaits-consent` is a post that nobody agreed to, or what needs one.
+ * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job; `saving`:
+ * its job has finished and its file is being fetched; `stays-paid`: this run no longer watches its job; `kept`: up to
+ * date before; `awaits-consent`: a post that nobody agreed to, or a step that needs one.
  */
 export type Stage =
   | SettledStage
@@ -24,13 +24,13 @@ export interface StepView {
   action: Action;
   stage: Stage;
   jobId?: string;
-  /** The job has ended well, so what is left to do is free. */
+  /** The job has succeeded, so the rest is free. */
   hasCompletedJob: boolean;
   /** Charged in this run; `null` unknown. */
   credits: number | null;
-  /** What went wrong, or why nothing was done. */
+  /** The error, or the reason why nothing was done. */
   error?: string;
-  /** A create of it may have been sent. */
+  /** A create for it may have been sent. */
   intended?: true;
   /** The next run can find out what became of it. */
   recoverable?: true;
@@ -53,22 +53,22 @@ export interface Money {
   balance: number | null;
 }
 
-/** Everything a run has said so far. Screen, lines and summary read it; only `foldEvent` changes it. */
+/** Everything that a run has reported so far. Screen, lines and summary read it; only `foldEvent` changes it. */
 export interface RunView {
   campaign: string;
   steps: number;
-  /** In the manifest's order. */
+  /** In manifest order. */
   tasks: Map<string, TaskView>;
-  /** Steps that an event has named, but for those that are settled. */
+  /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
   money: Money;
   stopped?: { because: StopReason; detail: string };
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
-  /** In all pauses that ended well. */
+  /** Total of all pauses that ended well. */
   waitedMs: number;
-  /** Each once, in the order in which they came; at most 100. */
+  /** Each once, in order of arrival; at most 100. */
   notices: Set<string>;
   end?: { exit: number; elapsedMs: number };
 }
@@ -89,8 +89,8 @@ export function createRunView(): RunView {
 const mostNotices = 100;
 
 /**
- * Takes one event into the view. Events of different steps may come in any order; what comes late for a step that has
- * ended changes nothing.
+ * Folds one event into the view. Events of different steps may come in any order; late ones for an ended step change
+ * nothing.
  */
 export function foldEvent(view: RunView, event: RunEvent): void {
   switch (event.event) {
@@ -124,7 +124,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       if (event.balance !== null) view.money.balance = event.balance;
       return;
     case 'job-progressed':
-      // A finished job may be asked about once more, for a fresh link: the step does not go back.
+      // A finished job may be queried once more, for a new link: the step does not go back.
       if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
         changeStep(view, event.address, { stage: 'running', jobId: event.jobId });
       }
@@ -173,14 +173,14 @@ export function foldEvent(view: RunView, event: RunEvent): void {
   }
 }
 
-/** What became of a send that was asked about beside the steps. */
+/** Outcome of a send that was asked about beside the steps. */
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
   if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
   if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
   return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
 }
 
-/** A notice with the step it is about. */
+/** A notice with its step. */
 export function noticeText(notice: { address?: string; message: string }): string {
   return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }
@@ -199,7 +199,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   };
 }
 
-/** Orphans are no steps of the manifest: they are counted nowhere. */
+/** Orphans are not steps of the manifest: they are counted nowhere. */
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
   const stage = event.blockedBy === 'consent' ? 'awaits-consent' : leftStage(event.action);
@@ -261,7 +261,7 @@ function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1
   stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
 }
 
-/** Nothing more happens to the step in this run. */
+/** True when nothing more happens to the step in this run. */
 export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'running' && stage !== 'saving';
 }

@@ -5,13 +5,13 @@ import type { Money, RunView, Stage, TaskView } from './run-view.ts';
 
 export type Tone = 'plain' | 'bad' | 'unsure';
 
-/** A short text with the way it is to be coloured. */
+/** A short text with its coloring. */
 export interface Word {
   text: string;
   tone: Tone;
 }
 
-/** `7 of 12`, `2 running`, `1 failed`: what a row of the screen says about a task. */
+/** `7 of 12`, `2 running`, `1 failed`: words of a task's row on the screen. */
 export function taskWords(task: TaskView): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
@@ -28,7 +28,7 @@ export function taskWords(task: TaskView): Word[] {
   return words;
 }
 
-/** How a task stands as a whole: `open` while any of its steps is to come or under way. */
+/** State of a task as a whole: `open` while any of its steps is to come or under way. */
 export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinished' {
   const of = (stage: Stage) => task.stages.get(stage) ?? 0;
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
@@ -47,7 +47,7 @@ export function moneyRow(money: Money, elapsedMs: number): string {
   return [...parts, elapsedText(elapsedMs)].join(' · ');
 }
 
-/** `12 of 60 left`, or what the service says is left; empty where nothing is known. */
+/** `12 of 60 left`, or the service's balance; empty when nothing is known. */
 export function leftText(money: Money): string {
   const { budget, spentEver, held, balance } = money;
   if (budget !== null) return `${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`;
@@ -82,7 +82,7 @@ export function endText(view: RunView, elapsedMs: number): string {
   return `${safeText(view.campaign)}: ${progressText(view)}; ${spent} spent in ${elapsedText(elapsedMs)}`;
 }
 
-/** Why no further create is sent, in the words of a sentence's beginning. */
+/** Reason why no further create is sent, worded as the beginning of a sentence. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
   switch (stopped.because) {
@@ -107,7 +107,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   }
 }
 
-/** The same while the run still goes on: what is being waited for, and how not to wait. */
+/** The same while the run still goes on: what it waits for, and how not to wait. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   const text = stopText(stopped);
   return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;

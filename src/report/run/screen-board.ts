@@ -14,9 +14,9 @@ export type RowEnd = 'done' | 'failed' | 'unfinished';
 export interface Board {
   show(id: string, text: string): void;
   close(id: string, end: RowEnd): void;
-  /** Every row is there, or drawing has failed. */
+  /** Resolves when every row is there, or drawing has failed. */
   started: Promise<unknown>;
-  /** Every row is closed and the last frame is written. */
+  /** Resolves when every row is closed and the last frame is written. */
   ended: Promise<unknown>;
 }
 
@@ -36,7 +36,7 @@ interface Row {
   close?: (end: RowEnd) => void;
 }
 
-/** Each row is a listr2 task that does nothing but wait until it is closed. */
+/** Each row is a listr2 task that only waits until it is closed. */
 export function createBoard(ids: string[], options: BoardOptions): Board {
   const rows = new Map(ids.map((id): [string, Row] => [id, { id, text: '' }]));
   const starts: Promise<void>[] = [];

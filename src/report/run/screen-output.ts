@@ -1,7 +1,7 @@
 import { DefaultRenderer, ProcessOutput, Spinner } from 'listr2';
 import { displayWidth } from '../text-width.ts';
 
-/** As much of a terminal as the screen needs. `columns` and `rows` are read again for every frame. */
+/** The part of a terminal that the screen needs. `columns` and `rows` are read again for every frame. */
 export interface ScreenStream {
   write(text: string): unknown;
   readonly columns?: number;
@@ -17,8 +17,8 @@ const eraseLineAndGoUp = `${escapeCharacter}[2K${escapeCharacter}[1A`;
 const escapeSequence = new RegExp(`${escapeCharacter}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /**
- * Where listr2 writes. Its own takes over both standard streams, which would hold back data on stdout, and copies the
- * terminal's size once; this one writes to the given stream only and asks for the size each time.
+ * Output for listr2. Its own takes over both standard streams, which would hold back data on stdout, and copies the
+ * terminal's size once; this one writes to the given stream only and reads the size each time.
  */
 export class ScreenOutput extends ProcessOutput {
   readonly #stream: ScreenStream;
@@ -42,8 +42,8 @@ export class ScreenOutput extends ProcessOutput {
   }
 
   /**
-   * A terminal that has become narrower has folded the rows of the last frame, so that it takes more lines than were
-   * written: these are erased first, the others the frame erases itself.
+   * Writes a frame. A terminal that became narrower has folded the rows of the last frame, so that it takes more lines
+   * than were written: these are erased first; the frame itself erases the others.
    */
   #writeFrame(text: string): void {
     const columns = this.#view.columns;
@@ -85,8 +85,9 @@ function foldedLines(frame: string, columns: number): number {
 }
 
 /**
- * listr2 draws only when stdout is a terminal, and takes that one's width; here whoever creates the screen has decided
- * both, and rows come cut to the width. A row that begins with a space stands without an icon; a blank one is hidden.
+ * Renderer without listr2's checks: listr2 draws only when stdout is a terminal, and takes that one's width; here the
+ * caller has decided both, and rows come cut to the width. A row that begins with a space has no icon; a blank one is
+ * hidden.
  */
 export class ScreenRenderer extends DefaultRenderer {
   static override nonTTY = true;
@@ -94,12 +95,12 @@ export class ScreenRenderer extends DefaultRenderer {
   protected override format(message: string, icon: string, level: number): string[] {
     if (message.trim() === '') return [];
     const row = message.startsWith(' ') ? message : `${icon} ${message}`;
-    // listr2 leaves a space where a suffix would stand.
+    // listr2 leaves a space in place of a suffix.
     return [`${'  '.repeat(Math.max(0, level))}${row.trimEnd()}`];
   }
 }
 
-/** Before each frame the texts are brought up to date, so that a burst of events costs one frame. */
+/** Updates the texts before each frame, so that a burst of events costs one frame. */
 export class FrameSpinner extends Spinner {
   readonly #beforeFrame: () => void;
 

@@ -5,10 +5,10 @@ import type { RunView, TaskView } from './run-view.ts';
 import { taskState, taskWords, type Word } from './run-words.ts';
 
 const widestName = 30;
-/** Columns for the icon and the space behind it; the last column stays free, so that no terminal wraps a full row. */
+/** Columns for the icon and the space after it; the last column stays free, so that no terminal wraps a full row. */
 const iconColumns = 3;
 
-/** One row per task by its id: name and counts, cut to the width. Hidden tasks have an empty row. */
+/** One row per task, by ID: name and counts, cut to the width. Hidden tasks have an empty row. */
 export function taskRows(
   view: RunView,
   options: { style: Style; columns: number; hidden: ReadonlySet<string> },
@@ -24,7 +24,7 @@ export function taskRows(
   return rows;
 }
 
-/** Colours count for nothing in the width, so a row that has to be cut goes without them. */
+/** Color codes have no width, so a row that has to be cut goes without them. */
 function taskRow(name: string, words: Word[], options: { style: Style; room: number }): string {
   const { style, room } = options;
   const plain = `${name}  ${words.map(({ text }) => text).join(' · ')}`;
@@ -46,8 +46,8 @@ function paint({ text, tone }: Word, style: Style): string {
 }
 
 /**
- * Which tasks have no row when there are more of them than rows: those at which nothing happens. Tasks with steps under
- * way stay longest, then those that failed, then those still to come, then those that are done.
+ * Tasks without a row when there are more of them than rows: those with the least activity. Tasks with steps under way
+ * stay longest, then failed ones, then those still to come, then finished ones.
  */
 export function hiddenTasks(view: RunView, rows: number): ReadonlySet<string> {
   if (view.tasks.size <= rows) return new Set();

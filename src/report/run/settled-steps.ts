@@ -1,8 +1,8 @@
 export type SettledStage = 'done' | 'kept';
 
 /**
- * Steps that are done, by this run or before it: nearly all of a large campaign. How many they are, and where their files
- * lie, is all that is told of them, and all that is kept.
+ * Steps that are done, by this run or before it: nearly all of a large campaign. Only their number and the place of
+ * their files are reported, so nothing else is kept.
  */
 export interface SettledSteps {
   addresses: Set<string>;
@@ -12,9 +12,9 @@ export interface SettledSteps {
 
 export interface SavedFiles {
   count: number;
-  /** Of the first of them. */
+  /** Path of the first one's file. */
   path: string;
-  /** The names of the deepest folder that holds all of them. */
+  /** Names of the deepest folder that holds all of them. */
   folder: string[];
 }
 

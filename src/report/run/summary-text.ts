@@ -10,7 +10,7 @@ import { addFile } from './settled-steps.ts';
 import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
-  /** The folder that output paths are relative to, as a person here would write it; empty for the working folder. */
+  /** Base of output paths, as a person here would write it; empty for the working folder. */
   outputs?: string;
   /** The money is play money. */
   sandbox?: boolean;
@@ -19,8 +19,8 @@ export interface SummaryOptions extends TroubleOptions {
 const shownNotices = 10;
 
 /**
- * What a run has done, from the fold of its events: what is done, what failed and how to go on, what is left, where the
- * files are, and the money. Also of a run that was broken off. Ends with a line feed.
+ * Summary of a run, from the fold of its events: what is done, what failed and how to go on, what is left, where the
+ * files are, and the money. Also for a run that was broken off. Ends with a line feed.
  */
 export function summaryText(view: RunView, options: SummaryOptions): string {
   const steps = [...view.stepsByAddress.values()];
@@ -51,7 +51,7 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
   return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
 }
 
-/** What goes on without us, and what was never begun. */
+/** Jobs that go on without us, and steps that never began. */
 function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
   const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
   const lines: string[] = [];
@@ -82,7 +82,7 @@ function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): s
   return lines;
 }
 
-/** What a person can do about it. */
+/** Advice on how to continue. */
 function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): string[] {
   const apply = paste(call('apply'));
   switch (because) {
@@ -131,7 +131,7 @@ function fileLines(view: RunView, steps: StepView[], outputs: string): string[] 
   return [`saved    ${countOf(count, 'file')} in ${safeText(shared === '' ? './' : shared)}`];
 }
 
-/** What went public in this run, and what still waits for somebody to agree. */
+/** Posts that went public in this run, and those that still await agreement. */
 function postLines(view: RunView): string[] {
   const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
   const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);

@@ -12,20 +12,20 @@ export interface TroubleOptions {
   style: Style;
   /** Writes the commands of the hints. */
   paste: Paste;
-  /** Steps whose file is here and paid for, and not what their task expects. */
+  /** Steps whose file is here and paid for, but does not meet the task's expectation. */
   unfit?: ReadonlySet<string>;
 }
 
 const shownGroups = 10;
 const shownNames = 5;
 
-/** Steps to which the same thing happened. */
+/** Steps with the same trouble. */
 interface Group {
   text: string;
   steps: StepView[];
 }
 
-/** What went wrong, equal things as one, and for all of them the one command that mends them. */
+/** Troubles, equal ones grouped, with a single command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
   return [
     failedBlock(inStage(steps, 'failed', 'lost'), options),
@@ -39,7 +39,7 @@ function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
   return steps.filter(({ stage }) => stages.includes(stage));
 }
 
-/** A failed job is bought anew only on request; a finished one whose file could not be fetched is only fetched. */
+/** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
 function failedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
   if (steps.length === 0) return [];
   const { style, paste, unfit } = options;
@@ -68,7 +68,7 @@ function failedBlock(steps: readonly StepView[], options: TroubleOptions): strin
   ];
 }
 
-/** One by its address, several by what became of them. */
+/** A single step by its address, several by their outcome. */
 function failedNames(steps: readonly StepView[]): string {
   return steps.length === 1 ? namesOf(steps) : statesOf(steps);
 }
@@ -122,7 +122,7 @@ function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): s
   ];
 }
 
-/** Most of them wait for something that failed: they are told by task, not one by one. */
+/** Most of them wait for a failed step: they are reported by task, not one by one. */
 function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): string[] {
   if (steps.length === 0) return [];
   const groups = groupBy(steps, ({ task, error = '' }) => {
@@ -148,7 +148,7 @@ function waitsFor(error: string): { address: string; is: string } | undefined {
   return address === undefined || is === undefined ? undefined : { address, is: is.trim() };
 }
 
-/** A line for a single step, two for several with the same text. */
+/** One line for a single step, two for several with the same text. */
 function groupLines(steps: readonly StepView[], options: TroubleOptions & { select: string | undefined }): string[] {
   const groups = groupBy(steps, textOf);
   const lines = groups.slice(0, shownGroups).flatMap(({ text, steps: same }) => {
@@ -179,7 +179,7 @@ function groupBy(steps: readonly StepView[], textFor: (step: StepView) => string
   return [...groups.values()];
 }
 
-/** What happened, without what only names the step and its job. */
+/** The message, without text that only names the step and its job. */
 function textOf({ address, jobId, error = '' }: StepView): string {
   const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
   return without.replaceAll(address, '…');

@@ -5,14 +5,14 @@ import { tableText } from './table.ts';
 
 /** A connected social account. */
 export interface AccountRow {
-  /** What `accountIds` of a post takes. */
+  /** The value for `accountIds` of a post. */
   id: string;
-  /** As the service names it; `google` is YouTube. */
+  /** The service's name for it; `google` is YouTube. */
   provider: string;
-  /** Empty where the service says none. */
+  /** Empty when the service states none. */
   name: string;
   username: string;
-  /** ISO 8601. After it the account has to be connected anew. */
+  /** ISO 8601. After it the account has to be reconnected. */
   expiresAt?: string;
 }
 
@@ -28,7 +28,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** What people call the provider; one that is not known keeps the service's word. */
+/** Common name of the provider; an unknown one keeps the service's name. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;

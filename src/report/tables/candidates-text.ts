@@ -6,7 +6,7 @@ import type { Style } from '../style.ts';
 
 const mostShown = 5;
 
-/** Jobs that may be those of a step, for a person to choose from. */
+/** Jobs that may belong to a step, for a person to choose from. */
 export function candidatesText(
   open: Adoption<ListedRecord & { prompt?: string }>['open'],
   { style, paste }: { style: Style; paste: Paste },

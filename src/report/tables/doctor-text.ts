@@ -4,7 +4,7 @@ import { adviceText, type Paste } from '../advice-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
-/** A line for each finding, under the thing that it belongs to, and the sum at the end. */
+/** A line for each finding, grouped by subject, and a summary at the end. */
 export function doctorText(findings: readonly Finding[], options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const groups = [...new Set(findings.map(({ about }) => about))];

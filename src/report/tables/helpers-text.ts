@@ -3,7 +3,7 @@ import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 
-/** Every template helper with an example and what it gives. */
+/** Every template helper with an example and its result. */
 export function helpersText(docs: readonly HelperDoc[], options: { style: Style; width: number }): string {
   const { style, width } = options;
   const blocks = docs.map(({ usage, description, example, result }) => [

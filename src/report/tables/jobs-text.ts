@@ -5,7 +5,7 @@ import { creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { type Cell, tableText } from './table.ts';
 
-/** A job as the service lists it, and what the locks here know about it. */
+/** A job as the service lists it, and what the local locks know about it. */
 export interface JobRow {
   kind: string;
   jobId: string;
@@ -62,11 +62,11 @@ function stateCell(status: string, style: Style): Cell {
 
 export interface JobsFacts {
   jobs: readonly JobRow[];
-  /** There were more than were asked for. */
+  /** There were more than requested. */
   more: boolean;
   /** Kinds whose jobs the service does not list. */
   unlisted: readonly string[];
-  /** The locks that were looked at. */
+  /** The locks that were read. */
   locks: readonly string[];
 }
 

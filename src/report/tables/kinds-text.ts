@@ -3,7 +3,7 @@ import type { Field, Kind } from '../../kinds/kind.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 
-/** Every kind with its fields, as people read them. */
+/** Every kind with its fields, for people. */
 export function kindsText(kinds: readonly Kind[], options: { style: Style; width: number }): string {
   return kinds
     .map((kind) => kindLines(kind, options).join('\n'))

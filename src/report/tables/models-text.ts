@@ -8,12 +8,12 @@ import type { Source } from './voices-text.ts';
 export interface ModelRow {
   kind: string;
   model: string;
-  /** Per job. `null`: not known, which is not free. */
+  /** Per job. `null`: unknown, which does not mean free. */
   credits: number | null;
   aliasOf?: string;
-  /** The one that is taken when the request names none. */
+  /** The default when the request names none. */
   isDefault: boolean;
-  /** Who knows it. */
+  /** Source of the model. */
   known: 'documented' | 'catalog' | 'both';
   notes: string;
 }

@@ -5,13 +5,13 @@ import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight } from '../text-
 export interface Column {
   title: string;
   align?: 'right';
-  /** May be cut down to so many columns. Absent: never, because people copy it. */
+  /** Narrowest width in columns when cut. Absent: never cut, because people copy it. */
   least?: number;
-  /** What is left out when it has to be cut. Default: the end. */
+  /** The part left out when it has to be cut. Default: the end. */
   cut?: 'middle';
 }
 
-/** `paint` colours what is shown; the text itself comes from anywhere. */
+/** `paint` colors the displayed text; the text itself comes from anywhere. */
 export type Cell = string | { text: string; paint(text: string): string };
 
 export interface TableOptions {
@@ -24,8 +24,8 @@ const gap = '  ';
 const longestCell = 2000;
 
 /**
- * Rows under a head, in columns of spaces. A terminal that is too narrow for what must not be cut gets a block of lines
- * for each row instead. Empty columns are left out. Ends with a line feed; no rows give no text.
+ * Rows under a header, in columns separated by spaces. A terminal too narrow for the columns that must not be cut gets
+ * a block of lines for each row instead. Empty columns are left out. Ends with a line feed; no rows give no text.
  */
 export function tableText(
   columns: readonly Column[],
@@ -57,7 +57,7 @@ interface Shown {
   cells: { text: string; paint(text: string): string }[];
 }
 
-/** What fits, taken from the widest columns first; undefined when what may not be cut is too wide already. */
+/** Widths that fit, reducing the widest columns first; undefined when uncuttable columns are already too wide. */
 function fitWidths(natural: number[], shown: Shown[], width: number | undefined): number[] | undefined {
   const widths = [...natural];
   if (width === undefined) return widths;
@@ -106,7 +106,7 @@ function place(text: string, { align }: Column, width: number): string {
 }
 
 function safeCell(cell: Cell | undefined): { text: string; paint(text: string): string } {
-  // A line that begins with `::` is an order to some build systems, and any cell may come to begin one.
+  // Some build systems read a line that begins with `::` as a command, and any cell may come to begin one.
   const text = safeText(textOf(cell), longestCell)
     .trim()
     .replace(/^:(?=:)/, '\\x3a');

@@ -11,7 +11,7 @@ export interface VoiceRow {
   previewUrl?: string;
 }
 
-/** `documented`: the service was not asked; these are the voices that its documentation lists. */
+/** `documented`: the service was not queried; these are the voices that its documentation lists. */
 export type Source = 'service' | 'documented';
 
 export function voicesText(rows: readonly VoiceRow[], options: { style: Style; width?: number }): string {

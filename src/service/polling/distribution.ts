@@ -1,16 +1,16 @@
-/** Some weight of jobs that took so long. */
+/** A weight of jobs with this duration. */
 export interface Mass {
   ms: number;
   weight: number;
 }
 
 /**
- * How long jobs take, as what has been seen and what is assumed. It answers the one question of polling: when does
- * the wait for news that may already be there reach a threshold?
+ * Distribution of job durations, observed and assumed. It answers the one question of polling: when does the wait for
+ * news that may already be there reach a threshold?
  */
 export class Distribution {
   readonly #ages: Float64Array;
-  /** Of the first n: their weight, and their weight times their age. */
+  /** Prefix sums over the first n masses: weight, and weight times age. */
   readonly #weights: Float64Array;
   readonly #moments: Float64Array;
 
@@ -25,7 +25,7 @@ export class Distribution {
     }
   }
 
-  /** Expected time, in ms, that a job has been over without being looked at, given that it was not over at age `last`. */
+  /** Expected time, in ms, that a job has been over unnoticed, given that it was not over at age `last`. */
   undetected(last: number, age: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
@@ -42,7 +42,7 @@ export class Distribution {
     const wanted = threshold * left;
     let low = from;
     let high = this.#ages.length;
-    // The first mass at whose age more than what is wanted has gathered: the age lies between the one before it and it.
+    // The first mass at whose age more than the target has gathered: the age lies between the one before it and it.
     while (low < high) {
       const middle = (low + high) >> 1;
       const age = this.#ages[middle] ?? 0;
@@ -65,7 +65,7 @@ export class Distribution {
     return this.#ages[low] ?? 0;
   }
 
-  /** How many masses are not older than this. */
+  /** Number of masses that are not older than this. */
   #countUpTo(age: number): number {
     let low = 0;
     let high = this.#ages.length;
@@ -87,8 +87,8 @@ export class Distribution {
 }
 
 /**
- * The distribution that finished jobs (`ended`, with weights) and jobs that were still running when they were last looked at
- * (`running`, ages) speak for together: without the latter the first to end would make all seem fast. Product-limit
+ * Estimates the distribution from finished jobs (`ended`, with weights) and jobs that were still running when last
+ * queried (`running`, ages) together: without the latter the first to end would make all seem fast. Product-limit
  * estimate (Kaplan and Meier 1958).
  */
 export function estimate(ended: readonly Mass[], running: readonly number[]): Distribution {
@@ -112,8 +112,8 @@ export function estimate(ended: readonly Mass[], running: readonly number[]): Di
 }
 
 /**
- * What has been seen, spread a little: between two jobs there would have been others. In logarithms, with Silverman's
- * bandwidth; jobs that all take the same time stay what they are.
+ * Smooths the samples a little: between two jobs there would have been others. In logarithms, with Silverman's
+ * bandwidth; jobs that all take the same time stay as they are.
  */
 export function smooth(samples: readonly number[]): Mass[] {
   const count = Math.max(1, samples.length);

@@ -2,21 +2,21 @@ import type { KeptDurations } from '../../contract/state.ts';
 import { type Distribution, estimate, smooth } from './distribution.ts';
 import { fitLogNormal, massesOf } from './log-normal.ts';
 
-/** What is fitted to what was seen counts as much as so many jobs. */
+/** Weight of the fitted distribution, in jobs. */
 const fittedJobs = 6;
 const mostSamples = 300;
 const mostKept = 100;
 /**
- * With so many jobs of earlier runs a distribution counts as known well. As many of this run would be the short ones: those
- * that take long have not ended yet.
+ * Number of jobs of earlier runs from which a distribution counts as well known. The same number from this run would be
+ * the short ones: long ones have not ended yet.
  */
 const wellKnownJobs = 50;
-/** Unless most of those that end, of so many at least, take longer than nine in ten did before: then it is another service. */
+/** Unless most of those that end, at least this many, take longer than nine in ten did before: a different service. */
 const fewestSeen = 3;
 
 /** Durations of the jobs of one kind and model. */
 export class KnownDurations {
-  /** In ms, the newest last. */
+  /** In ms, newest last. */
   readonly samples: number[];
   readonly #typicalMs: number;
   readonly #kept: number;
@@ -39,20 +39,20 @@ export class KnownDurations {
     return this.#distribution;
   }
 
-  /** Enough jobs were seen, in earlier runs or in a long one, to look often where the end is expected. */
+  /** True when enough jobs were seen, in earlier runs or in a long one, to query often around the expected end. */
   get isWellKnown(): boolean {
     if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
     return this.#kept >= wellKnownJobs || this.samples.length >= mostSamples;
   }
 
-  /** Whether this job is to be the first that is looked at often, so that the others need not be. */
+  /** True when this job is to be the first one queried often, so that the others need not be. */
   wantsProbe(): boolean {
     if (this.samples.length >= 2 || this.#isProbed) return false;
     this.#isProbed = true;
     return true;
   }
 
-  /** How many finished jobs took longer. */
+  /** Number of finished jobs that took longer. */
   countAbove(ms: number): number {
     return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
   }
@@ -65,12 +65,12 @@ export class KnownDurations {
     if (ms > this.#usualMs) this.#late += 1;
   }
 
-  /** Whether enough is new: thousands of jobs must not each cost a look at all the others. */
+  /** True when enough is new: thousands of jobs must not each cost a pass over all the others. */
   get isStale(): boolean {
     return this.#learned > 0 && this.#learned * 10 >= Math.min(this.#seen, 1000);
   }
 
-  /** `running`: ages at which jobs that have not ended were last looked at. */
+  /** `running`: ages at which unfinished jobs were last queried. */
   refresh(running: readonly number[]): void {
     this.#learned = 0;
     this.#distribution = this.#estimate(running);
@@ -82,7 +82,7 @@ export class KnownDurations {
   }
 }
 
-/** All that is known of durations, over runs. */
+/** Known durations, across runs. */
 export class Durations {
   readonly #kept: KeptDurations;
   readonly #known = new Map<string, KnownDurations>();
@@ -101,7 +101,7 @@ export class Durations {
     return known;
   }
 
-  /** For the next run. */
+  /** To be kept for the next run. */
   keep(): KeptDurations {
     const kept: KeptDurations = { ...this.#kept };
     for (const [name, { samples }] of this.#known) {

@@ -14,27 +14,27 @@ type Data = { [key: string]: Json };
 
 export interface Page {
   page: number;
-  /** What is to be heard, weighted, in ms. */
+  /** Expected benefit, weighted, in ms. */
   benefit: number;
 }
 
 export type Told =
   | { is: 'throttled'; afterMs: number | null }
   | { is: 'unreadable' }
-  /** `ended`: over, with all that is needed. `doubtful`: to be asked about one by one. */
+  /** `ended`: over, with everything that is needed. `doubtful`: to be queried one by one. */
   | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
 
-/** Two looks at the same part of a list are never closer than this: “every few seconds” is what is asked for. */
+/** Minimum gap between two reads of the same part of a list: the service asks for “every few seconds”. */
 const listFloorMs = 2000;
-/** A page costs as much as looks at so many of the jobs that are waited for. */
+/** Cost of a page, in queries per awaited job. */
 const pageCost = 1 / 16;
-/** Which pages to read is thought about as often. */
+/** Interval at which the choice of pages is reconsidered. */
 const thoughtMs = 250;
 const failureMs = 1000;
-/** One job is asked about by itself. */
+/** A single job is queried directly. */
 const fewestJobs = 2;
 
-/** The watched jobs of one kind, and the list that tells of many of them at once. */
+/** The watched jobs of one kind, and the list that covers many of them at once. */
 export class JobList {
   readonly jobs = new Set<WatchedJob>();
   readonly #kind: Kind;
@@ -59,18 +59,18 @@ export class JobList {
     this.#places.add(job);
   }
 
-  /** Whether this job's news comes with the list. */
+  /** True when this job's news comes from the list. */
   tells(job: WatchedJob): boolean {
     return this.#trust.isTrusted && this.jobs.size >= fewestJobs && job.missing < 2;
   }
 
-  /** When to think about the list again. */
+  /** When to reconsider the list. */
   nextCheckAt(): number {
     if (this.jobs.size < fewestJobs || !this.#trust.isAskable || this.#isReading) return Number.POSITIVE_INFINITY;
     return Math.max(this.#notBefore, this.#thoughtAt + thoughtMs);
   }
 
-  /** The page from which most is to be heard, if that reaches the threshold of a page now. */
+  /** The page with the greatest benefit, if that reaches the threshold of a page now. */
   bestPage(now: number): Page | undefined {
     if (this.nextCheckAt() > now) return undefined;
     this.#thoughtAt = now;
@@ -90,13 +90,13 @@ export class JobList {
       oldest = Math.max(oldest, age);
       isKnown ||= job.known.samples.length > 0;
     }
-    // It costs the same however many of ours are on it, and must not cost more than looks at those one by one.
+    // A page costs the same however many of our jobs are on it, and must not cost more than querying those one by one.
     const threshold = least * Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
     let best: Page | undefined;
     for (const [page, benefit] of benefits) {
       if (benefit >= threshold && benefit > (best?.benefit ?? 0)) best = { page, benefit };
     }
-    // Where nothing is known yet, the newest page shows most of those that might end early.
+    // While nothing is known yet, the newest page shows most of those that might end early.
     const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
     return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);
   }
@@ -118,7 +118,7 @@ export class JobList {
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]) };
     }
     this.#failures = 0;
-    // Not every list gives as many records as it is asked for.
+    // Not every list returns as many records as requested.
     const size = readPageSize(body, items.length);
     if (size !== undefined) this.#places.size = size;
     const isLast = items.length < this.#places.size || !hasMore(body, page);
@@ -147,7 +147,7 @@ export class JobList {
     switch (data.status) {
       case envelope.states.completed:
         this.#trust.wasFirst();
-        // An answer to a status call names the job by its own id.
+        // An answer to a status call names the job by its own ID.
         if (readResult(this.#kind, data) === undefined) told.doubtful.push(job);
         else told.ended.push({ job, data: { ...data, id: job.jobId } });
         return;
@@ -161,7 +161,7 @@ export class JobList {
     }
   }
 
-  /** A status call has shown that this job had ended at that age. */
+  /** Records that a status call has shown this job to have ended at that age. */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#trust.wasBehind();
   }

@@ -1,41 +1,42 @@
 import type { WatchedJob } from './watched-job.ts';
 
-/** So near the edge of a page a job may just have been pushed onto the next one. */
+/** This close to the edge of a page, a job may just have been pushed onto the next one. */
 const edge = 5;
-/** Records that stand together count as read together: so many stretches are a page. */
+/** Stretches per page: records of one stretch count as read together. */
 const stretchesOnPage = 10;
-/** A list that is said to have grown or shrunk by more than this between two looks is not believed. */
+/** A list that claims to have grown or shrunk by more than this between two reads is not believed. */
 const mostGrowth = 100_000;
-/** So many pages are searched for one that is not where it should be. */
+/** Number of pages searched for a job that is not where it should be. */
 const mostPages = 20;
-/** After so many pages that did not show it, one is missing, however much of the list is unread: its length may say anything. */
+/** Pages without it after which a job is missing, however much of the list is unread: its length may be anything. */
 const mostInVain = 400;
 
-/** A page as it was asked for. */
+/** A page as requested. */
 export interface AskedPage {
   page: number;
-  /** Ms since 1970. */
+  /** Milliseconds since 1970. */
   at: number;
-  /** The rank of the newest record, as far as it was known then. */
+  /** Rank of the newest record, as far as it was known then. */
   top: number;
 }
 
-/** What a page showed. */
+/** The contents of a page. */
 export interface ShownPage {
-  /** By id: which record of the page it is. */
+  /** Index within the page, by ID. */
   records: ReadonlyMap<string, { index: number }>;
-  /** How many it has. */
+  /** Number of records on the page. */
   count: number;
   /** Nothing comes after it. */
   isLast: boolean;
-  /** Records of the whole list, where it says so. */
+  /** Number of records in the whole list, if stated. */
   total?: number | undefined;
 }
 
 /**
- * On which page of a list, newest first, jobs stand. Before a job stand those made later, and other people's; creates that
- * were on the wire together stand in another order than their answers came, and a burst of them is spread over many pages.
- * A job that is not where it should be is sought around it, and missing only when everything was read.
+ * Tracks which page of a list, newest first, holds each job. Before a job come later ones, and other people's; creates
+ * that were in flight together are listed in another order than their answers came, and a burst of them is spread over
+ * many pages. A job that is not where it should be is sought around that place, and is missing only when everything was
+ * read.
  *
  * The place of a record grows with each new one before it. Its rank, counted from below, does not.
  */
@@ -46,20 +47,20 @@ export class ListPlaces {
   readonly #isPaged: boolean;
   /** When a stretch of ranks was last read. */
   readonly #readAt = new Map<number, number>();
-  /** The rank of the newest record. Other people's are noticed when a page is read. */
+  /** Rank of the newest record. Other people's records are noticed when a page is read. */
   #top = 0;
   /** The number of the newest job. */
   #newest = 0;
-  /** Ranks begin anywhere: this is what they have more than those of the list's own count. */
+  /** Ranks start anywhere: this is their offset from the list's own count. */
   #base: number | undefined;
-  /** The lowest rank at which one of ours may stand. */
+  /** The lowest rank that one of our jobs may have. */
   #lowest = 0;
-  /** How far jobs stood from where they should have, at most. */
+  /** Largest distance of jobs from their expected place. */
   #spread = 0;
   /** The list has none below this. */
   #end = Number.NEGATIVE_INFINITY;
 
-  /** `size`: until the list says how many records its pages have. */
+  /** `size`: until the list shows how many records its pages have. */
   constructor(jobs: ReadonlySet<WatchedJob>, { isPaged, size }: { isPaged: boolean; size: number }) {
     this.#jobs = jobs;
     this.#isPaged = isPaged;
@@ -67,7 +68,7 @@ export class ListPlaces {
     this.#stretch = Math.ceil(size / stretchesOnPage);
   }
 
-  /** Records on a page. */
+  /** Records per page. */
   get size(): number {
     return this.#size;
   }
@@ -79,7 +80,7 @@ export class ListPlaces {
     this.#readAt.clear();
   }
 
-  /** A job that was made just now, as far as is known. */
+  /** Adds a job that was made just now, as far as is known. */
   add(job: WatchedJob): void {
     this.#top += 1;
     this.#newest = Math.max(this.#newest, job.number);
@@ -99,7 +100,7 @@ export class ListPlaces {
     };
   }
 
-  /** Gives the jobs that are missing. */
+  /** Returns the jobs that are missing. */
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
     const top = this.#topOf(asked, shown);
@@ -113,7 +114,7 @@ export class ListPlaces {
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
     for (const job of this.#jobs) {
-      // It was there already when the page was asked for: nothing that came later is it.
+      // It existed before the page was requested: no record that came later can be it.
       if (job.soughtAt <= asked.at) job.mostRank ??= top;
       const found = shown.records.get(job.jobId);
       if (found !== undefined) {
@@ -124,7 +125,7 @@ export class ListPlaces {
         job.isPlaced = true;
         job.listRank = rank;
       } else if (job.isPlaced) {
-        // Above the newest record is no place: the list has become shorter, and the first page is all that is left there.
+        // No place is above the newest record: the list has shrunk, and only the first page is left there.
         const isBelow = asked.page === 1 || job.listRank <= highest - edge;
         const isThere = isBelow && job.listRank >= lowest + edge;
         if (!isThere) continue;
@@ -142,7 +143,7 @@ export class ListPlaces {
     return missing;
   }
 
-  /** The rank of the newest record when the page was asked for. */
+  /** Rank of the newest record when the page was requested. */
   #topOf(asked: AskedPage, { records, total }: ShownPage): number {
     if (total !== undefined) {
       this.#base ??= asked.top - total;
@@ -155,7 +156,7 @@ export class ListPlaces {
       const found = job.isPlaced ? records.get(job.jobId) : undefined;
       if (found !== undefined) tops.push(job.listRank + first + found.index);
     }
-    // Some of them may stand elsewhere than they stood: a record was removed.
+    // Some may have moved: a record was removed.
     return tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.top;
   }
 
@@ -163,11 +164,11 @@ export class ListPlaces {
     return job.isPlaced ? job.listRank : this.#top - (this.#newest - job.number);
   }
 
-  /** The rank nearest to where it should stand that was not read since it is sought. */
+  /** The rank nearest to its expected place that was not read since the search for it began. */
   #unreadBy({ soughtAt, mostRank = this.#top }: WatchedJob, rank: number): number | undefined {
     const high = this.#stretchOf(Math.min(mostRank, this.#top));
     const low = this.#stretchOf(this.#lowest);
-    // What lies outside is not walked through: a list may say that it is longer or shorter by thousands.
+    // Ranks outside are not walked: a list may claim to be longer or shorter by thousands.
     const wanted = Math.max(low, Math.min(high, this.#stretchOf(rank)));
     for (let distance = 0; wanted - distance >= low || wanted + distance <= high; distance += 1) {
       for (const near of [wanted + distance, wanted - distance]) {
@@ -178,7 +179,7 @@ export class ListPlaces {
     return undefined;
   }
 
-  /** One that is sought may stand behind all others. */
+  /** A job being sought may come after all others. */
   #findLowest(): void {
     let lowest = this.#top;
     let isOneSought = false;

@@ -1,6 +1,6 @@
 /**
- * Whether a kind's list is asked. A terminal state in a list is evidence; that a job is not over there counts only
- * once a list was seen to be the first with the news, and not when it was behind twice.
+ * Decides whether a kind's list is used. A terminal state in a list is evidence; a running state counts only once a
+ * list was seen to be the first with the news, and not when it was behind twice.
  */
 export class ListTrust {
   readonly #clock: { now(): number };
@@ -29,7 +29,7 @@ export class ListTrust {
     this.#strikes = 0;
   }
 
-  /** It said that a job was still running, more than two seconds after that job had ended. */
+  /** It showed a job as running more than two seconds after that job had ended. */
   wasBehind(): void {
     this.#strikes += 1;
     if (this.#strikes < 2) return;

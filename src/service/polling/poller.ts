@@ -16,8 +16,8 @@ import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.
 /** One job in the care of the poller. */
 export interface Observation {
   /**
-   * The next answer to the question how it is: to its status call at `path`, or what a list told. Not before `afterMs` from
-   * now, and at the latest at `untilMs` since 1970. Undefined once the signal is aborted.
+   * The next status of the job: from its status call at `path`, or from a list. Not before `afterMs` from now, and at
+   * the latest at `untilMs` since 1970. Undefined once the signal is aborted.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -27,21 +27,21 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
-  /** Always the same interval, in ms. */
+  /** Fixed interval, in ms. */
   fixedMs?: number | undefined;
-  /** Of one request. */
+  /** Per request. */
   deadlineMs: number;
 }
 
 const mostInFlight = 64;
-/** With so many jobs left, all of them are thought about whenever one ends. */
+/** With at most this many jobs left, all are rescheduled whenever one ends. */
 const mostHurried = 8;
-/** A job that is said to be older is not believed. */
+/** A job that claims to be older is not believed. */
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * Looks at all jobs of a run, one timer for all of them. A job is looked at when the wait for news that may be there
- * reaches its threshold; where a list tells of many at once, the list is read. What binds is only the rate that the service bears.
+ * Polls all jobs of a run with a single timer. A job is queried when the wait for news that may be there reaches its
+ * threshold; where a list covers many at once, the list is read. The only limit is the rate that the service bears.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -49,7 +49,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #clock: Clock;
   readonly #waiting = new Heap<Place>();
-  /** Those whose time has come. */
+  /** Jobs whose turn has come. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
@@ -64,7 +64,7 @@ export class Poller {
     this.#rate = new AdaptiveRate(options.clock);
   }
 
-  /** `fresh`: it was made just now. `urgency`: how much hangs on seeing its end; 1 for itself. */
+  /** `fresh`: just created. `urgency`: importance of seeing its end; 1 on its own. */
   observe(
     job: { kind: Kind; jobId: string; model?: string | undefined },
     options: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -96,7 +96,7 @@ export class Poller {
           watched.notBefore = afterMs > 0 ? now + afterMs : 0;
           const latest = Math.max(now, untilMs);
           const due = isFirst ? now : this.#dueAt(watched);
-          // What is asked for at a given time is not put off again.
+          // A query requested for a given time is not postponed again.
           this.#enqueue(watched, Math.min(due, latest), isFirst || latest <= due);
           isFirst = false;
         }),
@@ -105,7 +105,7 @@ export class Poller {
         this.#lists.get(kind.name)?.jobs.delete(watched);
         watched.turn += 1;
         if (this.#jobs.size === 0) this.#rest();
-        // More hangs on those that are left, and a list no longer tells of the last one.
+        // The remaining ones are more urgent, and a list no longer covers the last one.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
@@ -165,7 +165,7 @@ export class Poller {
     while (this.#waiting.firstAt <= now) {
       const place = this.#waiting.pop();
       if (place === undefined || !isCurrent(place)) continue;
-      // Since it was put there a list may have told of it, or become reliable.
+      // Since it was queued, a list may have shown it, or become reliable.
       const due = place.isSet ? now : this.#dueAt(place.job);
       if (due <= now + 1) {
         this.#ready.push(place);
@@ -180,10 +180,10 @@ export class Poller {
     this.#arm();
   }
 
-  /** The look of most benefit, if that of any reaches its threshold now. */
+  /** Makes the query of greatest benefit, if any reaches its threshold now. */
   #lookAtBest(now: number): boolean {
     const best = this.#bestPage(now);
-    // Where nothing binds, whoever came first; otherwise who has most to tell, and more than a list would.
+    // Without a limit, first come first served; otherwise the greatest benefit, if that exceeds a list's.
     const single = this.#rate.isLimited ? this.#ready.takeBest(now, best?.benefit) : this.#ready.takeFirst();
     if (single !== undefined) {
       void this.#lookAtJob(single);
@@ -214,7 +214,7 @@ export class Poller {
     const answer = await http.call({ method: 'GET', path: waiter.path, deadlineMs, signal: waiter.signal });
     job.askedAge = Math.max(0, sentAt - job.startedAt);
     this.#inFlight -= 1;
-    // Whoever waits goes on after this turn of the event loop: what is learned here counts for its next question.
+    // The waiting caller continues after this turn of the event loop: results recorded here count for its next query.
     job.isAsked = false;
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer') {
@@ -230,11 +230,11 @@ export class Poller {
   #learn(job: WatchedJob, data: { [key: string]: Json }, sentAt: number): void {
     const before = job.lastAge;
     const createdAt = typeof data.createdAt === 'string' ? Date.parse(data.createdAt) : Number.NaN;
-    // An attached job is older than this run; a clock that is far off says nothing.
+    // An attached job is older than this run; a clock that is far off proves nothing.
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
-      // It has not begun: whatever it takes is still to come.
+      // It has not begun: all of its duration is still to come.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.distribution.quantile(0.5) / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
@@ -258,7 +258,7 @@ export class Poller {
     this.#bringForward(others);
   }
 
-  /** What moved to later finds out when its time comes. */
+  /** Only moves jobs forward: one that is now due later notices when its turn comes. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
     for (const job of jobs) {
       if (!isWaiting(job)) continue;
@@ -280,7 +280,7 @@ export class Poller {
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
         if (data.status === envelope.states.completed) this.#addSample(job, tookMs(data, age, job.lastAge));
       }
-      // It was asked for in place of looks whose time had come.
+      // The list was requested in place of queries that were due.
       for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);
       for (const job of told.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }

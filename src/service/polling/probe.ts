@@ -1,14 +1,14 @@
 import { isWaiting, type WatchedJob } from './watched-job.ts';
 
-/** Two of these are never closer. */
+/** Minimum gap between two probes. */
 export function leastProbeGapMs({ kind }: WatchedJob): number {
   return kind.typicalMs / 100;
 }
 
 /**
- * How long such jobs take at all is found out by looks at growing ages, each at another job: one that is not over tells
- * less than one that may be. Who is alone, or was looked at before, is probed less often, and so are kinds with a list: that
- * shows all of them.
+ * Finds out how long such jobs take at all, by queries at growing ages, each of another job: one seen running tells
+ * less than one that may be over. A job that is alone, or was queried before, is probed less often, and so are kinds
+ * with a list: that shows all of them.
  */
 export function probeAge(job: WatchedJob): number {
   const { kind, lastAge, probedAge, known } = job;
@@ -20,7 +20,7 @@ export function probeAge(job: WatchedJob): number {
   return last + Math.min(gap, Math.max(2000, known.distribution.quantile(0.5) / 8));
 }
 
-/** A probed job was not over at that age: who is next? The oldest that nobody has looked at, if there is one. */
+/** Next job to probe after one was not over at that age: the oldest that was never queried, if any. */
 export function passOn(job: WatchedJob, age: number, jobs: Iterable<WatchedJob>): WatchedJob | undefined {
   if (!job.isProbe || job.known.samples.length > 0) return undefined;
   let next: WatchedJob | undefined;

@@ -1,7 +1,7 @@
 import { benefitOf } from './cost.ts';
 import { isWaiting, type WatchedJob } from './watched-job.ts';
 
-/** A job's place in a queue. Only true while the job's turn is the same. `isSet`: at this time, whatever is learned in between. */
+/** A job's place in a queue, valid only for the same turn of the job. `isSet`: at this time, whatever is learned. */
 export interface Place {
   job: WatchedJob;
   turn: number;
@@ -12,7 +12,7 @@ export function isCurrent({ job, turn }: Place): boolean {
   return isWaiting(job) && job.turn === turn;
 }
 
-/** Jobs whose time to be looked at has come. */
+/** Jobs that are due for a query. */
 export class ReadyQueue {
   #places: Place[] = [];
   #head = 0;
@@ -36,7 +36,7 @@ export class ReadyQueue {
     return places;
   }
 
-  /** Who came first. */
+  /** The first in the queue. */
   takeFirst(): WatchedJob | undefined {
     while (!this.isEmpty) {
       const place = this.#places[this.#head];
@@ -47,7 +47,7 @@ export class ReadyQueue {
     return undefined;
   }
 
-  /** Who has most to tell, if that is more than `leastBenefit`. */
+  /** The job with the greatest benefit, if that exceeds `leastBenefit`. */
   takeBest(now: number, leastBenefit: number | undefined): WatchedJob | undefined {
     this.#places = this.#places.slice(this.#head).filter(isCurrent);
     this.#head = 0;

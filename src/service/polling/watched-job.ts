@@ -3,59 +3,59 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HttpAnswer } from '../http.ts';
 import type { KnownDurations } from './durations.ts';
 
-/** A job that somebody waits for. Ages are in ms since it was made, as far as that is known. */
+/** A job that someone waits for. Ages are in ms since it was made, as far as that is known. */
 export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** How much hangs on seeing its end, above 0; less than 1 where nobody waits for it. */
+  /** Importance of seeing its end, above 0; below 1 where nobody waits for it. */
   readonly urgency: () => number;
-  /** Which of its kind it is in this run. */
+  /** Its number among its kind in this run. */
   readonly number: number;
   readonly fresh: boolean;
-  /** Its own number in [0, 1): jobs that are alike are not all looked at together. */
+  /** Its own number in [0, 1): similar jobs are not all queried together. */
   readonly luck: number;
-  /** Is next in the looks that find out how long such jobs take at all. */
+  /** Next in the queries that find out how long such jobs take at all. */
   isProbe: boolean;
-  /** The age at which another job was the last to be probed; -1: none was. */
+  /** The age at which another job was last probed; -1: none was. */
   probedAge: number;
-  /** Ms since 1970. Moved when the service tells. */
+  /** In ms since 1970. Adjusted when the service tells. */
   startedAt: number;
-  /** At the last look that could be relied on; undefined before the first. */
+  /** Age at the last reliable query; undefined before the first. */
   lastAge: number | undefined;
-  /** At the last list that showed it as not over. */
+  /** Age at the last list that showed it as running. */
   listAge: number | undefined;
-  /** Which record of its list it should be, counted from below. */
+  /** Its expected record in its list, counted from below. */
   listRank: number;
-  /** It can be none above this. */
+  /** Upper bound of its rank. */
   mostRank: number | undefined;
-  /** It was seen there; otherwise it is sought. */
+  /** It was seen there; otherwise it is being sought. */
   isPlaced: boolean;
-  /** Pages of the list that were read before do not count as searched, ms since 1970. */
+  /** Pages of the list read before this do not count as searched, in ms since 1970. */
   soughtAt: number;
-  /** At the last look at it alone, whatever the answer was. */
+  /** Age at the last query of it alone, whatever the answer was. */
   askedAge: number | undefined;
-  /** How often in turn its list was searched for it in vain. Twice: it is asked about by itself. */
+  /** Consecutive searches of its list in vain. Two: it is queried individually. */
   missing: number;
-  /** Pages of its list that were read since it was last seen there. */
+  /** Pages of its list read since it was last seen there. */
   inVain: number;
-  /** Not before this, ms since 1970: the service asked for it, or gave no usable answer. */
+  /** Earliest time, in ms since 1970: the service asked for it, or gave no usable answer. */
   notBefore: number;
-  /** Its place among those that wait is only true with this number. */
+  /** Its place in the queue is valid only with this number. */
   turn: number;
-  /** When its turn comes, ms since 1970, as far as it was known when it was queued. */
+  /** When its turn comes, in ms since 1970, as known when it was queued. */
   queuedAt: number;
   waiter: Waiter | undefined;
-  /** A status call is on the wire. */
+  /** A status call is in flight. */
   isAsked: boolean;
 }
 
-/** A job that nobody has looked at yet. */
+/** A job that was never queried. */
 export function newlyWatched(
   job: Pick<WatchedJob, 'kind' | 'jobId' | 'known' | 'urgency' | 'number' | 'fresh' | 'startedAt' | 'luck'>,
 ): WatchedJob {
   const { kind, jobId, known, urgency, number, fresh, startedAt, luck } = job;
-  // Named one by one: V8 makes an object of so many fields ten times as quickly when it sees all of them at once.
+  // Fields listed one by one: V8 creates such a large object ten times as fast when it sees all of them at once.
   return {
     kind,
     jobId,
@@ -94,15 +94,15 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
 }
 
-/** How long a job took that was seen to be over at `age`, and was not at `before`, both in ms. */
+/** Duration of a job seen to be over at `age`, and not at `before`, both in ms. */
 export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
-  // A clock that runs at another pace says nothing.
+  // A clock that runs at another pace proves nothing.
   if (served !== undefined && served <= age + 5000) return served;
   return before === undefined ? age : (before + age) / 2;
 }
 
-/** How long a finished job took by the service's own clock, in ms; undefined when it does not say well enough. */
+/** Duration of a finished job by the service's own clock, in ms; undefined when it is not precise enough. */
 function servedMs(data: { [key: string]: Json }): number | undefined {
   const { createdAt, completedAt } = data;
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;
