@@ -1,12 +1,16 @@
 /**
  * Whole processes, many times over: killed, stopped, cut off, and led through all kinds. `npm run test:crash` runs them, with thousands of
- * histories for the model; the plain tests stay under three minutes without them.
+ * histories for the model; voices, songs and merges by git are with them, so that the plain tests stay short.
  */
 export const longTests = [
   'test/proof/faults/**/*.test.ts',
   'test/command/git/**/*.test.ts',
   'test/proof/killed/**/*.test.ts',
   'test/command/answers.test.ts',
+  'test/command/plan-apply.test.ts',
+  'test/rooms/lock/git.test.ts',
+  'test/rooms/sandbox/render-speech.test.ts',
+  'test/rooms/sandbox/songs.test.ts',
   'test/command/all-kinds.test.ts',
   'test/command/posts.test.ts',
   'test/command/saved-plan.test.ts',
