@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { failures } from '../src/contract/failure.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { composeManifest } from './compose-manifest.ts';
 import { type Schema, withoutNotes } from './schema.ts';
@@ -43,6 +44,10 @@ const entries: Entry[] = [
     schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
   },
+  {
+    base: 'schemas/failure.base.json',
+    schema: { out: 'schemas/failure.schema.json', compose: withCodes },
+  },
 ];
 
 for (const entry of entries) {
@@ -54,6 +59,18 @@ for (const entry of entries) {
     const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };
     write(out, writeValidator(whole, entry.base, { finds }));
   }
+}
+
+/** The codes are those of the table, and mistakes have the form that they have everywhere. */
+function withCodes(failure: Schema): Schema {
+  const {
+    report: _report,
+    reports: _reports,
+    ...shared
+  } = readSchema('schemas/diagnostics.schema.json').$defs as Schema;
+  const { code, ...others } = failure.properties as { [name: string]: Schema };
+  const properties = { ...others, code: { ...code, enum: Object.keys(failures) } };
+  return { ...failure, properties, $defs: { ...(failure.$defs as Schema), ...shared } };
 }
 
 /** What events tell of the plan and of the lock has the form that it has there. */

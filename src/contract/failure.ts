@@ -62,6 +62,12 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
+/** What every code stands for, of mistakes in files and of failures. */
+export const titles: Readonly<Record<string, string>> = {
+  ...codes,
+  ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),
+};
+
 /** Errors of files, with the texts that they point into, by file name. When shown, they explain themselves. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];

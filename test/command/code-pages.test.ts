@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { codes } from '../../src/ground/diagnostic.ts';
-import { type PageSection, readCodePage } from '../../src/report/diagnostics/code-page.ts';
+import { titles } from '../../src/contract/failure.ts';
+import { type PagePart, type PageSection, readCodePage } from '../../src/report/diagnostics/code-page.ts';
 import { codePageText } from '../../src/report/diagnostics/code-page-text.ts';
 import { makeStyle } from '../../src/report/style.ts';
 import { temporaryFolder } from '../rig/command.ts';
@@ -15,9 +15,27 @@ const names = readdirSync(pages).sort();
 const style = makeStyle(false);
 const update = process.env.MEDIABATCH_UPDATE_GOLDENS === '1';
 
+/** They take a service, another run, or a person in the middle of it: files and one command cannot show them. */
+const unsaid = [
+  'MB3100',
+  'MB3102',
+  'MB3202',
+  'MB3203',
+  'MB3204',
+  'MB3205',
+  'MB3303',
+  'MB3401',
+  'MB3402',
+  'MB3403',
+  'MB3404',
+  'MB3406',
+  'MB3501',
+  'MB3901',
+];
+
 test('every code has a page, and every page a code', () => {
   expect(names).toEqual(
-    Object.keys(codes)
+    Object.keys(titles)
       .sort()
       .map((code) => `${code}.md`),
   );
@@ -52,16 +70,21 @@ async function say(section: PageSection, command: string): Promise<{ code: numbe
   return { code, err: shown };
 }
 
+const isFile = ({ is }: PagePart) => is === 'file' || is === 'link';
 const codesIn = (text: string) => [...new Set(text.match(/\bMB\d{4}\b/g))];
 
 test.each(names)('%s: what is wrong is said, and what is right is not', async (name) => {
   const written = readFileSync(join(pages, name), 'utf8');
   const page = readCodePage(written);
   expect(`${page.code}.md`).toBe(name);
-  expect(page.title).toBe(codes[page.code as keyof typeof codes]);
-  for (const code of page.related) expect(codes).toHaveProperty(code);
+  expect(page.title).toBe(titles[page.code]);
+  for (const code of page.related) expect(titles).toHaveProperty(code);
   const says = page.wrong.parts.find((part) => part.is === 'says');
-  if (says?.is !== 'says') throw new Error(`${name} does not say what is said`);
+  if (says?.is !== 'says') {
+    expect(unsaid).toContain(page.code);
+    return;
+  }
+  expect(unsaid).not.toContain(page.code);
 
   const { err } = await say(page.wrong, says.command);
   if (update) {
@@ -72,7 +95,10 @@ test.each(names)('%s: what is wrong is said, and what is right is not', async (n
   } else expect(says.text).toBe(err);
   expect(codesIn(err)).toEqual([page.code]);
 
-  const right = await say(page.right, says.command);
+  const other = page.right.parts.find((part) => part.is === 'run');
+  // Where it shows no files, the same ones are meant.
+  const files = page.right.parts.some(isFile) || other === undefined ? page.right : page.wrong;
+  const right = await say(files, other?.is === 'run' ? other.command : says.command);
   expect(codesIn(right.err), right.err).toEqual([]);
   expect(right.code, right.err).toBe(0);
 });

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
-import { codes } from '../../ground/diagnostic.ts';
+import { CampaignError, titles } from '../../contract/failure.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { readCodePage } from '../../report/diagnostics/code-page.ts';
@@ -11,10 +10,10 @@ import type { Terminal } from '../terminal.ts';
 
 const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 
-/** The page of a diagnostic code, in whatever case it is written. */
+/** The page of a code, in whatever case it is written. */
 export async function helpCode(topic: string, program: Command, terminal: Terminal): Promise<number> {
   const code = topic.toUpperCase();
-  if (!Object.hasOwn(codes, code)) throw unknownTopic(topic, program);
+  if (!Object.hasOwn(titles, code)) throw unknownTopic(topic, program);
   const page = readCodePage(await readFile(new URL(`${code}.md`, pages), 'utf8'));
   terminal.out(codePageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
   return exitCodes.done;
@@ -34,7 +33,7 @@ function unknownTopic(topic: string, program: Command): CampaignError {
     });
   }
   const digits = topic.replace(/\D/g, '');
-  const near = nearCodes(digits).map((code) => `${code} (${codes[code]})`);
+  const near = nearCodes(digits).map((code) => `${code} (${titles[code]})`);
   return new CampaignError({
     code: 'MB3003',
     message: `there is no code ${topic}`,
@@ -44,8 +43,8 @@ function unknownTopic(topic: string, program: Command): CampaignError {
 }
 
 /** Those that begin alike, else those that come next to it. */
-function nearCodes(digits: string): (keyof typeof codes)[] {
-  const all = Object.keys(codes) as (keyof typeof codes)[];
+function nearCodes(digits: string): string[] {
+  const all = Object.keys(titles);
   const exact = all.filter((code) => code.endsWith(digits.padStart(4, '0')));
   if (exact.length > 0) return exact;
   const distance = (code: string) => Math.abs(Number(code.slice(2)) - Number(digits.slice(0, 9)));

@@ -9,7 +9,7 @@ import { kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The JSON Schemas that are published with the package. */
-export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status'] as const;
+export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status', 'failure'] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
@@ -41,6 +41,7 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case 'event':
     case 'diagnostics':
     case 'status':
+    case 'failure':
       terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
       return exitCodes.done;
     default:

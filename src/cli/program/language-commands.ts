@@ -61,7 +61,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
 
   program
     .command('schema')
-    .argument('[name]', 'manifest, plan, lock, event, diagnostics, status, helpers or kinds', 'manifest')
+    .argument('[name]', 'manifest, plan, lock, event, diagnostics, status, failure, helpers or kinds', 'manifest')
     .summary('print a JSON Schema, the helpers or the kinds')
     .description(
       'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields.',

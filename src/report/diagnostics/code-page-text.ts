@@ -1,5 +1,4 @@
-import type { DiagnosticCode } from '../../ground/diagnostic.ts';
-import { codes } from '../../ground/diagnostic.ts';
+import { titles } from '../../contract/failure.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 import type { CodePage, PagePart } from './code-page.ts';
@@ -14,7 +13,7 @@ export function codePageText(page: CodePage, options: { style: Style; width: num
   lines.push(style.bold('Right'), '', ...partsOf(page.right.parts, { style, width }));
   if (page.related.length > 0) {
     lines.push(style.bold('Related'), '');
-    for (const code of page.related) lines.push(`  ${code}  ${codes[code as DiagnosticCode]}`);
+    for (const code of page.related) lines.push(`  ${code}  ${titles[code]}`);
     lines.push('');
   }
   return `${lines.join('\n').trimEnd()}\n`;
@@ -35,6 +34,8 @@ function partsOf(parts: readonly PagePart[], { style, width }: { style: Style; w
         return [style.dim(`  ${part.name}, a symbolic link to ${part.to}`), ''];
       case 'says':
         return [style.dim(`  ${part.command} says`), ...indented(part.text), ''];
+      case 'run':
+        return [`  ${part.command}`, ''];
       default:
         return part satisfies never;
     }

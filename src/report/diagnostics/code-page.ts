@@ -21,7 +21,9 @@ export type PagePart =
   | { is: 'file'; name: string; text: string }
   /** A symbolic link, which no file block can show. */
   | { is: 'link'; name: string; to: string }
-  | { is: 'says'; command: string; text: string };
+  | { is: 'says'; command: string; text: string }
+  /** A command that does it right, where that is another one. */
+  | { is: 'run'; command: string };
 
 /** Reads a page. @throws when it is malformed, which is a bug */
 export function readCodePage(markdown: string): CodePage {
@@ -62,6 +64,8 @@ function partOf(language: string, name: string, lines: string[]): PagePart {
   switch (language) {
     case 'says':
       return { is: 'says', command: name, text };
+    case 'run':
+      return { is: 'run', command: name };
     // A line that was not written to its end.
     case 'torn':
       return { is: 'file', name, text: text.slice(0, -1) };
