@@ -38,7 +38,7 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
 /**
  * Carries a plan out: creates what it buys, watches the jobs, saves their files, and keeps the lock. Only what the plan
  * names is bought: when lock or outputs have changed since so that anything else would be, it throws, and nothing is sent.
- * What an interrupted run has bought already is collected, and not bought again.
+ * Purchases of an interrupted run are collected, and not made again.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
@@ -67,9 +67,9 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   rehearsal?: RehearsalOptions | undefined;
   /** Asked whether the service of the lock has a new address. Absent: it has not. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-  /** What was planned before, and agreed to by whoever applies it. */
+  /** Plan made before, agreed to by whoever applies it. */
   saved?: SavedPlan | undefined;
-  /** What the selections came to when the plan was made before. */
+  /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
   /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
   verify?: ((plan: Plan, graph: Graph) => void) | undefined;

@@ -11,7 +11,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
 export interface CarryOutOptions {
-  /** What is on record; grows with the run. */
+  /** The lock as read; grows with the run. */
   lock: Lock;
   file: LockFile;
   bodies: RequestBodies;
@@ -29,7 +29,7 @@ export interface CarryOutOptions {
   times: LookUpTimes;
   /** How long an empty account is waited for, in ms; 0: not at all. */
   creditWaitMs: number;
-  /** What becomes of creates whose answers were lost. */
+  /** Treatment of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
   /** Creates on the wire at once. Default: 64. */

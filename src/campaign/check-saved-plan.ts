@@ -11,7 +11,7 @@ import { digestOfSteps, repeatsOf } from './save-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /**
- * What the selections of a saved plan came to when it was made. Asked once more they may name other steps – what had
+ * Addresses that the selections of a saved plan matched when it was made. Asked once more they may name other steps – what had
  * failed is running by now –, and what was redone already would be redone again.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
@@ -98,7 +98,7 @@ export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
   return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address)); // I24
 }
 
-/** What `apply` may not be told again: the plan was made with it. */
+/** Refuses options that were settled when the plan was saved. */
 export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
   const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
   const settled = {

@@ -36,7 +36,7 @@ export interface CheckedGraph {
   facts: ServiceFacts;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
-  /** What it was made from, beside the variables. Absent when the service's document has a part in it, or something was told. */
+  /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
   asked?: readonly Asked[];
   renew?(): Promise<CheckedGraph>;
 }

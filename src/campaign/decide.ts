@@ -14,7 +14,7 @@ import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 
-/** What all decisions have in common. */
+/** Options that all decisions share. */
 export interface DecideOptions {
   /** How long a run on the same lock is waited for, in ms. Default: not at all. */
   lockTimeoutMs?: number | undefined;

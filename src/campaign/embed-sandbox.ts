@@ -11,7 +11,7 @@ import type { Fault } from '../sandbox/index.ts';
 
 export type { Fault };
 
-/** What `apply --sandbox` and `mediabatch sandbox` sign in with. Worth nothing. */
+/** API key of the embedded sandbox. It protects nothing. */
 export const sandboxKey = 'sandbox_live_local';
 
 export interface RunningSandbox {

@@ -70,7 +70,7 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
   return hash('sha256', `${send} ${accountName(token)}`).slice(0, 32);
 }
 
-/** What a command that talks to the service needs, or the error that says how to get it. */
+/** Address and key of the service; throws an error that says how to get them. */
 export function requireAccess(environment: Environment): Access {
   const { baseUrl, token } = environment;
   if (token === undefined) {

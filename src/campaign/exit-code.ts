@@ -12,7 +12,7 @@ export interface RunFindings {
   interrupted: boolean;
 }
 
-/** What a run comes to. Of several reasons the one that most needs a person wins. */
+/** Exit code of a run. Of several reasons, the one that most needs a person wins. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, overBudget, hasOpenSends, interrupted } = findings;
   const seen = new Set(outcomes);

@@ -34,7 +34,7 @@ interface LeftoverFacts {
   graph: Graph;
   lock: Lock;
   others: readonly OtherLock[];
-  /** What was saved from here: a line of the lock can name any file of the tree, with its true digest. */
+  /** Files saved from here: a line of the lock can name any file of the tree, with its true digest. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }

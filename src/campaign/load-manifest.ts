@@ -19,11 +19,11 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
-  /** What the disk was asked for. */
+  /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
 
-/** What a manifest is checked against beside its own rules. */
+/** Checks beyond the manifest's own rules. */
 export interface LoadOptions {
   vars?: Record<string, string> | undefined;
   /** Judges requests that only the service's own document describes. */
@@ -79,7 +79,7 @@ async function readManifest(
   }
 }
 
-/** What the manifest asks the disk for. Data files are named like the manifest itself: as seen from the working folder. */
+/** Answers of the disk to what the manifest names. Data files are named as seen from the working folder, like the manifest. */
 async function readFacts(
   manifest: Manifest,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },

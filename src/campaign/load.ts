@@ -13,7 +13,7 @@ export interface Campaign extends OpenCampaign {
   diagnostics: readonly Diagnostic[];
   /** Texts of the files that diagnostics point into, by file name. */
   sources: ReadonlyMap<string, string>;
-  /** What a person should know beside. */
+  /** Notices beside the diagnostics. */
   notices: readonly Notice[];
   checked: CheckedManifest;
 }

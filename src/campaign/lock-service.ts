@@ -57,7 +57,7 @@ export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMo
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
 
-/** What a person is asked whether the service of a lock has moved. */
+/** Facts for the question whether the service of a lock has moved. */
 export interface MoveQuestion {
   lock: string;
   steps: number;

@@ -28,12 +28,12 @@ export interface PlanningOptions {
   maxCredits?: number | undefined;
   /** Jobs at a time. Default: the manifest's, or 8. */
   concurrency?: number | undefined;
-  /** What becomes of creates whose answers were lost and can be asked for by nobody. Default: `ask`. */
+  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
   onUnknown?: 'ask' | 'hold' | undefined;
 }
 
 export interface MakePlanOptions extends PlanningOptions {
-  /** What the selections came to when a plan was made before, instead of them. */
+  /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
   /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
   isRun?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface MakePlanOptions extends PlanningOptions {
 
 export interface MadePlan {
   plan: Plan;
-  /** Of all outputs on record, by path. */
+  /** State of each output on record, by path. */
   states: ReadonlyMap<string, OutputState>;
   /** The steps that `--redo` names. */
   redo: ReadonlySet<string>;
@@ -99,7 +99,7 @@ export async function makePlan(
   return { plan, states, redo, ...(selected !== undefined && { selected }) };
 }
 
-/** So many addresses stand in a command that is advised. */
+/** Limit of addresses in a suggested command. */
 const mostNamed = 20;
 
 /** Nothing that is pinned is bought again, whoever asks: first the pin goes. */

@@ -20,12 +20,12 @@ interface Answers {
 /** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
-  /** Of the manifest as a person gave it; of everything else relative to its folder. */
+  /** The manifest's as a person gave it; all others relative to its folder. */
   path: string;
   answer: string;
 }
 
-/** What a manifest asks the disk for. It remembers the answers: whoever gets the same ones makes the same graph of them. */
+/** Reads the files that a manifest needs, and remembers the answers: equal answers make an equal graph. */
 export class ManifestInputs {
   readonly asked: Asked[] = [];
   readonly #folder: string;

@@ -6,11 +6,11 @@ import type { Campaign } from './load.ts';
 import { makePlan, type PlanningOptions } from './make-plan.ts';
 import { requireLock } from './read-lock.ts';
 
-/** What a run would do, and all that `apply` needs to do just that. */
+/** A plan, and all that `apply` needs to carry out exactly that. */
 export interface Planned {
   /** Plain JSON: a row for each step, with its action, reason and price, and totals in credits. */
   plan: Plan;
-  /** What a person should know beside. */
+  /** Notices beside the plan. */
   notices: readonly Notice[];
   campaign: Campaign;
   options: PlanningOptions;

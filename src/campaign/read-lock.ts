@@ -12,7 +12,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 export interface LoadedLock {
   lock: Lock;
-  /** What was read, to tell whether it still is there; absent when there is no file. */
+  /** Digest of the bytes that were read, to notice a change; absent when there is no file. */
   read?: Digest;
   tornTailAt?: number;
   /** A part of it is not as it was written: the file must be whole again before anything is appended. */

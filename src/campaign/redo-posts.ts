@@ -7,7 +7,7 @@ import { shellWord } from '../report/shell-word.ts';
 const shownAddresses = 5;
 
 /**
- * What `--redo` names, without the posts that it does not name one by one: a task, a tag or a wildcard sends none of them
+ * Steps that `--redo` names, without posts that are not named by their own address: a task, a tag or a wildcard sends none of them
  * again. Where that leaves nothing, the person is told what to type instead. `settled`: of a saved plan, which is not asked
  * anew.
  */

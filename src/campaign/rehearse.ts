@@ -11,13 +11,13 @@ import type { CampaignPaths } from './paths.ts';
 
 /** Nothing that the sandbox makes costs more. */
 const mostForOne = 100;
-/** What a new sandbox has, and what people know. */
+/** Credits of a new sandbox; people know this number. */
 const leastBalance = 1000;
 /** A trial is not worth waiting for; whoever wants the pace of life says so. */
 const defaultSpeed = 5;
 
 export interface RehearsalOptions {
-  /** What the account has. Default: enough. */
+  /** Credits in the account. Default: enough for the plan. */
   credits?: number | undefined;
   speed?: number | undefined;
   /** Part of the jobs that fail, 0 to 1. */

@@ -28,16 +28,16 @@ import { openRunLock, settleLock } from './settle.ts';
 export interface RunSettings {
   /** Between two looks at a job. Default: as durations and the service allow. */
   pollIntervalMs?: number | undefined;
-  /** Of every call but creates. Default: 30 s. */
+  /** Limit for every call but creates. Default: 30 s. */
   requestTimeoutMs?: number | undefined;
-  /** Of a create. Default: 120 s. */
+  /** Limit for a create. Default: 120 s. */
   createTimeoutMs?: number | undefined;
   /** How long one job is watched. Default: until it ends. */
   patienceMs?: number | undefined;
   /** How long an empty account is waited for. Default: not at all. */
   creditWaitMs?: number | undefined;
   onUnknown?: 'ask' | 'hold' | undefined;
-  /** What follows a failure: the other steps (`continue`), or what has begun (`finish`). Default: `continue`. */
+  /** After a failure: go on with other steps (`continue`), or only finish those that have begun (`finish`). Default: `continue`. */
   onError?: 'continue' | 'finish' | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface RunOptions extends RunSettings, Ending {
 }
 
 export interface RunResult {
-  /** What the command ends with; README and `help exit-codes` explain the numbers. */
+  /** The exit code of the command; README explains the numbers. */
   exit: ExitCode;
   /** How each step ended, by address. Empty when the run was left. */
   outcomes: ReadonlyMap<string, StepOutcome>;
@@ -206,7 +206,7 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   return counts;
 }
 
-/** What speaks HTTP is large: it is loaded when something is going to be asked. */
+/** The HTTP client is large, so it is loaded only when the service is going to be called. */
 async function openServiceIfNeeded(
   { paths }: OpenCampaign,
   { access, clock, createRoutes, pollIntervalMs, ...settings }: RunOptions,

@@ -8,7 +8,7 @@ import { findContradiction } from './check-plan-file.ts';
 import { readPlanFile } from './save-plan.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
-/** What `plan --out` keeps: a plan is made again when it is applied, and must come to the same. */
+/** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
 export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   /** As the person gave it. */
   path: string;

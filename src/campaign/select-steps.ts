@@ -103,7 +103,7 @@ function unknownName({ terms }: Selection, { steps }: Graph): string | undefined
   return undefined;
 }
 
-/** What is the matter with a selection that finds nothing: its first condition that holds for no step, or all together. */
+/** Reason why a selection matches nothing: the first condition that no step meets, or all of them together. */
 function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
   for (const condition of terms.flat()) {
     const found = matchCondition(condition, facts);

@@ -13,7 +13,7 @@ import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** What the service's own OpenAPI document adds to what this version knows. */
+/** Facts from the service's own OpenAPI document, beyond what this version knows. */
 export interface ServiceFacts {
   document?: ServiceDocument;
   /** Judges requests that are documented nowhere else. */
@@ -87,7 +87,7 @@ async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<S
   };
 }
 
-/** What the service says now: where its creates are, and which it has not. */
+/** Routes of creates by the service's current document, and those that it lacks. */
 function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   const routes: { [kind: string]: CreateRoute } = {};
   for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
@@ -99,7 +99,7 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   return routes;
 }
 
-/** What lies on disk may be old, or somebody else's: it chooses between the paths that are known, and nothing more. */
+/** Routes by a kept document, which may be old or come from somebody else: it may only choose among known paths. */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));

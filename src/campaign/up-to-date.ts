@@ -22,8 +22,8 @@ export interface UpToDate {
 /**
  * A run that finds nothing to do keeps what it looked at. A plan is made by pure functions: as long as all they go by is the
  * same – the program, its options and variables, each answer of the disk to the manifest, the lock, every output – there is
- * still nothing to do, and neither manifest nor lock has to be taken apart to know it. Whatever differs, or cannot be read,
- * leads to a plan as ever.
+ * still nothing to do, and neither manifest nor lock has to be parsed to know it. Any difference, and anything that cannot be
+ * read, leads to a plan.
  */
 export interface Finding extends UpToDate {
   /** Digest of all that a plan depends on beside files: the program, its options and variables. */
@@ -33,7 +33,7 @@ export interface Finding extends UpToDate {
   lock: string;
 }
 
-/** What an earlier run found out, if it still holds. */
+/** Finding of an earlier run, if it still holds. */
 async function recall({ file, paths, seen }: OpenCampaign, given: string | undefined): Promise<Finding | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
@@ -69,7 +69,7 @@ export async function isUpToDate(campaign: OpenCampaign, given: string | undefin
   }
 }
 
-/** What a later run may go by, if this plan has nothing to do, and all that it was made from is known. */
+/** Finding that a later run may rely on: this plan has nothing to do, and all its inputs are known. */
 export function noteUpToDate(
   plan: Plan,
   facts: {

@@ -6,7 +6,7 @@ import { hasAccess, withService } from './with-service.ts';
 const patienceMs = 5000;
 
 /**
- * What accounts are called, for the person who is asked whether to publish. Where the service does not tell soon, or at all,
+ * Names of accounts, for the person who is asked whether to publish. Where the service does not tell soon, or at all,
  * their ids have to do.
  */
 export async function findAccountNames(options: { sandbox: boolean; folder: string }): Promise<AccountNames> {

@@ -24,7 +24,7 @@ export interface ApplyContext {
   /** Digest of all that a plan depends on beside files; absent when more is wanted than whether it is up to date. */
   given: string | undefined;
   terminal: Terminal;
-  /** What was planned before, and agreed to by whoever applies it. */
+  /** Plan made before, agreed to by whoever applies it. */
   saved?: SavedPlan;
 }
 

@@ -32,7 +32,7 @@ export interface ApplyOptions extends PlanCommandOptions {
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
   pollInterval: 'auto' | number;
-  /** What the account of a rehearsal has. Absent: enough. */
+  /** Credits of the account in a rehearsal. Absent: enough. */
   sandboxCredits?: number;
   sandboxSpeed?: number;
   sandboxFailRate?: number;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { keepCompiledCode } from './keep-compiled-code.ts';
 
-/** What Node says of a promise that nothing can settle any more. A run that just stops must not look like one that is done. */
+/** Node's exit code for a promise that can no longer settle. A run that just stops must not look like one that is done. */
 const unsettled = 13;
 
 async function run(argv: string[]): Promise<void> {

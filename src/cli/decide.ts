@@ -6,7 +6,7 @@ import { askAboutMove } from './ask-about-move.ts';
 import type { StateOptions } from './open.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the command line gives to all decisions. */
+/** Options of the command line that all decisions share. */
 export interface DecisionOptions extends StateOptions {
   lockTimeout: number;
   dryRun?: boolean;

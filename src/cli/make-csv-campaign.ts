@@ -142,7 +142,7 @@ function chooseKey({ columns, rows }: Table): { column: string; template: string
   return undefined;
 }
 
-/** What a picture shows: names and descriptions first, then other texts; no links, numbers and marks. */
+/** Columns for a prompt: names and descriptions first, then other texts; no links, numbers or marks. */
 function chooseWords({ columns, rows }: Table, key: string): string[] {
   const isText = (column: string) =>
     rows.every(

@@ -5,7 +5,7 @@ import { shellWord } from '../report/shell-word.ts';
 /** Which lock is meant, whose money, and what the manifest is told: every command that knows them is told the same. */
 const state: readonly string[] = ['sandbox', 'lock', 'var', 'varFile']; // I25
 
-/** What a run may do: without these the one that is advised would do more than the one before it. */
+/** Limits of a run: without these a suggested command would do more than the one before it. */
 const limits: readonly string[] = ['select', 'exclude', 'maxCredits', 'concurrency', 'onUnknown'];
 
 /** How the program was called, as far as commands that are printed have to be called alike. */

@@ -25,7 +25,7 @@ export interface Terminal {
 
 const defaultWidth = 100;
 
-/** Of a terminal before a command line has been read. */
+/** Values of a terminal before a command line has been read. */
 export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
   called: { file: undefined, options: {} },
   paste(command) {

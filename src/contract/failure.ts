@@ -62,7 +62,7 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** What every code stands for, of mistakes in files and of failures. */
+/** Meaning of every code, of diagnostics and failures. */
 export const titles: Readonly<Record<string, string>> = {
   ...codes,
   ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),

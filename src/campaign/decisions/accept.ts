@@ -10,7 +10,7 @@ import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { Chosen } from './pin.ts';
 
-/** The outputs of these steps are right as they are: edited by hand, or made from an input that has changed since. */
+/** Declares outputs right as they are: edited by hand, or made from an input that has changed since. */
 export function accept(
   campaign: OpenCampaign,
   { names = [], select }: Chosen,

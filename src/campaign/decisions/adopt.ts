@@ -17,7 +17,7 @@ import { findLocks } from '../find-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { withLibrary } from '../with-library.ts';
 
-/** What was looked at, and what only a person can choose. */
+/** Counts of steps and jobs compared, and the choices that only a person can make. */
 export interface LookedAt {
   steps: number;
   jobs: number;
@@ -25,7 +25,7 @@ export interface LookedAt {
   open: Adoption<ListedJob>['open'];
 }
 
-/** Jobs at the service that no lock knows, for the steps that ask for exactly this. `jobs`: of several candidates these. */
+/** Finds paid jobs that no lock knows, and gives them to the steps with exactly that request. `jobs`: these, where several fit. */
 export async function adopt(
   campaign: OpenCampaign,
   choice: { jobs?: readonly string[] | undefined; onLooked?: ((looked: LookedAt) => void) | undefined },
@@ -87,7 +87,7 @@ async function listAll(library: Library, names: readonly string[]): Promise<List
   return listed;
 }
 
-/** Of this lock and of all others of the folder. One that cannot be read may own any job. */
+/** Job ids in this lock and all others of the folder. Throws for one that cannot be read: it may own any job. */
 async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
   const known = new Set<string>();
   const add = ({ steps }: Lock) => {
@@ -110,7 +110,7 @@ async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<
   return known;
 }
 
-/** What a person chose among several candidates. */
+/** Matches that a person chose among several candidates. */
 function chooseJobs(
   { open }: Adoption<ListedJob>,
   jobs: readonly ListedJob[],

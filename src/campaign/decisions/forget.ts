@@ -19,7 +19,7 @@ export interface ForgetChosen extends Chosen {
   force?: boolean | undefined;
 }
 
-/** What was bought for these addresses counts as never bought. Ids and charges stay on record. */
+/** Lets purchases of these addresses count as never made. Ids and charges stay on record. */
 export function forget(campaign: OpenCampaign, chosen: ForgetChosen, options: DecideOptions = {}): Promise<Decided> {
   return decide(campaign, options, ({ graph, lock }) => {
     const addresses = chooseAll(chosen, { graph, lock });
@@ -66,7 +66,7 @@ function chooseAll(
   return [...new Set([...named, ...orphans])];
 }
 
-/** What only the lock has, forgotten or not: naming it twice is no mistake. */
+/** Addresses that only the lock has, forgotten or not: naming one twice is no mistake. */
 function namedOrphans(lock: Lock, graph: Graph): string[] {
   const known = new Set(graph.steps.map(({ address }) => address));
   return [...lock.steps.keys()].filter((address) => !known.has(address)).sort();

@@ -16,13 +16,13 @@ import { withLibrary } from '../with-library.ts';
 export interface ImportedJob {
   address: string;
   job: string;
-  /** What it was charged, where the service does not say. */
+  /** Credits charged for it, where the service does not say. */
   credits?: number | undefined;
   /** Do not ask the service for it. */
   offline?: boolean | undefined;
 }
 
-/** A paid job becomes the purchase of a step that has none. */
+/** Gives a step that has no purchase a job that is paid already. */
 export async function importStep(
   campaign: OpenCampaign,
   { address, job, credits, offline }: ImportedJob,
@@ -66,7 +66,7 @@ function isRuling(asked: Asked | Ruling): asked is Ruling {
   return 'is' in asked;
 }
 
-/** What the service says about the job, or why it is none for this step. */
+/** Facts about the job from the service, or the reason why this step cannot have it. */
 async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
   const facts = await library.job(kind, jobId);
   if (facts === undefined) {

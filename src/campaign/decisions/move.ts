@@ -8,7 +8,7 @@ import { nearTo, requireStep } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
-/** What was bought for one address becomes that of another. */
+/** Moves the purchases of one address to another. */
 export function move(
   campaign: OpenCampaign,
   { from, to }: { from: string; to: string },

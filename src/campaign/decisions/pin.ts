@@ -12,12 +12,12 @@ export interface Chosen {
   select?: readonly string[] | undefined;
 }
 
-/** Steps that keep what they have, whatever the manifest says, until they are unpinned. */
+/** Keeps what steps have, whatever the manifest says, until they are unpinned. */
 export function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, pinStep);
 }
 
-/** The manifest decides about them again. */
+/** Lets the manifest decide about pinned steps again. */
 export function unpin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, unpinStep);
 }

@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** What a shell can complete: each command by its whole name, with the words that may follow it. */
+/** Words for a shell to complete: each command by its full name, with the words that may follow it. */
 interface Entry {
   /** `plan`, or `uploads add`. */
   name: string;

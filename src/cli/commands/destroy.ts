@@ -116,7 +116,7 @@ async function removeAll(
 
 const mostListed = 1000;
 
-/** What only the service's lists tell: how old a job is, and the record of a thumbnail that the lock does not know. */
+/** Adds facts that only the service's lists have: the age of a job, and a thumbnail's record that the lock does not know. */
 async function completeRecords(library: Library, records: readonly RemoteRecord[]): Promise<RemoteRecord[]> {
   const listed = new Map<string, { createdAt?: string; recordId?: string }>();
   for (const kind of new Set(records.map((record) => record.kind))) {

@@ -3,6 +3,7 @@ import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
+import { jobStates } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -23,8 +24,6 @@ export interface JobsOptions {
   json?: boolean;
   sandbox?: boolean;
 }
-
-const documentedStates = ['QUEUED', 'PROCESSING', 'COMPLETED', 'FAILED'];
 
 /** The jobs that the service lists, newest first, and which of them no lock of this folder knows. */
 export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
@@ -97,7 +96,7 @@ async function listAll(
   return listed;
 }
 
-/** What the locks say about a job. */
+/** Facts about a job from the locks. */
 interface KnownJob {
   lock: string;
   address: string;
@@ -136,7 +135,7 @@ function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
   };
 }
 
-/** What has no time comes last. */
+/** Milliseconds since 1970; 0 without a time, so that such jobs come last. */
 function timeOf({ createdAt }: JobRow): number {
   const at = Date.parse(createdAt ?? '');
   return Number.isNaN(at) ? 0 : at;
@@ -144,7 +143,7 @@ function timeOf({ createdAt }: JobRow): number {
 
 function filterJobs(all: readonly JobRow[], options: JobsOptions): JobRow[] {
   const state = options.state?.toUpperCase();
-  const states = [...new Set([...documentedStates, ...all.map(({ status }) => status)])];
+  const states = [...new Set([...jobStates, ...all.map(({ status }) => status)])];
   if (state !== undefined && !states.includes(state)) {
     throw new CampaignError({
       code: 'MB3003',

@@ -62,7 +62,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-/** What is in the media library, where the service has a list of it. Its documentation names none. */
+/** Lists the media library, where the service has a list. Its documentation names none. */
 export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
   const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {

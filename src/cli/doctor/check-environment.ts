@@ -72,7 +72,7 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   return findings;
 }
 
-/** What the form of the credential means for a create whose answer is lost. */
+/** Tells what the form of the credential means for a create whose answer is lost. */
 export function keyFinding(token: string, now: number): Finding {
   const { is } = readCredential(token);
   switch (is) {

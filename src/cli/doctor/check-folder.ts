@@ -13,7 +13,7 @@ const littleRoom = 1_000_000_000;
 /** In bytes. */
 const longestText = 1024 * 1024;
 
-/** What the file system of the campaign can do, and whether git is told about locks and secrets. */
+/** Checks the file system of the campaign, and whether git knows about locks and secrets. */
 export async function checkFolder(folder: string): Promise<Finding[]> {
   return [...(await checkFileSystem(folder)), ...(await checkRoom(folder)), ...(await checkGit(folder))];
 }
@@ -66,7 +66,7 @@ async function checkRoom(folder: string): Promise<Finding[]> {
   }
 }
 
-/** What the files of git from here up to the top of the repository say. */
+/** Texts of git's files from here up to the top of the repository. */
 async function checkGit(folder: string): Promise<Finding[]> {
   const folders = await foldersOfRepository(folder);
   if (folders === undefined) {

@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts';
 
-/** What the definitions of commands are given. */
+/** Context for the definitions of commands. */
 export interface ProgramContext {
   terminal: Terminal;
   /** Called by an action at its end with the exit code of the process. */

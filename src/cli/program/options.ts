@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** What `plan` and `apply` have in common. */
+/** Options that `plan` and `apply` share. */
 export function addPlanOptions(command: Command): Command {
   return addSelectOptions(addStateOptions(command))
     .addOption(serviceMovedOption())
