@@ -74,15 +74,16 @@ interface Mistakes {
   sources: ReadonlyMap<string, string>;
 }
 
-/** A run that holds a lock. */
+/** The run that has the right to a lock. */
 export interface Holder {
   id: string;
   pid: number;
   host: string;
+  /** ISO 8601 UTC, by the holder's clock; for people only. */
   since: string;
 }
 
-/** Facts about a failure besides its code, for programs. Paths are as in messages. */
+/** Facts about a failure besides its code, for programs. Paths are absolute, or relative to the working folder. */
 interface Facts {
   MB1001: { file: string };
   MB1604: { path: string; address: string };

@@ -1,13 +1,5 @@
+import type { Holder } from '../../contract/failure.ts';
 import type { ProcessIdentity } from './process-identity.ts';
-
-/** The run that holds a lock. */
-export interface GuardHolder {
-  host: string;
-  pid: number;
-  /** ISO 8601 UTC, by the holder's clock; for people only. */
-  since: string;
-  id: string;
-}
 
 /** Content of a guard: the process that took it. */
 export interface HolderNote extends ProcessIdentity {
@@ -48,7 +40,7 @@ export function parseNote(text: string): HolderNote | undefined {
   };
 }
 
-export function holderOf({ host, pid, since, id }: HolderNote): GuardHolder {
+export function holderOf({ host, pid, since, id }: HolderNote): Holder {
   return { host, pid, since, id };
 }
 

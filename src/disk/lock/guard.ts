@@ -4,20 +4,19 @@ import { link, lstat, mkdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
+import type { Holder } from '../../contract/failure.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { renameFile, syncFolder } from '../fs/durable.ts';
 import { isErrno, openPlainFile, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
-import { type GuardHolder, type HolderNote, holderOf, parseNote, writeNote } from './guard-note.ts';
+import { type HolderNote, holderOf, parseNote, writeNote } from './guard-note.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead } from './process-identity.ts';
 
-export type { GuardHolder } from './guard-note.ts';
-
 export type GuardAnswer =
-  | { is: 'taken'; guard: Guard; tookOver?: GuardHolder }
+  | { is: 'taken'; guard: Guard; tookOver?: Holder }
   /** `note`: further advice for a person, for example that the guard cannot be read and how to remove it. */
-  | { is: 'held'; by: GuardHolder; note?: string };
+  | { is: 'held'; by: Holder; note?: string };
 
 /** The right to be the only run on a lock. */
 export interface Guard {
@@ -56,7 +55,7 @@ export async function takeGuard(
 }
 
 /** The current holder of the lock; undefined when there is none, or the guard is unreadable. Changes nothing. */
-export async function readGuardHolder(lockPath: string): Promise<GuardHolder | undefined> {
+export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
   if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;

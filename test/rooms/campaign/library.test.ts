@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { apply, load, type Planned, pin, plan, type RunEvent } from '../../../src/index.ts';
+import { apply, CampaignError, load, type Planned, pin, plan, type RunEvent } from '../../../src/index.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 const manifest = `version: 1
@@ -10,6 +11,16 @@ tasks:
   hero: { kind: image, foreach: [oak, elm], with: { prompt: "a lamp on {{row}}" } }
   cover: { kind: image, with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: oak } } }
 `;
+
+/** What it threw; anything but a failure is a mistake of ours. */
+async function failed(work: Promise<unknown>): Promise<CampaignError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof CampaignError)) throw new Error(`no failure: ${String(error)}`);
+  return error;
+}
 
 const quick = { rehearsal: { speed: 1000 } };
 
@@ -52,7 +63,10 @@ test('mistakes are data, and nothing can be planned of them', async () => {
   const campaign = await makeCampaign(manifest.replace('prompt: cover', 'promt: cover')).load();
   expect(campaign.graph).toBeUndefined();
   expect(campaign.diagnostics.map(({ code, severity }) => [code, severity])).toContainEqual(['MB1501', 'error']);
-  await expect(plan(campaign)).rejects.toThrow();
+  const { failure } = await failed(plan(campaign));
+  if (failure.code !== 'MB3100') throw new Error(`not the mistakes of a manifest: ${failure.code}`);
+  expect(failure.diagnostics).toEqual(campaign.diagnostics);
+  expect(failure.sources.get(campaign.file)).toContain('promt');
 });
 
 test('a plan that was applied before buys nothing a second time', async () => {
@@ -101,15 +115,18 @@ test('a signal that was aborted before stops all spending, and the next run goes
 test('two programs at once: the second is told who holds the lock, and buys nothing', async () => {
   const campaign = makeCampaign();
   const planned = await campaign.plan();
-  let second: Promise<unknown> | undefined;
+  let second: Promise<CampaignError> | undefined;
   const first = await apply(planned, {
     ...quick,
     on() {
-      second ??= expect(apply(planned, quick)).rejects.toThrow(/another run holds/);
+      second ??= failed(apply(planned, quick));
     },
   });
-  await second;
-  expect(second).toBeDefined();
+  expect((await second)?.failure).toMatchObject({
+    code: 'MB3401',
+    lock: expect.stringMatching(/campaign\.sandbox\.lock\.jsonl$/),
+    holder: { id: expect.any(String), pid: process.pid, host: hostname(), since: expect.any(String) },
+  });
   expect(first.exit).toBe(0);
 });
 

@@ -1,0 +1,102 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, onTestFinished, test } from 'vitest';
+import failureSchema from '../../schemas/failure.schema.json' with { type: 'json' };
+import { main } from '../../src/cli/main.ts';
+import { failures } from '../../src/contract/failure.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+
+const isFailure = new Ajv2020({ strict: true, strictRequired: false }).compile(failureSchema);
+
+const hero = `version: 1
+name: spring
+tasks:
+  hero: { kind: image, with: { prompt: a lamp } }
+`;
+
+/** Runs a command line where some files lie, without a key. */
+async function fail(commandLine: string, files: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const before = process.cwd();
+  onTestFinished(() => {
+    process.chdir(before);
+    folder.remove();
+  });
+  for (const [name, text] of Object.entries({ 'campaign.yaml': hero, ...files })) {
+    const path = join(folder.path, name);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, text);
+  }
+  process.chdir(folder.path);
+  const { terminal, said } = bufferTerminal();
+  const exit = await main(commandLine.split(' '), terminal);
+  return { exit, ...said };
+}
+
+const twoMistakes = hero.replace('prompt', 'promt').replace('image', 'imgae');
+
+test.each<[string, Record<string, string>, Record<string, unknown>]>([
+  ['plan campaign.yaml --json --jsno', {}, { code: 'MB3000', message: expect.stringContaining('--jsno') }],
+  ['plan absent.yaml --json', {}, { code: 'MB1001', file: 'absent.yaml' }],
+  ['plan campaign.yaml --json', { 'campaign.lock.jsonl': 'x' }, { code: 'MB3407', lock: 'campaign.lock.jsonl' }],
+  [
+    'plan campaign.yaml --json',
+    { 'campaign.lock.jsonl': '{"mediabatch":"lock","version":99}\n' },
+    { code: 'MB2002', lock: 'campaign.lock.jsonl', diagnostics: [expect.objectContaining({ code: 'MB2002' })] },
+  ],
+  [
+    'expand campaign.yaml --json',
+    { 'campaign.yaml': twoMistakes },
+    {
+      code: 'MB3100',
+      file: 'campaign.yaml',
+      message: 'campaign.yaml has 1 mistake',
+      diagnostics: [expect.objectContaining({ range: expect.objectContaining({ file: 'campaign.yaml' }) })],
+    },
+  ],
+  ['plan campaign.yaml --json -s hreo', {}, { code: 'MB3002', name: 'hreo', hint: 'near it: hero' }],
+  ['schema manifset --json', {}, { code: 'MB3003', value: 'manifset', known: expect.arrayContaining(['manifest']) }],
+  [
+    'forget campaign.yaml hero --json',
+    {},
+    { code: 'MB3005', addresses: ['hero'], hint: '`mediabatch plan campaign.yaml --all` shows what every step has' },
+  ],
+  ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3001', options: ['--sandbox-credits'] }],
+  ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3103', path: 'spring.plan' }],
+  [
+    'plan campaign.yaml --json --out spring.json',
+    { 'spring.json': '[]' },
+    { code: 'MB3301', path: 'spring.json', exit: 73 },
+  ],
+])('%s fails with a document on stdout, and the words on stderr', async (commandLine, files, document) => {
+  const { exit, out, err } = await fail(commandLine, files);
+  const failure = JSON.parse(out);
+  expect(isFailure(failure), JSON.stringify(isFailure.errors)).toBe(true);
+  expect(failure).toMatchObject({ mediabatch: 'failure', version: 1, exit, ...document });
+  expect(exit).toBe(failures[document.code as keyof typeof failures].exit);
+  const first = 'diagnostics' in document ? failure.diagnostics[0].code : failure.code;
+  expect(err).toContain(`error ${first} `);
+});
+
+test('without --json nothing is on stdout', async () => {
+  const { exit, out, err } = await fail('plan campaign.yaml -s hreo');
+  expect({ exit, out, err }).toEqual({
+    exit: 64,
+    out: '',
+    err: 'error MB3002 -s hreo matches no step\n  → near it: hero\n'.replace('-s', '--select'),
+  });
+});
+
+test('what a terminal would obey is shown, and stays as it is in the document', async () => {
+  const { out, err } = await fail('plan campaign.yaml --json -s \u001b[31mred');
+  expect(err).toContain('error MB3002 --select \\x1b[31mred');
+  expect(JSON.parse(out).name).toBe('\u001b[31mred');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
+  expect(out).not.toMatch(/\u001b/);
+});
+
+test('the schema knows every code', () => {
+  expect(failureSchema.properties.code.enum).toEqual(Object.keys(failures));
+});
