@@ -3,8 +3,6 @@ import { CampaignError } from '../contract/failure.ts';
 import { readDataFile } from '../disk/inputs.ts';
 import { isMap } from '../ground/values.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
-import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
-import { makeStyle } from '../report/style.ts';
 import type { NewFiles } from './list-examples.ts';
 
 interface Table {
@@ -49,10 +47,9 @@ function readTable(file: string, text: string): Table {
   const { rows, diagnostics } = readRows({ path: file, file, text });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (rows === undefined || errors.length > 0) {
-    const shown = diagnosticsText(errors, new Map([[file, text]]), { style: makeStyle(false) });
     throw new CampaignError({
       code: 'MB3104',
-      message: `${file} cannot be used:\n${shown}`.trimEnd(),
+      message: `${file} cannot be used`,
       file,
       diagnostics: errors,
       sources: new Map([[file, text]]),

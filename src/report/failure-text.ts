@@ -12,8 +12,8 @@ const longestText = 2000;
 /** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves. */
 export function failureText(failure: Failure, { style, paste }: { style: Style; paste: Paste }): string {
   const { code, message, hint } = failure;
-  if ('diagnostics' in failure)
-    return diagnosticsText(failure.diagnostics ?? [], failure.sources ?? new Map(), { style });
+  const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
+  if (diagnostics.length > 0) return diagnosticsText(diagnostics, sources, { style });
   const advice = hint === undefined ? '' : `  ${style.cyan('→')} ${adviceText(hint, paste)}\n`;
   return `${style.red('error')} ${code} ${safeText(message, longestText)}\n${advice}`;
 }

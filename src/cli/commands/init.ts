@@ -75,7 +75,7 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
     if (wayOut === undefined) continue;
     throw new CampaignError({
       code: 'MB3301',
-      message: `${safeText(join(folder, name))} is not written: ${wayOut}`,
+      message: `${join(folder, name)} is not written: ${wayOut}`,
       hint: 'give another folder: mediabatch init my-campaign',
       path: join(folder, name),
     });
