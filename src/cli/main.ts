@@ -25,7 +25,7 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error, terminal, argv.includes('--json'));
+    return explain(error, terminal, /(?:^| )--(?:json|format[ =]json)(?: |$)/.test(argv.join(' ')));
   }
 }
 

@@ -57,6 +57,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     },
   ],
   ['plan campaign.yaml --json -s hreo', {}, { code: 'MB3002', name: 'hreo', hint: 'near it: hero' }],
+  ['plan campaign.yaml --format json -s hreo', {}, { code: 'MB3002', name: 'hreo' }],
   ['schema manifset --json', {}, { code: 'MB3003', value: 'manifset', known: expect.arrayContaining(['manifest']) }],
   [
     'forget campaign.yaml hero --json',
