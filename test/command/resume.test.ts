@@ -167,7 +167,8 @@ describe('running again pays nothing again', () => {
   });
 
   test('two runs at once: the second waits its time and names the first', async () => {
-    const trial = await shop(slow);
+    // So slow that the second has begun before the first is done, however busy the machine is.
+    const trial = await shop({ service: ['--speed', '1'] });
     let second: Promise<{ code: number | null; err: string }> | undefined;
     const first = await trial.apply([], {
       onErr: () => {
