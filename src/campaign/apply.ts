@@ -1,26 +1,30 @@
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
-import { orFailure } from '../contract/failure.ts';
+import { CampaignError, orFailure } from '../contract/failure.ts';
+import type { Tell } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
+import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
+import { checkSettings } from './check-options.ts';
 import { chosenBy, refuseStale } from './check-saved-plan.ts';
 import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
 import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { requireAccess } from './environment.ts';
 import { holdGuard } from './hold-guard.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
-import { makePlan, type PlanningOptions } from './make-plan.ts';
+import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
 import { requireLock } from './read-lock.ts';
 import { refuseUnplanned } from './refuse-unplanned.ts';
-import { type RehearsalOptions, rehearse } from './rehearse.ts';
+import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
-import { type Ending, type RunResult, type RunSettings, runPlan } from './run.ts';
+import { type Ending, type RunResult, runPlan } from './run.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
@@ -42,17 +46,46 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
+  if (options.rehearsal !== undefined && !campaign.sandbox) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: 'rehearsal goes with a campaign that was loaded with `sandbox` only',
+      hint: 'this one would be carried out with real credits; nothing was sent',
+      options: ['rehearsal'],
+    });
+  }
+  const { onUnknown = options.onUnknown } = planned.options;
   const work = applyGraph(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
-    ...planned.options,
     ...options,
+    ...planned.options,
+    onUnknown,
     chosen: { redo, ...(selected && { selected }) },
     verify: (plan) => refuseUnplanned(planned.plan, plan),
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
-    observe: async () => ({ on: options.on ?? (() => {}), signal: options.signal }),
+    observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
   });
   const done = await orFailure(work);
   if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
   return done.result;
+}
+
+/** A listener that cannot break a run: once it has thrown it hears nothing more. */
+function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event: RunEvent) => void {
+  let isBroken = false;
+  return (event) => {
+    if (isBroken) return;
+    const breakOff = (error: unknown) => {
+      if (isBroken) return;
+      isBroken = true;
+      tell({ is: 'notice', text: `no more events are told, because their listener threw: ${messageOf(error)}` });
+    };
+    try {
+      // One that is async gives a promise, whatever its type says.
+      Promise.resolve(on(event)).catch(breakOff);
+    } catch (error) {
+      breakOff(error);
+    }
+  };
 }
 
 /** Who watches a run, and may end it. */
@@ -88,6 +121,7 @@ export async function applyGraph(
   checked: CheckedGraph,
   options: ApplyGraphOptions,
 ): Promise<Applied> {
+  checkSettings(options);
   const { sandbox, environment, paths, seen, tell } = campaign;
   const { made, outline, loaded, facts, guard, finding } = await holdAndPlan(campaign, checked, options);
   try {

@@ -22,6 +22,12 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
       return `it buys ${address} again, and its rows do not say so`;
     }
   }
+  const posts = new Set(steps.flatMap(({ address, action, post }) => (post && isSpending(action) ? [address] : [])));
+  const hidden = (saved.publishes ?? []).find((address) => !posts.has(address));
+  if (hidden !== undefined) return `it publishes ${hidden}, and its rows do not say so`;
+  if ((totals.posts ?? 0) < (saved.publishes?.length ?? 0)) return 'it publishes more posts than its total says';
+  const again = rows.reduce((sum, { mayRetry }) => sum + (mayRetry ?? 0), 0);
+  if ((totals.mayRetry ?? 0) !== again) return 'its retries do not add up to their total';
   const spent = rows.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
   const unknown = rows.filter(({ credits }) => credits === null).length;
   if (totals.toSpend !== spent || totals.unknownPrices !== unknown) return 'its rows do not add up to its total';

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
@@ -72,17 +73,27 @@ function planAgain({ path, options: { select, exclude, redo, maxCredits, concurr
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-function isNamed(saved: SavedPlan, { address, action, credits, order }: PlanRow): boolean {
+function isNamed(saved: SavedPlan, { address, kind, action, credits, mayRetry, order }: PlanRow): boolean {
   if (order === undefined) return true;
   const named = saved.purchases.get(address);
   const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
-  if (order.retries !== undefined && !repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
+  const shown = saved.shown.get(address);
+  if (named !== undefined && shown?.kind !== kind) return false;
+  if (order.retries !== undefined) {
+    if (!repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
+    if (!isWithin(mayRetry ?? null, shown?.mayRetry ?? null)) return false;
+  }
   if (!isSpending(action)) return true;
   if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
   // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
-  return price === null || (credits !== null && credits <= price);
+  return isWithin(credits, price);
+}
+
+/** `null`: unknown, which covers any price. */
+function isWithin(credits: number | null, shown: number | null): boolean {
+  return shown === null || (credits !== null && credits <= shown);
 }
 
 const nothing = { repeat: undefined, retries: [], credits: 0 };
@@ -93,9 +104,12 @@ export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
   return spending.every(({ address }) => typeof saved.purchases.get(address)?.credits === 'number');
 }
 
-/** Whether whoever made the saved plan was told of each post that goes out now. */
+/** Whether the saved plan shows each post that goes out now: to the same accounts, at the same time. */
 export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
-  return plan.rows.filter(publishes).every(({ address }) => saved.publishes.has(address)); // I24
+  const posts = plan.rows.filter(publishes);
+  const isShown = ({ address, post }: PlanRow) => isDeepStrictEqual(saved.shown.get(address)?.post, post);
+  const isNamedPost = ({ address }: PlanRow) => saved.publishes.has(address); // I24
+  return posts.every((row) => isNamedPost(row) && isShown(row));
 }
 
 /** Refuses options that were settled when the plan was saved. */

@@ -20,6 +20,8 @@ export interface CheckOptions {
   refresh?: boolean | undefined;
   /** Where something is to be bought by the service's document, a run asks for it anew; a plan goes by the kept one. */
   isRun?: boolean | undefined;
+  /** Nothing is asked yet: where the kept document finds mistakes, its word does not count. */
+  asksLater?: boolean | undefined;
 }
 
 /** A manifest, and what the service's own document has to say about it. */
@@ -62,7 +64,8 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
   // A document of another day may be wrong about a mistake.
-  return hasErrors(checked.diagnostics) && !hasErrors(plain.diagnostics) ? renew() : { ...checked, renew };
+  if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
+  return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }
 
 /** The graph of a checked manifest; or the end of the command with every mistake. */

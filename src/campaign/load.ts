@@ -29,7 +29,7 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
     options.tell?.(notice);
   };
   const opened = await openCampaign(file, { ...options, tell });
-  const checked = await orFailure(loadChecked(opened, { isRun: true }));
+  const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
   const { diagnostics, sources, graph } = checked;
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }

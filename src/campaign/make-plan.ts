@@ -13,24 +13,12 @@ import type { MediaFacts } from '../plan/expectation.ts';
 import { matchSteps } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
+import { checkPlanning } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
-
-export interface PlanningOptions {
-  /** Selections of steps to buy again. */
-  redo?: string[] | undefined;
-  /** Selections of the steps that the plan is about. Default: all of them. */
-  select?: string[] | undefined;
-  exclude?: string[] | undefined;
-  /** Credits that this run may spend at most. */
-  maxCredits?: number | undefined;
-  /** Jobs at a time. Default: the manifest's, or 8. */
-  concurrency?: number | undefined;
-  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
-  onUnknown?: 'ask' | 'hold' | undefined;
-}
 
 export interface MakePlanOptions extends PlanningOptions {
   /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
@@ -57,6 +45,7 @@ export async function makePlan(
   { graph, lock }: { graph: Graph; lock: Lock },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
+  checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
   const matches = matchSteps(graph, lock);

@@ -40,7 +40,7 @@ export interface OpenOptions {
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
   const { sandbox = false, lock, vars = {}, tell = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });
-  const environment = sandbox ? {} : (options.environment ?? {});
+  const environment = sandbox ? {} : withHiddenToken(options.environment ?? {});
   return {
     file,
     sandbox,
@@ -54,4 +54,10 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     tell,
     onSize,
   };
+}
+
+/** The same, but that nobody prints or serializes the key by accident together with a campaign or a plan. */
+function withHiddenToken({ token, ...others }: Environment): Environment {
+  if (token === undefined) return others;
+  return Object.defineProperty({ ...others }, 'token', { value: token, enumerable: false });
 }

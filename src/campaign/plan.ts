@@ -3,7 +3,8 @@ import type { Notice } from '../contract/notice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { graphOf } from './checked-graph.ts';
 import type { Campaign } from './load.ts';
-import { makePlan, type PlanningOptions } from './make-plan.ts';
+import { makePlan } from './make-plan.ts';
+import type { PlanningOptions } from './options.ts';
 import { requireLock } from './read-lock.ts';
 
 /** A plan, and all that `apply` needs to carry out exactly that. */

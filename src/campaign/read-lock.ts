@@ -66,7 +66,7 @@ export async function requireLock(
     throw new CampaignError({
       code: 'MB3407',
       message: `${shown} is not a lock of mediabatch: it has no header line`,
-      hint: 'the lock stands beside the manifest, as campaign.lock.jsonl; nothing was sent, and nothing was changed',
+      hint: 'the lock stands beside the manifest, as campaign.lock.jsonl. One that was damaged is put back from git; nothing was sent, and nothing was changed',
       lock: shown,
     });
   }

@@ -7,6 +7,7 @@ import { advise, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
 import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
+import type { RehearsalOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Nothing that the sandbox makes costs more. */
@@ -15,14 +16,6 @@ const mostForOne = 100;
 const leastBalance = 1000;
 /** A trial is not worth waiting for; whoever wants the pace of life says so. */
 const defaultSpeed = 5;
-
-export interface RehearsalOptions {
-  /** Credits in the account. Default: enough for the plan. */
-  credits?: number | undefined;
-  speed?: number | undefined;
-  /** Part of the jobs that fail, 0 to 1. */
-  failRate?: number | undefined;
-}
 
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
 export async function rehearse(

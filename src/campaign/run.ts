@@ -21,25 +21,9 @@ import type { Access } from './environment.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { RunSettings } from './options.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
-
-/** How a run goes about its work. None of it changes what there is to do. Times in ms. */
-export interface RunSettings {
-  /** Between two looks at a job. Default: as durations and the service allow. */
-  pollIntervalMs?: number | undefined;
-  /** Limit for every call but creates. Default: 30 s. */
-  requestTimeoutMs?: number | undefined;
-  /** Limit for a create. Default: 120 s. */
-  createTimeoutMs?: number | undefined;
-  /** How long one job is watched. Default: until it ends. */
-  patienceMs?: number | undefined;
-  /** How long an empty account is waited for. Default: not at all. */
-  creditWaitMs?: number | undefined;
-  onUnknown?: 'ask' | 'hold' | undefined;
-  /** After a failure: go on with other steps (`continue`), or only finish those that have begun (`finish`). Default: `continue`. */
-  onError?: 'continue' | 'finish' | undefined;
-}
 
 /** How the outside world ends a run. */
 export interface Ending {
@@ -78,15 +62,16 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   const startedAt = clock.now();
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   const emit = (fact: RunFact) => on(stamp(fact));
+  const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
+  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
+  const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   const interruption = followSignal(options.signal, (detail) =>
     emit({ event: 'spending-stopped', because: 'signal', detail }),
   );
   const { signal } = interruption;
-  const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
-  const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
-  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
-  const service = await openServiceIfNeeded(campaign, options, durations);
+  let service: RunService | undefined;
   try {
+    service = await openServiceIfNeeded(campaign, options, durations);
     emit({
       event: 'run-started',
       version: 1,
@@ -206,12 +191,14 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   return counts;
 }
 
+type RunService = Service & { close(): Promise<void> };
+
 /** The HTTP client is large, so it is loaded only when the service is going to be called. */
 async function openServiceIfNeeded(
   { paths }: OpenCampaign,
   { access, clock, createRoutes, pollIntervalMs, ...settings }: RunOptions,
   durations: Durations,
-): Promise<(Service & { close(): Promise<void> }) | undefined> {
+): Promise<RunService | undefined> {
   if (access === undefined) return undefined;
   const { createService } = await import('../service/service.ts');
   return createService({

@@ -5,6 +5,7 @@ import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { planText } from '../report/plan/plan-text.ts';
@@ -86,6 +87,13 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   if (applied.is !== 'ran') {
     terminal.err('nothing was spent\n');
     return applied.is === 'no' ? exitCodes.done : exitCodes.interrupted;
+  }
+  if (options.json === true && applied.result.end === undefined) {
+    throw new CampaignError({
+      code: 'MB3501',
+      message: 'the run was left at once: what was on its way stays on record',
+      hint: 'run again to collect it',
+    });
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
   return applied.result.exit;

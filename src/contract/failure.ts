@@ -141,6 +141,8 @@ export class CampaignError extends Error {
 }
 
 const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+const takeUp =
+  'put the lock of this run or of git back if it is damaged, then run again; without it, everything bought within a day is asked for with the same keys, and not paid again';
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
 /** The failure that an error represents. `undefined`: a defect of ours. */
@@ -155,7 +157,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path } = error as NodeJS.ErrnoException;
   const message = `cannot write: ${error.message}`;
-  if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: makeRoom, lock: error.path };
+  if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
   // The disk, or someone else using it, got in the way.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;

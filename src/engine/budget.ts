@@ -43,6 +43,8 @@ export class Budget {
     this.#lostBefore = options.lostBefore ?? [];
     this.spentEver = options.spentEver;
     const total = options.total === undefined ? undefined : options.total - options.heldBefore;
+    // Every comparison with NaN is false: such a cap would hold nothing back.
+    if (Number.isNaN(total) || Number.isNaN(options.run)) throw new Error('internal error: a budget that is no number');
     this.#caps = { total, run: options.run };
   }
 

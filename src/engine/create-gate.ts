@@ -107,9 +107,9 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    this.#emit({ event: 'spending-stopped', because, detail });
     this.#creditWait.cancel();
     this.#stop.abort();
+    this.#emit({ event: 'spending-stopped', because, detail });
   }
 
   /** Resolves when no create of this kind is in flight; none leaves until the returned function is called. */

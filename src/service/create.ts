@@ -18,7 +18,8 @@ export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 /**
  * Sends one create: one POST, never repeated here. If a lost answer cannot be requested again (`replays`), it gets a
- * connection of its own: a stale kept one looks like a lost answer. Elsewhere that costs a replay, which is free.
+ * connection of its own: a stale kept one looks like a lost answer. Elsewhere that costs a replay, which is
+ * free; should the account be empty by then, the send stays open until it is asked about again.
  * Source of the answers: the service's documentation of the create operations and its table of status codes.
  */
 export async function createJob(

@@ -95,6 +95,12 @@ describe('a consent of its own', () => {
       totals: { posts: 1 },
       saved: { publishes: ['share'] },
     });
+    // One that shows the post somewhere else was agreed to for something else.
+    const elsewhere = structuredClone(document);
+    elsewhere.rows[0].post.accounts = ['somebody-else'];
+    trial.write('elsewhere.plan.json', JSON.stringify(elsewhere));
+    expect((await trial.run(['apply', 'elsewhere.plan.json', '--yes'])).code).toBe(5);
+    expect(captions(trial)).toEqual([]);
     // As an earlier version saved it, before anybody was told that it publishes.
     delete document.saved.publishes;
     trial.write('old.plan.json', JSON.stringify(document));

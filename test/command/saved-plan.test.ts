@@ -349,6 +349,21 @@ describe('apply of a saved plan', () => {
       (text) => text.replace('"options": {', '"options": { "concurrency": 900'),
       'its concurrency is not',
     ],
+    [
+      'that publishes what it does not show',
+      (text) => text.replace('"saved": {', '"saved": { "publishes": ["hero@vase"],'),
+      'it publishes hero@vase, and its rows do not say so',
+    ],
+    [
+      'with retries that its total does not show',
+      (text) => text.replace('"credits": 2', '"credits": 2, "mayRetry": 4'),
+      'its retries do not add up',
+    ],
+    [
+      'of another kind than its rows show',
+      (text) => text.replace('"kind": "image"', '"kind": "upload"'),
+      'is not what it says',
+    ],
     ['under another name', (text) => text.replace('"campaign": "spring"', '"campaign": "harmless"'), 'is stale'],
     ['of other steps', (text) => text.replace(/"steps": "[0-9a-f]{8}/, '"steps": "00000000'), 'is stale'],
   ])('refuses one %s', async (_, change, why) => {

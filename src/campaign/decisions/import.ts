@@ -1,6 +1,5 @@
 import { CampaignError } from '../../contract/failure.ts';
 import type { Step } from '../../graph/graph.ts';
-import { isJobId } from '../../ground/job-id.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { importJob } from '../../plan/import-job.ts';
@@ -8,6 +7,7 @@ import { matchSteps } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
+import { checkJob } from '../check-options.ts';
 import { requireStep } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -28,14 +28,7 @@ export async function importStep(
   { address, job, credits, offline }: ImportedJob,
   options: DecideOptions = {},
 ): Promise<Decided> {
-  if (!isJobId(job)) {
-    throw new CampaignError({
-      code: 'MB3003',
-      message: `${JSON.stringify(job)} cannot be a job id`,
-      hint: 'copy it as the service shows it',
-      value: job,
-    });
-  }
+  checkJob(job, credits);
   const { service } = campaign;
   return decide(campaign, { ...options, service }, async ({ graph, lock }) => {
     const written = requireStep(address, graph);

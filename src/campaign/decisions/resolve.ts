@@ -1,4 +1,4 @@
-import { CampaignError } from '../../contract/failure.ts';
+import { CampaignError, orFailure } from '../../contract/failure.ts';
 import { openLockFile } from '../../disk/lock/lock-file.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
@@ -7,6 +7,7 @@ import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
 import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
 import { isPost } from '../../plan/post-record.ts';
 import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
+import { checkJob } from '../check-options.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireLock } from '../read-lock.ts';
@@ -15,11 +16,20 @@ import { requireLock } from '../read-lock.ts';
  * Records what a person has found out about a create whose answer was lost. Spends nothing itself. `send`: the id of the
  * send, where an address has several that are open.
  */
-export async function resolve(
+export function resolve(
   campaign: OpenCampaign,
-  { address, finding, send }: { address: string; finding: Finding; send?: string | undefined },
+  found: { address: string; finding: Finding; send?: string | undefined },
   options: { lockTimeoutMs?: number | undefined } = {},
 ): Promise<{ kind: string }> {
+  return orFailure(record(campaign, found, options));
+}
+
+async function record(
+  campaign: OpenCampaign,
+  { address, finding, send }: { address: string; finding: Finding; send?: string | undefined },
+  options: { lockTimeoutMs?: number | undefined },
+): Promise<{ kind: string }> {
+  if (finding.is === 'job') checkJob(finding.jobId, finding.credits);
   const { paths, tell } = campaign;
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);
   let kind: string;

@@ -1,7 +1,6 @@
 import { resolve as record } from '../../campaign/decisions/resolve.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { isJobId } from '../../ground/job-id.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { isPost } from '../../plan/post-record.ts';
 import type { Finding } from '../../plan/resolve-purchase.ts';
@@ -53,14 +52,6 @@ function readFinding(address: string, options: ResolveOptions): Finding {
     });
   }
   if (job === undefined) return notSpent ? { is: 'not-spent' } : { is: 'spend-again' };
-  if (!isJobId(job)) {
-    throw new CampaignError({
-      code: 'MB3003',
-      message: `${JSON.stringify(job)} cannot be a job id`,
-      hint: 'copy it as the service shows it',
-      value: job,
-    });
-  }
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
 }
 

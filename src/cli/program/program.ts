@@ -1,5 +1,7 @@
 import { Command } from 'commander';
+import { safeText } from '../../report/safe-text.ts';
 import { pasteAfter, readCall } from '../paste.ts';
+import type { Terminal } from '../terminal.ts';
 import type { ProgramContext } from './context.ts';
 import { addHelpCommands } from './help-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
@@ -18,7 +20,7 @@ export function makeProgram(context: ProgramContext): Command {
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
-      outputError: (text, write) => write(text.replace(/^error: /, `${terminal.style.red('error')} MB3000 `)),
+      outputError: (text, write) => write(sayUsage(text, terminal)),
     })
     .configureHelp({ subcommandTerm: termOf })
     .showSuggestionAfterError()
@@ -45,4 +47,10 @@ function termOf(command: Command): string {
     return argument.required ? `<${name}>` : `[${name}]`;
   });
   return [command.name(), ...inputs].join(' ');
+}
+
+/** A mistake of the command line. It repeats what was typed, which may hold what a terminal obeys. */
+function sayUsage(text: string, { style }: Terminal): string {
+  const safe = text.split('\n').map((line) => safeText(line, 2000));
+  return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }

@@ -1,8 +1,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { apply, CampaignError, load, type Planned, pin, plan, type RunEvent } from '../../../src/index.ts';
+import {
+  apply,
+  CampaignError,
+  importStep,
+  load,
+  type Planned,
+  pin,
+  plan,
+  type RunEvent,
+  resolve,
+} from '../../../src/index.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 const manifest = `version: 1
@@ -144,5 +155,73 @@ test('planning leaves nothing behind', async () => {
   const campaign = makeCampaign();
   await campaign.plan();
   expect(existsSync(campaign.path('.mediabatch'))).toBe(false);
+  expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
+});
+
+test('numbers that are none lift no budget and stall no run', async () => {
+  const campaign = await makeCampaign(manifest.replace('tasks:', 'budget: { credits: 5 }\ntasks:')).load();
+  for (const wrong of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
+    expect((await failed(plan(campaign, { maxCredits: wrong }))).failure.code).toBe('MB3003');
+  }
+  for (const wrong of [Number.NaN, 0, 1001]) {
+    expect((await failed(plan(campaign, { concurrency: wrong }))).failure.message).toBe(`concurrency is ${wrong}`);
+  }
+  const planned = await plan(campaign);
+  for (const settings of [{ createTimeoutMs: Number.NaN }, { patienceMs: -1 }, { rehearsal: { failRate: 2 } }]) {
+    expect((await failed(apply(planned, settings))).failure.code).toBe('MB3003');
+  }
+});
+
+test('a listener that throws hears no more, and the run goes on', async () => {
+  const campaign = makeCampaign();
+  const told: string[] = [];
+  const loaded = await load(campaign.file, {
+    sandbox: true,
+    tell: (notice) => {
+      if (notice.is === 'notice') told.push(notice.text);
+    },
+  });
+  let heard = 0;
+  const result = await apply(await plan(loaded), {
+    ...quick,
+    on() {
+      heard += 1;
+      throw new Error('broken');
+    },
+  });
+  expect([result.exit, heard]).toEqual([0, 1]);
+  expect(told).toContain('no more events are told, because their listener threw: broken');
+});
+
+test('the key is in nothing that is printed or serialized', async () => {
+  const { file } = makeCampaign();
+  const token = 'live_0123456789abcdef0123456789abcdef';
+  const campaign = await load(file, { environment: { baseUrl: 'https://service.example/api/v1', token } });
+  expect(campaign.environment.token).toBe(token);
+  const planned = await plan(campaign);
+  for (const text of [JSON.stringify(planned), inspect(planned, { depth: 9 })]) expect(text).not.toContain(token);
+});
+
+test('a rehearsal of a campaign that is not one is refused before anything is sent', async () => {
+  const { file } = makeCampaign();
+  const planned = await plan(await load(file));
+  expect((await failed(apply(planned, quick))).failure.code).toBe('MB3001');
+});
+
+test('what nobody can read again is not recorded', async () => {
+  const campaign = makeCampaign();
+  const loaded = await campaign.load();
+  for (const wrong of [
+    { job: 'a b' },
+    { job: '..' },
+    { job: 'job-1', credits: Number.NaN },
+    { job: 'job-1', credits: -5 },
+    { job: 'job-1', credits: 1.5 },
+  ]) {
+    const error = await failed(importStep(loaded, { address: 'hero@oak', offline: true, ...wrong }));
+    expect(error.failure.code).toBe('MB3003');
+  }
+  const finding = { is: 'job', jobId: 'a b' } as const;
+  expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3003');
   expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
 });

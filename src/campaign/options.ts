@@ -1,0 +1,40 @@
+/** Options that decide what a plan is. */
+export interface PlanningOptions {
+  /** Selections of steps to buy again. */
+  redo?: string[] | undefined;
+  /** Selections of the steps that the plan is about. Default: all of them. */
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
+  /** Credits that this run may spend at most. */
+  maxCredits?: number | undefined;
+  /** Jobs at a time. Default: the manifest's, or 8. */
+  concurrency?: number | undefined;
+  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
+  onUnknown?: 'ask' | 'hold' | undefined;
+}
+
+/** How a run goes about its work. None of it changes what there is to do. Times in ms. */
+export interface RunSettings {
+  /** Between two looks at a job. Default: as durations and the service allow. */
+  pollIntervalMs?: number | undefined;
+  /** Limit for every call but creates. Default: 30 s. */
+  requestTimeoutMs?: number | undefined;
+  /** Limit for a create. Default: 120 s. */
+  createTimeoutMs?: number | undefined;
+  /** How long one job is watched. Default: until it ends. */
+  patienceMs?: number | undefined;
+  /** How long an empty account is waited for. Default: not at all. */
+  creditWaitMs?: number | undefined;
+  onUnknown?: 'ask' | 'hold' | undefined;
+  /** After a failure: go on with other steps (`continue`), or only finish those that have begun (`finish`). Default: `continue`. */
+  onError?: 'continue' | 'finish' | undefined;
+}
+
+/** The account and the pace of the embedded service. */
+export interface RehearsalOptions {
+  /** Credits in the account. Default: enough for the plan. */
+  credits?: number | undefined;
+  speed?: number | undefined;
+  /** Part of the jobs that fail, 0 to 1. */
+  failRate?: number | undefined;
+}
