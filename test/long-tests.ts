@@ -1,6 +1,7 @@
 /**
  * Whole processes, many times over: killed, stopped, cut off, and led through all kinds. `npm run test:crash` runs them, with thousands of
- * histories for the model; voices, songs and merges by git are with them, so that the plain tests stay short.
+ * histories for the model; what the sandbox draws and sings, merges by git and the packed library are with them, so that the
+ * plain tests stay short.
  */
 export const longTests = [
   'test/proof/faults/**/*.test.ts',
@@ -12,6 +13,11 @@ export const longTests = [
   'test/rooms/lock/git.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',
+  'test/rooms/sandbox/media.test.ts',
+  'test/rooms/sandbox/render-clip.test.ts',
+  'test/rooms/sandbox/render-video.test.ts',
+  'test/rooms/sandbox/large-files.test.ts',
+  'test/proof/package/**/*.test.ts',
   'test/command/all-kinds.test.ts',
   'test/command/posts.test.ts',
   'test/command/saved-plan.test.ts',
