@@ -55,7 +55,8 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     });
   }
   const { onUnknown = options.onUnknown } = planned.options;
-  const work = applyGraph(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
+  const work = applyGraph(campaign, {
+    check: async () => graphOf(campaign.checked, campaign, campaign.checked),
     ...options,
     ...planned.options,
     onUnknown,
@@ -96,6 +97,8 @@ export interface Observer extends Ending {
 }
 
 export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
+  /** Gives the graph. Called once: nobody else holds the graph while the run lasts, because it is large. */
+  check(): Promise<CheckedGraph>;
   lockTimeoutMs?: number | undefined;
   rehearsal?: RehearsalOptions | undefined;
   /** Asked whether the service of the lock has a new address. Absent: it has not. */
@@ -116,14 +119,10 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
 export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; carriedOut: Plan; result: RunResult };
 
 /** Plans while the campaign is held, asks, runs, writes the lock. */
-export async function applyGraph(
-  campaign: OpenCampaign,
-  checked: CheckedGraph,
-  options: ApplyGraphOptions,
-): Promise<Applied> {
+export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOptions): Promise<Applied> {
   checkSettings(options);
   const { sandbox, environment, paths, seen, tell } = campaign;
-  const { made, outline, loaded, facts, guard, finding } = await holdAndPlan(campaign, checked, options);
+  const { made, outline, loaded, facts, guard, finding } = await holdAndPlan(campaign, options);
   try {
     const plan = await options.agree(made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
@@ -167,9 +166,10 @@ export async function applyGraph(
 /**
  * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
  */
-async function holdAndPlan(campaign: OpenCampaign, checked: CheckedGraph, options: ApplyGraphOptions) {
+async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
   const { paths, service, seen, tell } = campaign;
   const { saved, askAboutMove, given } = options;
+  const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);
   try {
     const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });

@@ -34,9 +34,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { campaign, terminal, given, saved } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
-  const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
-  const ours = [paths.manifest, paths.lock, ...checked.inputs.map((path) => join(paths.folder, path))];
-  const events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
+  let events: ReturnType<typeof openEvents>;
   let unselected: Unselected | undefined;
   const show = (planned: Plan) => {
     if (!options.json && options.events !== '-') {
@@ -45,7 +43,13 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
   };
-  const applied = await applyGraph(campaign, checked, {
+  const applied = await applyGraph(campaign, {
+    async check() {
+      const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
+      const ours = [paths.manifest, paths.lock, ...checked.inputs.map((path) => join(paths.folder, path))];
+      events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
+      return checked;
+    },
     ...options,
     saved,
     given,
