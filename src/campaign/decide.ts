@@ -1,18 +1,17 @@
 import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
-import { openLockFile } from '../disk/lock/lock-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
-import { writeHeader, writeLines } from '../lock/write.ts';
+import { writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { Ruling } from '../plan/ruling.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { type LoadedLock, requireLock } from './read-lock.ts';
+import { type LoadedLock, openLoadedLock, requireLock } from './read-lock.ts';
 
 /** Options that all decisions share. */
 export interface DecideOptions {
@@ -97,11 +96,7 @@ async function record(
     if (ruling.is !== 'recorded') continue;
     for (const one of ruling.records) joinInto(lock.steps, one);
   }
-  const file = await openLockFile(path, {
-    header: writeHeader(lock),
-    read: loaded.read ?? null,
-    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
-  });
+  const file = await openLoadedLock(path, loaded);
   try {
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
   } catch (error) {

@@ -3,7 +3,8 @@ import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
-import { makeStatus, type PresentFiles } from '../plan/status.ts';
+import { findOrphans } from '../plan/orphans.ts';
+import type { PresentFiles } from '../plan/status.ts';
 
 export interface RemoteRecords {
   records: RemoteRecord[];
@@ -21,7 +22,7 @@ export function findRemoteRecords(
 ): RemoteRecords {
   const { graph, lock, present } = facts;
   const matches = matchSteps(graph, lock);
-  const orphans = new Set(orphansOf(graph, lock));
+  const orphans = new Set(findOrphans(matches, graph, lock));
   const inUse = new Set(matches.flatMap(({ purchase }) => purchase?.jobId ?? []));
   const found: RemoteRecords = { records: [], skipped: [] };
   const seen = new Set<string>();
@@ -46,11 +47,6 @@ export function findRemoteRecords(
     }
   }
   return found;
-}
-
-/** Addresses in the lock that the manifest no longer has. */
-export function orphansOf(graph: Graph, lock: Lock): string[] {
-  return makeStatus({ campaign: graph.name, graph, lock, present: new Map() }).orphans;
 }
 
 function recordOf(

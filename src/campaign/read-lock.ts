@@ -1,12 +1,13 @@
 import { relative } from 'node:path';
 import { CampaignError, type Failure } from '../contract/failure.ts';
-import { readLockBytes } from '../disk/lock/lock-file.ts';
+import type { LockFile } from '../contract/state.ts';
+import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
-import { emptyLock } from '../lock/write.ts';
+import { emptyLock, writeHeader } from '../lock/write.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
@@ -87,6 +88,15 @@ export async function requireLock(
     isOfAnother: belonging !== 'ours',
     ...(tornTailAt !== undefined && { tornTailAt }),
   };
+}
+
+/** Opens the lock that was read for writing. Rejects with `LockChangedError` when it is another one by now. */
+export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = loaded.lock): Promise<LockFile> {
+  return openLockFile(path, {
+    header: writeHeader(lock),
+    read: loaded.read ?? null,
+    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+  });
 }
 
 function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure {

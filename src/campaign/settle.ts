@@ -11,7 +11,7 @@ import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
-import type { LoadedLock } from './read-lock.ts';
+import { type LoadedLock, openLoadedLock } from './read-lock.ts';
 
 /**
  * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
@@ -22,11 +22,7 @@ export async function openRunLock(
   path: string,
   { loaded, lock, claims }: { loaded: LoadedLock; lock: Lock; claims: boolean },
 ): Promise<LockFile> {
-  const file = await openLockFile(path, {
-    header: writeHeader(lock),
-    read: loaded.read ?? null,
-    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
-  });
+  const file = await openLoadedLock(path, loaded, lock);
   const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder); // I22
   if (!loaded.isMended && !isClaimed) return file;
   try {

@@ -1,4 +1,5 @@
-import type { GraphOutline } from '../graph/outline.ts';
+import type { Graph } from '../graph/graph.ts';
+import { type GraphOutline, outlineOf } from '../graph/outline.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import { agreeOnSends, joinParts } from '../lock/join.ts';
 import { factOf } from '../lock/join-purchases.ts';
@@ -113,4 +114,15 @@ function nameOf({ state, fingerprint, key, jobId, send }: Purchase): string {
 
 function purchaseOf({ generation, fingerprint }: Purchase): string {
   return `purchase ${generation} ${fingerprint}`;
+}
+
+/** Addresses in the lock that the manifest no longer has; without those whose purchases a rename brings to another address. */
+export function findOrphans(matches: readonly Match[], graph: Graph, lock: Lock): string[] {
+  const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
+  return [...withoutMovedAway(lock, outlineOf(graph)).steps]
+    .filter(
+      ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),
+    )
+    .map(([address]) => address)
+    .sort();
 }

@@ -1,14 +1,12 @@
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
-import { outlineOf } from '../graph/outline.ts';
 import { kinds } from '../kinds/index.ts';
-import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { heldCredits } from './held.ts';
 import { type Match, matchSteps } from './match.ts';
-import { withoutMovedAway } from './orphans.ts';
+import { findOrphans } from './orphans.ts';
 import { pricesFrom } from './prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
@@ -164,15 +162,4 @@ function countStep(task: TaskStatus, step: { state: StepState; outputs: Output[]
 
 function isSaved(outputs: Output[], present: PresentFiles): boolean {
   return outputs.length > 0 && outputs.every(({ path }) => present.get(path) === 'intact');
-}
-
-/** Excludes those whose purchases a rename has brought, or will bring, to another address. */
-function findOrphans(matches: Match[], graph: Graph, lock: Lock): string[] {
-  const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  return [...withoutMovedAway(lock, outlineOf(graph)).steps]
-    .filter(
-      ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),
-    )
-    .map(([address]) => address)
-    .sort();
 }

@@ -5,10 +5,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { chooseRecorded } from '../../src/campaign/choose-steps.ts';
 import { deleteLeftover } from '../../src/campaign/delete-leftover.ts';
 import { findLeftovers } from '../../src/campaign/find-leftovers.ts';
-import { findRemoteRecords, orphansOf } from '../../src/campaign/find-remote-records.ts';
+import { findRemoteRecords } from '../../src/campaign/find-remote-records.ts';
 import { SavedFiles } from '../../src/disk/outputs/saved-files.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
+import { matchSteps } from '../../src/plan/match.ts';
+import { findOrphans } from '../../src/plan/orphans.ts';
 import { graphOf } from '../rig/campaign.ts';
 import { temporaryFolder } from '../rig/command.ts';
 
@@ -194,7 +196,11 @@ describe('records that can be removed', () => {
   });
   const present = new Map([[song.path, 'intact' as const]]);
   const choose = (names: string[], orphans = false) =>
-    chooseRecorded(names, { graph, lock, orphans: orphans ? orphansOf(graph, lock) : undefined });
+    chooseRecorded(names, {
+      graph,
+      lock,
+      orphans: orphans ? findOrphans(matchSteps(graph, lock), graph, lock) : undefined,
+    });
 
   test('orphans, with what was paid and whether the file is here', () => {
     const { records, skipped } = findRemoteRecords({ graph, lock, present }, choose([], true));

@@ -4,11 +4,12 @@ import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { forgetRecord } from '../../plan/forget.ts';
+import { matchSteps } from '../../plan/match.ts';
+import { findOrphans } from '../../plan/orphans.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
-import { orphansOf } from '../find-remote-records.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { Chosen } from './pin.ts';
 
@@ -49,8 +50,8 @@ function chooseAll(
   facts: { graph: Graph; lock: Lock },
 ): string[] {
   const { graph, lock } = facts;
-  const orphans = orphansOf(graph, lock);
   if (wantsOrphans !== true) return chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
+  const orphans = findOrphans(matchSteps(graph, lock), graph, lock);
   if (orphans.length === 0 && names.length === 0 && select === undefined) {
     throw new CampaignError({
       code: 'MB3002',

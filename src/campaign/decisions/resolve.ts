@@ -1,16 +1,15 @@
 import { CampaignError, orFailure } from '../../contract/failure.ts';
-import { openLockFile } from '../../disk/lock/lock-file.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, sendOf } from '../../lock/sends.ts';
-import { writeHeader, writeLine, writeLines } from '../../lock/write.ts';
+import { writeLine, writeLines } from '../../lock/write.ts';
 import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
 import { isPost } from '../../plan/post-record.ts';
 import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
 import { checkJob } from '../check-options.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { requireLock } from '../read-lock.ts';
+import { openLoadedLock, requireLock } from '../read-lock.ts';
 
 /**
  * Records what a person has found out about a create whose answer was lost. Spends nothing itself. `send`: the id of the
@@ -43,11 +42,7 @@ async function record(
     if (finding.is !== 'job' && canBeAskedFor(open, campaign)) throw stillAnswerable(address);
     refuseTaken(finding, { address, lock: loaded.lock, kind, open });
     const line = resolvePurchase(record, open, finding);
-    const lockFile = await openLockFile(paths.lock, {
-      header: writeHeader(loaded.lock),
-      read: loaded.read ?? null,
-      ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
-    });
+    const lockFile = await openLoadedLock(paths.lock, loaded);
     try {
       await lockFile.append(writeLine(line));
       loaded.lock.steps.set(address, joinRecords(record, recordOf(line)));

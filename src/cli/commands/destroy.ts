@@ -1,5 +1,5 @@
 import { chooseRecorded } from '../../campaign/choose-steps.ts';
-import { findRemoteRecords, orphansOf, type RemoteRecords } from '../../campaign/find-remote-records.ts';
+import { findRemoteRecords, type RemoteRecords } from '../../campaign/find-remote-records.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { agreeToMove } from '../../campaign/lock-service.ts';
@@ -10,6 +10,8 @@ import { type Failure, failures, serviceFailure } from '../../contract/failure.t
 import type { RemoteRecord, Removal } from '../../contract/remote-record.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
+import { matchSteps } from '../../plan/match.ts';
+import { findOrphans } from '../../plan/orphans.ts';
 import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -55,7 +57,7 @@ export async function destroy(
       await agreeToMove(loaded, campaign, (question) => askAboutMove(question, { yes, terminal }));
     }
     const { lock } = loaded;
-    const orphans = options.orphans === true ? orphansOf(graph, lock) : undefined;
+    const orphans = options.orphans === true ? findOrphans(matchSteps(graph, lock), graph, lock) : undefined;
     const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
     const found = findRemoteRecords({ graph, lock, present }, chosen);
