@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument, manifestsArgument } from './name-manifest.ts';
 import { varOption } from './options.ts';
 
 /** Commands around the text of a manifest. Each loads what it needs only when it runs. */
@@ -22,7 +23,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
 
   program
     .command('validate')
-    .argument('<files...>', 'manifests')
+    .addArgument(manifestsArgument())
     .summary('show every mistake of a manifest at once')
     .description('Shows every mistake of a manifest, or “ok” with counts. Needs no network.')
     .addOption(
@@ -36,7 +37,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
 
   program
     .command('fmt')
-    .argument('<files...>', 'manifests, or - for standard input')
+    .addArgument(manifestsArgument('manifests, or - for standard input'))
     .summary('format manifests, keeping every comment')
     .description(
       'Formats manifests in place: white space and quotes, nothing else. Order, comments, anchors and texts stay.',
@@ -48,7 +49,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
 
   program
     .command('expand')
-    .argument('<file>', 'the manifest')
+    .addArgument(manifestArgument())
     .summary('print one entry per step, everything resolved')
     .description(
       'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
