@@ -11,6 +11,7 @@ import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { readVarFiles } from './read-var-files.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
@@ -26,6 +27,8 @@ export interface LoadedManifest {
 /** Checks beyond the manifest's own rules. */
 export interface LoadOptions {
   vars?: Record<string, string> | undefined;
+  /** As in `OpenCampaign`. */
+  varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
   /** As in `OpenCampaign`. */
@@ -34,11 +37,13 @@ export interface LoadOptions {
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars = {} } = options;
+  const { vars = {}, varFiles = [] } = options;
   const sources = new Map<string, string>();
   const inputs = new ManifestInputs(file);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
+  const fromFiles = await readVarFiles(varFiles, { inputs, sources });
+  diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
@@ -47,6 +52,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     const built = buildGraph(manifest, {
       ...facts,
       vars,
+      varFiles: fromFiles.vars,
       files,
       ...(schemaCompiler && { schemaCompiler }),
       ...(options.checker && { checker: options.checker }),
