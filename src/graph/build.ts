@@ -60,7 +60,8 @@ export function buildGraph(
     if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told });
+  const { notices } = expansion;
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices });
   return { graph, diagnostics: told, files: [] };
 }
 
@@ -151,6 +152,7 @@ function assemble(
     made: readonly MadeUpload[];
     descriptions: ReadonlyMap<string, string>;
     warnings: readonly Diagnostic[];
+    notices: readonly string[];
   },
 ): Graph {
   const fingerprints = new Map<string, string>();
@@ -190,6 +192,7 @@ function assemble(
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
+    ...(from.notices.length > 0 && { notices: from.notices }),
   };
 }
 

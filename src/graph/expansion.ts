@@ -36,6 +36,8 @@ export class Expansion {
   readonly templates = new Templates();
   readonly uploads: Uploads;
   readonly diagnostics: Diagnostic[] = [];
+  /** What was taken for granted, and nobody said. */
+  readonly notices: string[] = [];
   /** The kind of each task, where it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;
 

@@ -88,7 +88,7 @@ test.each<[string, string, string | undefined, number, string]>([
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
-  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv file'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv or .tsv file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });

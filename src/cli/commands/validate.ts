@@ -31,6 +31,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
     const { diagnostics, sources } = loaded;
     const graph = hasErrors(diagnostics) ? undefined : loaded.graph;
     valid &&= graph !== undefined;
+    for (const text of graph?.notices ?? []) tellOn(terminal)({ is: 'notice', text });
     const counts = graph && { steps: graph.steps.length, tasks: graph.tasks.length };
     switch (format) {
       case 'json':

@@ -3,6 +3,7 @@ import { isMap, ownValue, type Path, shorten, unknownValue } from '../../ground/
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
 import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.ts';
 import { type Task, taskPath } from '../../manifest/manifest.ts';
+import { nameSeparator } from '../../manifest/rows/csv-separator.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
 import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -52,8 +53,9 @@ function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansi
       return rowsOfVar(source.text, path, expansion);
     case 'file': {
       const name = pathFrom(task.folder, source.path);
-      const rows = files.get(name) ?? rowsOfFile(name, path, expansion);
-      files.set(name, rows);
+      const id = `${source.separator ?? ''} ${name}`;
+      const rows = files.get(id) ?? rowsOfFile(name, { path, separator: source.separator }, expansion);
+      files.set(id, rows);
       return rows;
     }
     case 'files':
@@ -104,12 +106,16 @@ function rowsOfVar(text: string, path: Path, expansion: Expansion): TaskRows {
   return keepRows(rowsFromList(found.value, { label, placeOf, code: 'MB1103' }), expansion);
 }
 
-function rowsOfFile(name: string, path: Path, expansion: Expansion): TaskRows {
+function rowsOfFile(
+  name: string,
+  { path, separator }: { path: Path; separator: string | undefined },
+  expansion: Expansion,
+): TaskRows {
   const { manifest, facts } = expansion;
   const place = manifest.places.value(path);
   if (extensionOf(name) === undefined) {
     const message = `\`${shorten(name)}\` is not the path of a data file`;
-    const hint = 'name a .csv, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
+    const hint = 'name a .csv, .tsv, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
     expansion.reportError({ code: 'MB1103', message, hint, place });
     return 'unknown';
   }
@@ -122,7 +128,12 @@ function rowsOfFile(name: string, path: Path, expansion: Expansion): TaskRows {
     return 'unknown';
   }
   if (!('text' in file)) throw new Error(`internal error: the data file ${name} was listed, not read`);
-  return keepRows(readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text }), expansion);
+  const read = readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text, separator });
+  const { rows } = read;
+  if (rows?.separator !== undefined && rows.isGuess === true) {
+    expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
+  }
+  return keepRows(read, expansion);
 }
 
 function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskRows {
