@@ -4,6 +4,7 @@ import { limitDiagnostics } from '../manifest/collect.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
+import { mergeMistakes } from './check/merge-mistakes.ts';
 import type { TaskRows } from './expand/draft.ts';
 import { expandMatrix } from './expand/expand-matrix.ts';
 import { countSteps, expandTask } from './expand/expand-task.ts';
@@ -53,7 +54,7 @@ export function buildGraph(
   if (uploads.unread.size > 0) {
     return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
   }
-  const told = limitDiagnostics(diagnostics);
+  const told = limitDiagnostics(mergeMistakes(expansion));
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: told, files: [] };
   for (const { task, drafts, leftOut } of expansion.expanded.values()) {

@@ -54,6 +54,7 @@ test.each([
   ],
   ['one column', 'town\nOslo\nBergen\n', ['picture@Oslo', 'picture@Bergen'], 'Oslo, product'],
   ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x", product'],
+  ['semicolons', 'sku;name;price\na1;"Lamp; big";1,5\nb2;Vase;2\n', ['picture@a1', 'picture@b2'], 'Lamp; big, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);

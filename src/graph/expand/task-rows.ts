@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
@@ -5,9 +6,10 @@ import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.
 import { type Task, taskPath } from '../../manifest/manifest.ts';
 import { nameSeparator } from '../../manifest/rows/csv-separator.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
-import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
+import type { DataFile } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { hasParts, shapeOfParts } from '../check/check-parts.ts';
+import { nameTasks } from '../check/merge-mistakes.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
 import type { TaskRows } from './draft.ts';
@@ -16,16 +18,20 @@ import { rowsOfFiles } from './file-rows.ts';
 /** Reads the rows of every task. A data file is read once, however many tasks use it. */
 export function readTaskRows(expansion: Expansion): void {
   const files = new Map<string, TaskRows>();
+  const empty = new Map<string, Task[]>();
   for (const task of expansion.manifest.tasks) {
     const rows = readRowsOf(task, files, expansion);
     expansion.rows.set(task.id, rows);
     if (typeof rows !== 'object' || task.rows.from === 'parts') continue;
     if (rows.rows.length > 0) checkRowSchema(task, rows, expansion);
-    else reportNoRows(task, rows, expansion);
+    else empty.set(rows.label, [...(empty.get(rows.label) ?? []), task]);
   }
+  for (const [label, tasks] of empty) reportNoRows(tasks, label, expansion);
 }
 
-function reportNoRows(task: Task, { label }: Rows, expansion: Expansion): void {
+function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
+  const [task] = tasks;
+  if (task === undefined) return;
   const { rows } = task;
   const place = expansion.manifest.places.value(taskPath(task.id, 'foreach'));
   const why = rows.from === 'files' ? `no file matches ${shorten(rows.pattern)}` : `${label} has no rows`;
@@ -33,7 +39,10 @@ function reportNoRows(task: Task, { label }: Rows, expansion: Expansion): void {
     rows.from === 'files'
       ? 'patterns are looked up beside the file that they are written in; `*` stays in one folder, `**` goes into all; hidden files are left out'
       : 'add a row, or remove the task';
-  expansion.reportError({ code: 'MB1408', message: `task \`${task.id}\` makes no steps: ${why}`, hint, place });
+  const message =
+    tasks.length === 1 ? `task \`${task.id}\` makes no steps: ${why}` : `${tasks.length} tasks make no steps: ${why}`;
+  const trail = tasks.length === 1 ? {} : { trail: [nameTasks(tasks.map(({ id }) => id))] };
+  expansion.reportError({ code: 'MB1408', message, hint, place, ...trail });
 }
 
 function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansion): TaskRows {
@@ -124,7 +133,7 @@ function rowsOfFile(
   if ('problem' in file) {
     const { code, says, hint } = fileProblems[file.problem];
     const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place });
+    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place, ...usersOf(name, expansion) });
     return 'unknown';
   }
   if (!('text' in file)) throw new Error(`internal error: the data file ${name} was listed, not read`);
@@ -133,7 +142,16 @@ function rowsOfFile(
   if (rows?.separator !== undefined && rows.isGuess === true) {
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
-  return keepRows(read, expansion);
+  const users = usersOf(name, expansion);
+  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
+}
+
+/** Who reads a file, where that is not one task alone. */
+function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
+  const users = manifest.tasks.filter(
+    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
+  );
+  return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
 
 function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskRows {
