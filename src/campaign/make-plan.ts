@@ -2,15 +2,18 @@ import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
 import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
+import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Tracer } from '../graph/trace/tracer.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
 import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
+import { expectTime } from '../plan/expected-time.ts';
 import { matchSteps } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
@@ -86,8 +89,15 @@ export async function makePlan(
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
+  Object.assign(plan.totals, await expectTimeOf(plan, paths));
   await checkPlaces(plan, lock, { paths, tell, isRun });
   return { plan, states, redo, ...(selected !== undefined && { selected }) };
+}
+
+/** Durations are read only where something is to be watched. */
+async function expectTimeOf({ rows, concurrency }: Plan, { state }: CampaignPaths) {
+  const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
+  return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(state) }) : {};
 }
 
 /** Limit of addresses in a suggested command. */

@@ -9,6 +9,9 @@ export function addPlanOptions(command: Command): Command {
       'buy these steps again (a post: only by its very address); may be given several times',
       collectText,
     )
+    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
+    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
+    .option('--seed <text>', 'with --sample: draws other rows')
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests')
@@ -53,6 +56,12 @@ export function lockTimeoutOption(): Option {
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number, 0 or more');
   return Number(text);
+}
+
+export function countAboveZero(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
+  return value;
 }
 
 export function port(text: string): number {

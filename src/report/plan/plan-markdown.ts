@@ -10,6 +10,7 @@ import { limitLines } from './plan-limits.ts';
 import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
 import { creditsOfItem, glyphs } from './plan-text.ts';
+import { timeLines } from './plan-time.ts';
 
 /** In all: a comment on a pull request holds 65,536 characters. */
 const mostSteps = 300;
@@ -26,6 +27,7 @@ export function planMarkdown(plan: Plan): string {
     ...postLines(plan, { style }).map((line) => footerItem(line, markdownCode)),
     ...moneyLines(plan.totals, { style, isQuiet: false }).map((line) => footerItem(line)),
     ...limitLines(plan.rows, { style }).map((line) => footerItem(line)),
+    ...timeLines(plan.totals, { style }).map((line) => footerItem(line)),
   ];
   const parts = [
     `### ${markdownCode(plan.campaign)}`,

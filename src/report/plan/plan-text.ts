@@ -10,6 +10,7 @@ import { groupPlan, type PlanItem } from './plan-items.ts';
 import { limitLines } from './plan-limits.ts';
 import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
+import { timeLines } from './plan-time.ts';
 
 export interface PlanTextOptions {
   style: Style;
@@ -52,6 +53,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
       ...postLines(plan, options),
       ...moneyLines(plan.totals, { ...options, isQuiet: isShort }),
       ...limitLines(plan.rows, options),
+      ...timeLines(plan.totals, options),
     ],
   ]);
 }
