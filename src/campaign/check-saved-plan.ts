@@ -119,12 +119,13 @@ export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
 
 /** Refuses options that were settled when the plan was saved. */
 export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
-  const { dryRun, sandbox, lock, var: vars, select, exclude, first, sample, seed, redo, maxCredits } = options;
+  const { dryRun, sandbox, lock, var: vars, varFile, select, exclude, first, sample, seed, redo, maxCredits } = options;
   const settled = {
     '--dry-run': dryRun,
     '--sandbox': sandbox,
     '--lock': lock,
     '--var': vars,
+    '--var-file': varFile,
     '--select': select,
     '--exclude': exclude,
     '--first': first,

@@ -83,6 +83,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
+  if (told === undefined) for (const text of graph.notices ?? []) tell({ is: 'notice', text });
   return {
     graph,
     facts,

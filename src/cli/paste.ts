@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
+import { defaultManifest } from './program/name-manifest.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told: every command that knows them is told the same. */
 const state: readonly string[] = ['sandbox', 'lock', 'var', 'varFile']; // I25
@@ -25,9 +26,6 @@ export interface Called {
   options: { readonly [name: string]: unknown };
 }
 
-/** Where a person has not named a manifest. */
-const defaultFile = 'campaign.yaml';
-
 /** How `command` was called. Defaults were not given. */
 export function readCall(command: Command): Called {
   const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
@@ -37,7 +35,7 @@ export function readCall(command: Command): Called {
 
 /** Writes commands of this program that go on from a call of it. */
 export function pasteAfter(program: Command, called: Called): Paste {
-  return ({ call: name, words, file = called.file ?? defaultFile, bare }) => {
+  return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
     const command = program.commands.find((one) => one.name() === name);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
     const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits] : state;

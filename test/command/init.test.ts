@@ -54,6 +54,7 @@ test.each([
   ],
   ['one column', 'town\nOslo\nBergen\n', ['picture@Oslo', 'picture@Bergen'], 'Oslo, product'],
   ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x", product'],
+  ['semicolons', 'sku;name;price\na1;"Lamp; big";1,5\nb2;Vase;2\n', ['picture@a1', 'picture@b2'], 'Lamp; big, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);
@@ -88,7 +89,7 @@ test.each<[string, string, string | undefined, number, string]>([
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
-  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv file'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv or .tsv file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });

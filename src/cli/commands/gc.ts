@@ -26,6 +26,7 @@ export interface GcOptions {
   lock?: string;
   lockTimeout: number;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 /** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */

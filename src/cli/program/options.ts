@@ -28,17 +28,29 @@ export function addSelectOptions(command: Command): Command {
 
 /** Which lock a command looks at, and with which variables. */
 export function addStateOptions(command: Command): Command {
-  return command
-    .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
-    .option('--lock <file>', 'another lock than the one beside the manifest')
-    .addOption(varOption());
+  return addVarOptions(
+    command
+      .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
+      .option('--lock <file>', 'another lock than the one beside the manifest'),
+  );
 }
 
 export function serviceMovedOption(): Option {
   return new Option('--service-moved', 'the lock was made at another address, which the service had until now');
 }
 
-export function varOption(): Option {
+/** What the manifest is told from outside. */
+export function addVarOptions(command: Command): Command {
+  return command
+    .addOption(varOption())
+    .option(
+      '--var-file <file>',
+      'set such variables from a YAML or JSON file; --var and MEDIABATCH_VAR_name go before it; may be given several times',
+      collectText,
+    );
+}
+
+function varOption(): Option {
   const collect = (text: string, earlier: Record<string, string> = {}) => {
     const at = text.indexOf('=');
     if (at <= 0) throw new InvalidArgumentError('write it as name=value');

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
   addSelectOptions,
@@ -20,7 +21,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addPlanOptions(
     program
       .command('plan')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('show what a run would do, and what it costs')
       .description(
         'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
@@ -35,7 +36,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addPlanOptions(
     program
       .command('apply')
-      .argument('<file>', 'the manifest, or a plan that was saved with plan --out')
+      .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
       .summary('plan, ask, run, download, and write the lock')
       .description(
         'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
@@ -77,7 +78,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     addStateOptions(
       program
         .command('status')
-        .argument('<file>', 'the manifest')
+        .addArgument(manifestArgument())
         .summary('show what is done, running, failed and missing')
         .description(
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
@@ -100,7 +101,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     addStateOptions(
       program
         .command(name)
-        .argument('<file>', 'the manifest')
+        .addArgument(manifestArgument())
         .argument('<address>', 'the step, as the plan shows it')
         .summary(summary)
         .description(`${description} Needs no network and writes nothing.`)

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** As in lock-commands.ts: they change what is on record elsewhere. */
@@ -94,7 +95,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
     program
       .command('gc')
       .helpGroup(tidyGroup)
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('delete local files that no step owns')
       .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
       .option('-y, --yes', 'do not ask')
@@ -108,7 +109,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
     program
       .command('destroy')
       .helpGroup(tidyGroup)
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('[addresses...]', 'steps on record; * stands for anything')
       .summary('remove records at the service, for good')
       .description(
