@@ -16,12 +16,12 @@ import {
   picture,
   planOf,
   rowOf,
-  type Told,
-  told,
   saved,
   sendIn,
   song,
   stepOf,
+  type Told,
+  told,
   urlOf,
   withoutOrder,
 } from './facts.ts';
@@ -78,19 +78,19 @@ describe('what a plan row says', () => {
       'of a purchase that gives up a finished one',
       lockOf({ a: [job(earlier(a), { state: 'failed', credits: 2, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 4 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 4 },
     ],
     [
       'of a purchase that gives up a running one',
       lockOf({ a: [job(earlier(a), { credits: 3, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 3 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 3 },
     ],
     [
       'of a purchase that gives up a failure',
       lockOf({ a: [job(earlier(a), { state: 'failed' })] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 0 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 0 },
     ],
     [
       'of a purchase that somebody asks for once more',
@@ -145,7 +145,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'pinned; prompt changed: “before” → “a” (would cost 4)',
+        reason: 'pinned; prompt: before → a (would cost 4)',
         pinned: true,
         wouldCost: 4,
       },
@@ -159,7 +159,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'accepted as it is, although prompt changed: “before” → “a”',
+        reason: 'accepted as it is, although prompt: before → a',
         accepted: true,
       },
     ],
@@ -190,7 +190,7 @@ describe('what a plan row says', () => {
     const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
     expect(plan).toStrictEqual({
       mediabatch: 'plan',
-      version: 1,
+      version: 2,
       campaign: 'test',
       concurrency: 7,
       totals: { toSpend: 4, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
@@ -287,8 +287,8 @@ describe('what the credits do not reach for', () => {
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
     expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
-      blocked('p', 'the credits do not reach: it costs an unknown number'),
-      blocked('a', 'the credits do not reach: it costs 4'),
+      blocked('p', '--max-credits does not reach: it costs an unknown number'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
     ]);
   });
 
@@ -298,8 +298,8 @@ describe('what the credits do not reach for', () => {
     const steps = graphOfSteps([logo, song('a'), post]);
     expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
-      blocked('a', 'the credits do not reach: it costs 4'),
-      blocked('post', 'the credits do not reach for a'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
+      blocked('post', '--max-credits does not reach for a'),
     ]);
   });
 
@@ -314,8 +314,9 @@ describe('what the credits do not reach for', () => {
         kind: 'music',
         action: 'blocked',
         blockedBy: 'budget',
-        reason: 'the credits do not reach: it costs 4',
+        reason: { code: 'run-limit', text: '--max-credits does not reach: it costs 4' },
         credits: 0,
+        wouldCost: 4,
       },
     ]);
     expect(plan.totals).toStrictEqual({
@@ -530,7 +531,7 @@ describe('orphans', () => {
     task: 'gone',
     kind: 'music',
     action: 'orphan',
-    reason: 'in the lock, not in the manifest; kept',
+    reason: { code: 'orphan', text: 'in the lock, not in the manifest; kept' },
     credits: 0,
   };
   const gone = earlier(a);
@@ -547,7 +548,10 @@ describe('orphans', () => {
         ...orphan,
         address: 'gone',
         action: 'unresolved',
-        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        reason: {
+          code: 'answer-lost',
+          text: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        },
         send: sendIn(gone),
       },
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },
