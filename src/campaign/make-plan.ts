@@ -1,13 +1,14 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
+import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { advise, call } from '../plan/advice.ts';
 import { applyDecisions } from '../plan/apply-decisions.ts';
-import { assemblePlan, outputsOf } from '../plan/assemble.ts';
+import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import { matchSteps } from '../plan/match.ts';
@@ -55,6 +56,7 @@ export async function makePlan(
     recorded.map(({ output }) => output),
     { seen },
   );
+  const kept = await findKept(paths, recorded, states);
   const measured = new Map<string, MediaFacts | undefined>();
   for (const { output, measure } of recorded) {
     if (measure && states.get(output.path) === 'intact') {
@@ -73,6 +75,7 @@ export async function makePlan(
     graph,
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
+    isKept: (output) => kept.has(output.sha256),
     mediaFacts: (output) => measured.get(output.path),
     replays,
     accountOf,
@@ -86,6 +89,22 @@ export async function makePlan(
   });
   await checkPlaces(plan, lock, { paths, tell, isRun });
   return { plan, states, redo, ...(selected !== undefined && { selected }) };
+}
+
+/** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
+async function findKept(
+  paths: CampaignPaths,
+  recorded: readonly OutputToCheck[],
+  states: MadePlan['states'],
+): Promise<Set<string>> {
+  const kept = new KeptFiles(paths.state, paths.kept);
+  const found = new Set<string>();
+  if (!kept.isThere()) return found;
+  for (const { output } of recorded) {
+    if (states.get(output.path) === 'intact' || found.has(output.sha256)) continue;
+    if ((await kept.find(output)) !== undefined) found.add(output.sha256);
+  }
+  return found;
 }
 
 /** Limit of addresses in a suggested command. */
