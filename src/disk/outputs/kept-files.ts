@@ -1,4 +1,4 @@
-import { link, rename, unlink } from 'node:fs/promises';
+import { link, readdir, rename, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Output } from '../../lock/record.ts';
@@ -9,6 +9,20 @@ import { temporaryName } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
 import { hashFile } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
+
+/** An entry of the folder. `partial`: left by a process that was killed. `other`: nothing that was kept. */
+export interface KeptEntry {
+  name: string;
+  is: 'kept' | 'partial' | 'other';
+  /** The digest that its name says, hex. */
+  sha256?: string;
+  bytes: number;
+  /** When it was kept, in ms since 1970. */
+  sinceMs: number;
+}
+
+const keptName = /^([0-9a-f]{64})\.[a-z0-9]+$/;
+const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
 /** Fields of a recorded output by which a kept file is found. */
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
@@ -39,13 +53,13 @@ export class KeptFiles {
     if (kept === undefined) return;
     await prepareStateFolder(this.#state, this.#name);
     if (await hasBytes(kept, digest)) return;
-    const temporary = join(this.folder, temporaryName('tmp'));
+    const unnamed = join(this.folder, temporaryName('tmp'));
     try {
-      await linkOrCopy(path, temporary);
+      await linkOrCopy(path, unnamed);
       // Over what is damaged, or a link in its place. Two runs that keep the same bytes are not in each other's way.
-      await rename(temporary, kept);
+      await rename(unnamed, kept);
     } finally {
-      await unlink(temporary).catch(() => undefined);
+      await unlink(unnamed).catch(() => undefined);
     }
     await syncFolder(this.folder);
   }
@@ -55,6 +69,20 @@ export class KeptFiles {
     const path = this.#pathOf(output);
     if (path === undefined || !this.isThere()) return undefined;
     return (await hasBytes(path, output)) ? path : undefined;
+  }
+
+  /** Lists what is in the folder, by name. Empty when it is missing or cannot be read. */
+  async list(): Promise<KeptEntry[]> {
+    const names = this.isThere() ? await orNothing(readdir(this.folder)) : [];
+    return names.sort().flatMap((name): KeptEntry[] => {
+      const stats = lstatOrAbsent(join(this.folder, name));
+      if (stats === undefined) return [];
+      const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
+      const isPartial = stats.isFile() && temporary.test(name);
+      const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
+      // The time of the last change of its name, which is when it was kept. Of its content it is when that was bought.
+      return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...(sha256 !== undefined && { sha256 }) }];
+    });
   }
 
   /** False when nothing was ever kept, or a link or a file is in the folder's place. */
@@ -80,6 +108,15 @@ async function hasBytes(path: string, { sha256, bytes }: { sha256: string; bytes
     return (await hashFile(path))?.sha256 === sha256;
   } catch (error) {
     if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+async function orNothing(names: Promise<string[]>): Promise<string[]> {
+  try {
+    return await names;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EIO')) return [];
     throw error;
   }
 }
