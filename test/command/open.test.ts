@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('open', () => {
   });
 
   test('says so when no program opens it', async () => {
-    const { folder, run } = await bought('exit 3');
+    const { run } = await bought('exit 3');
     expect(await run('pic@a')).toMatchObject({
       code: 69,
       err: expect.stringMatching(/MB3305.*ended with 3[\s\S]*--print/),
