@@ -13,6 +13,8 @@ export interface CampaignPaths {
   state: string;
   /** Name of the folder below `state` for paid files that newer ones have replaced. Play money has one of its own. */
   kept: string;
+  /** The same for what earlier runs did. */
+  runs: string;
 }
 
 export function campaignPaths(
@@ -29,6 +31,7 @@ export function campaignPaths(
     outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
     state: join(folder, '.mediabatch'),
     kept: options.sandbox ? 'sandbox/kept' : 'kept',
+    runs: options.sandbox ? 'sandbox/runs' : 'runs',
   };
 }
 
