@@ -45,6 +45,11 @@ const entries: Entry[] = [
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
   },
   {
+    base: 'schemas/run.schema.json',
+    schema: { out: 'schemas/run.schema.json', compose: withRunDefinitions },
+    types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine' },
+  },
+  {
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
@@ -78,6 +83,12 @@ function withSharedDefinitions(events: Schema): Schema {
   const { action, totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
   const { output, amount } = withoutNotes(readSchema('schemas/lock.base.json')).$defs as Schema;
   return { ...events, $defs: { ...(events.$defs as Schema), action, totals, output, amount } };
+}
+
+function withRunDefinitions(runs: Schema): Schema {
+  const { totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { outcome } = readSchema('schemas/event.schema.json').$defs as Schema;
+  return { ...runs, $defs: { ...(runs.$defs as Schema), totals, outcome } };
 }
 
 function readSchema(path: string): Schema {

@@ -25,6 +25,7 @@ import { refuseUnplanned } from './refuse-unplanned.ts';
 import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
 import { type Ending, type RunResult, runPlan } from './run.ts';
+import { withHistory } from './run-history.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
@@ -139,17 +140,19 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
     try {
       const { on, end, ...ending } = await options.observe(plan);
       try {
-        const result = await runPlan(plan, campaign, {
-          ...options,
-          ...ending,
-          outline,
-          loaded,
-          guard,
-          access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
-          clock: systemClock,
-          createRoutes: facts.createRoutes,
-          on,
-        });
+        const run = (hear: (event: RunEvent) => void) =>
+          runPlan(plan, campaign, {
+            ...options,
+            ...ending,
+            outline,
+            loaded,
+            guard,
+            access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+            clock: systemClock,
+            createRoutes: facts.createRoutes,
+            on: hear,
+          });
+        const result = await (needsService ? withHistory(plan, campaign, { on, clock: systemClock, run }) : run(on));
         await seen.keep(finding);
         return { is: 'ran', made, carriedOut: plan, result };
       } finally {

@@ -30,6 +30,8 @@ export interface PlanFacts extends SendFacts {
   lock: Lock;
   /** State on disk of the outputs that `outputsToCheck` listed. */
   fileState(output: Output): FileState;
+  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
+  isKept?(output: Output): boolean;
   concurrency: number;
   /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
   mediaFacts?(output: Output): MediaFacts | undefined;

@@ -128,6 +128,13 @@ export function duration(text: string): number {
   return Number(match[1]) * unit;
 }
 
+/** `12h`, `30d` in ms. */
+export function age(text: string): number {
+  const match = /^(\d{1,6})(h|d)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');
+  return Number(match[1]) * (match[2] === 'h' ? 3_600_000 : 86_400_000);
+}
+
 export function pollInterval(text: string): 'auto' | number {
   if (text === 'auto') return text;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;

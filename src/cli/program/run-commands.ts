@@ -90,6 +90,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
   );
 
+  addStateOptions(
+    program
+      .command('open')
+      .argument('<file>', 'the manifest')
+      .argument('<address>', 'the step, as the plan shows it')
+      .summary('show the output of a step in the system’s viewer')
+      .description('Opens the output of a step in the program that this system has for it. Needs no network.')
+      .option('--print', 'print its path instead, one on each line'),
+  ).action(async (file: string, address: string, options) =>
+    exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
+  );
+
   for (const [name, summary, description] of [
     [
       'explain',
