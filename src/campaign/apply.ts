@@ -26,6 +26,7 @@ import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
 import { type Ending, type RunResult, runPlan } from './run.ts';
 import type { SavedPlan } from './saved-plan.ts';
+import type { ServiceFacts } from './service-facts.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
@@ -176,10 +177,10 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const { lock } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
-    const planOf = (graph: Graph, { again }: { again: boolean }) => {
+    const planOf = (graph: Graph, facts: ServiceFacts, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock }, { ...options, chosen, isRun: true }); // I18
+      return makePlan(teller, { graph, lock, facts }, { ...options, chosen, isRun: true }); // I18
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;

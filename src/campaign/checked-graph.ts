@@ -48,7 +48,10 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
   if (plain.graph === undefined || !needsDocument(plain.graph)) {
-    return { ...plain, facts: noServiceFacts, byDocument: false };
+    // Its prices are wanted all the same.
+    const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
+    const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
+    return { ...plain, facts, byDocument: false };
   }
   const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
     const { checker } = facts;
@@ -96,13 +99,13 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
  */
 export async function planByDocument<Planned extends { plan: Plan }>(
   first: CheckedGraph,
-  planOf: (graph: Graph, options: { again: boolean }) => Promise<Planned>,
+  planOf: (graph: Graph, facts: ServiceFacts, options: { again: boolean }) => Promise<Planned>,
 ): Promise<CheckedGraph & { planned: Planned }> {
-  const planned = await planOf(first.graph, { again: false });
+  const planned = await planOf(first.graph, first.facts, { again: false });
   if (first.renew === undefined || !createsByDocument(planned.plan)) return { ...first, planned };
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };
-  return { ...renewed, planned: await planOf(renewed.graph, { again: true }) };
+  return { ...renewed, planned: await planOf(renewed.graph, renewed.facts, { again: true }) };
 }
 
 /** `ask`: the facts as the service tells them now, where they may be others. */
@@ -111,7 +114,8 @@ async function findFacts(
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
   if (sandbox) return { facts: await readSandboxFacts() };
-  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), tell });
+  const ask = () =>
+    fetchFacts(paths, service, { access: requireAccess(environment), tell, withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;

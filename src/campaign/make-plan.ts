@@ -17,8 +17,10 @@ import { checkPlanning } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
+import { findPriceHints } from './price-hints.ts';
 import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
+import type { ServiceFacts } from './service-facts.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
   /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
@@ -41,10 +43,11 @@ const defaultConcurrency = 8;
 
 /** Asks the disk what the planner wants to know, and plans. */
 export async function makePlan(
-  { paths, seen, replays, accountOf, tell, onSize }: OpenCampaign,
-  { graph, lock }: { graph: Graph; lock: Lock },
+  campaign: OpenCampaign,
+  { graph, lock, facts }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
+  const { paths, seen, replays, accountOf, tell, onSize } = campaign;
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
@@ -69,7 +72,9 @@ export async function makePlan(
   const settled = options.chosen !== undefined;
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
+  const hints = await findPriceHints(campaign, { graph, lock, matches, redo, facts });
   const plan = assemblePlan({
+    hints,
     graph,
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',

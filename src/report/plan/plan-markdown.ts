@@ -1,8 +1,8 @@
 import type { Plan } from '../../plan/plan.ts';
-import { creditsText } from '../numbers.ts';
+import { priceText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { makeStyle } from '../style.ts';
-import { moneyLines } from './plan-money.ts';
+import { moneyLines, pricesText } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
 import { groupPlanRows, type PlanItem, planHeadline } from './plan-rows.ts';
 import { describeReason } from './plan-text.ts';
@@ -30,14 +30,14 @@ function cellsOf(item: PlanItem): string[] {
       return [
         markdownText(address, 300),
         markdownText(kind),
-        credits === 0 ? '' : markdownText(creditsText(credits)),
+        credits === 0 ? '' : markdownText(priceText(item.row)),
         markdownText(describeReason(item.row)),
       ];
     }
     case 'kept':
       return [markdownText(item.task), markdownText(item.kind), '', `${item.steps} up to date`];
     case 'more':
-      return [`… and ${item.steps} more`, '', item.credits > 0 ? creditsText(item.credits) : '', ''];
+      return [`… and ${item.rows.length} more`, '', pricesText(item.rows).join(', '), ''];
     default:
       return item satisfies never;
   }

@@ -1,4 +1,5 @@
-import type { PlanTotals } from '../../plan/plan.ts';
+import type { PlanRow, PlanTotals } from '../../plan/plan.ts';
+import { sumPrices } from '../../plan/sum-prices.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { padRight } from '../text-width.ts';
@@ -21,11 +22,11 @@ interface MoneyFact {
 }
 
 function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] {
-  const { toSpend, unknownPrices, mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
+  const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
   const facts: MoneyFact[] = [];
   const add = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: false });
   const addOfPlan = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: true });
-  addOfPlan('to spend', options.style.bold(toSpendText(toSpend, unknownPrices)));
+  addOfPlan('to spend', options.style.bold(toSpendText(totals)));
   if (mayRetry !== undefined) {
     addOfPlan(
       'retries',
@@ -41,10 +42,52 @@ function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] 
   return facts;
 }
 
-function toSpendText(toSpend: number, unknownPrices: number): string {
-  const known = countOf(toSpend, 'credit');
-  if (unknownPrices === 0) return known;
-  return `${known} + ${countOf(unknownPrices, 'step')} of unknown price (the first of each goes alone and prices the rest)`;
+/** The same with what follows from it: steps of uncertain price go alone first. */
+function toSpendText(totals: PlanTotals): string {
+  if (totals.unknownPrices === 0) return rangeText(totals.estimate) ?? spendText(totals);
+  const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
+  const notes = [
+    ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
+    ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
+    'the first of each goes alone and prices the rest',
+  ];
+  return `${spendText(totals)} (${notes.join('; ')})`;
+}
+
+/** What a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
+export function spendText({ toSpend, unknownPrices, estimate }: PlanTotals): string {
+  if (unknownPrices === 0) return countOf(toSpend, 'credit');
+  const unpriced = estimate?.unpriced ?? unknownPrices;
+  const likely = estimate?.likely ?? toSpend;
+  // What no list prices is known for certain.
+  const known = unpriced === unknownPrices ? countOf(toSpend, 'credit') : likelyText(likely, estimate);
+  const parts = [
+    ...(likely > 0 ? [known] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+  ];
+  return parts.join(' + ');
+}
+
+function likelyText(likely: number, estimate: PlanTotals['estimate']): string {
+  const { low = likely, high = null } = estimate ?? {};
+  const least = low < likely ? `, at least ${creditsText(low)}` : '';
+  return `≈ ${countOf(likely, 'credit')}${least}${high === null ? '' : `, at most ${creditsText(high)}`}`;
+}
+
+/** What some rows cost, in parts: `26 credits`, `≈ 39 credits`, `3 of unknown price`. */
+export function pricesText(rows: readonly PlanRow[]): string[] {
+  const { toSpend, unknownPrices, estimate } = sumPrices(rows);
+  const unpriced = estimate?.unpriced ?? 0;
+  const likely = estimate === undefined ? 0 : estimate.likely;
+  const known = unknownPrices > unpriced ? [`≈ ${countOf(likely, 'credit')}`] : [countOf(toSpend, 'credit')];
+  return [...(toSpend + likely > 0 ? known : []), ...(unpriced > 0 ? [`${unpriced} of unknown price`] : [])];
+}
+
+/** What certain prices come to, where requests of one class were charged differently. */
+function rangeText(estimate: PlanTotals['estimate']): string | undefined {
+  if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
+  const { low, likely, high } = estimate;
+  return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
 function budgetText(totals: PlanTotals, budget: number, style: Style): string {
@@ -52,9 +95,14 @@ function budgetText(totals: PlanTotals, budget: number, style: Style): string {
   const before = totals.budgetLeft;
   if (before === undefined) return total;
   if (totals.toSpend === 0 && totals.unknownPrices === 0) return `${total}, ${creditsText(before)} left`;
-  const after = before - totals.toSpend;
+  const { estimate, toSpend } = totals;
+  const after = before - toSpend;
   if (after < 0)
     return style.red(`${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`);
-  const atMost = totals.unknownPrices > 0 ? 'at most ' : '';
-  return `${total}, ${creditsText(before)} left now, ${atMost}${creditsText(after)} after this plan`;
+  const likely = before - Math.max(toSpend, estimate?.likely ?? 0);
+  const left = `${total}, ${creditsText(before)} left now`;
+  if (totals.unknownPrices === 0) return `${left}, ${creditsText(after)} after this plan`;
+  if (likely < 0) return style.red(`${left}: likely ${creditsText(-likely)} too few for this plan`);
+  if ((estimate?.unpriced ?? 1) > 0) return `${left}, at most ${creditsText(likely)} after this plan`;
+  return `${left}, likely ${creditsText(likely)} after this plan`;
 }

@@ -22,7 +22,7 @@ export type PlanItem =
   | { is: 'row'; row: PlanRow }
   /** `unneeded`: how many of them turned out not to be needed. */
   | { is: 'kept'; task: string; kind: string; steps: number; unneeded: number }
-  | { is: 'more'; task: string; steps: number; credits: number; unknownPrices: number };
+  | { is: 'more'; task: string; rows: PlanRow[] };
 
 export interface PlanGroup {
   action: Action;
@@ -54,14 +54,8 @@ function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
     if (action === 'keep') items.push(...foldKept(ofTask, { task, kind }));
     else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
     else {
-      const rest = ofTask.slice(shownOfLongList);
-      items.push(...ofTask.slice(0, shownOfLongList).map(itemOf), {
-        is: 'more',
-        task,
-        steps: rest.length,
-        credits: rest.reduce((sum, { credits }) => sum + (credits ?? 0), 0),
-        unknownPrices: rest.filter(({ credits }) => credits === null).length,
-      });
+      const more: PlanItem = { is: 'more', task, rows: ofTask.slice(shownOfLongList) };
+      items.push(...ofTask.slice(0, shownOfLongList).map(itemOf), more);
     }
   }
   return items;

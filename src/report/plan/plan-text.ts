@@ -1,10 +1,10 @@
 import { hasWork, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf, creditsText, priceText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
-import { moneyLines } from './plan-money.ts';
+import { moneyLines, pricesText } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
 import { allUpToDate, groupPlanRows, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
 
@@ -93,13 +93,7 @@ function measureColumns(groups: PlanGroup[], terminalWidth: number): Columns {
 }
 
 function groupLines(group: PlanGroup, columns: Columns, style: Style): string[] {
-  const spent = group.rows.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
-  const unknown = group.rows.filter(({ credits }) => credits === null).length;
-  const price = [
-    ...(spent > 0 ? [countOf(spent, 'credit')] : []),
-    ...(unknown > 0 ? [`${unknown} of unknown price`] : []),
-  ];
-  const head = [`${group.action}: ${countOf(group.rows.length, 'step')}`, ...price].join(', ');
+  const head = [`${group.action}: ${countOf(group.rows.length, 'step')}`, ...pricesText(group.rows)].join(', ');
   return [
     paint(group.action, style)(head),
     ...group.items.flatMap((item) => itemLines(item, group.action, columns, style)),
@@ -109,9 +103,8 @@ function groupLines(group: PlanGroup, columns: Columns, style: Style): string[] 
 function itemLines(item: PlanItem, action: Action, columns: Columns, style: Style): string[] {
   const start = indentation.length + 2;
   if (item.is === 'more') {
-    const credits = item.credits > 0 ? `, ${countOf(item.credits, 'credit')}` : '';
-    const unknown = item.unknownPrices > 0 ? `, ${item.unknownPrices} of unknown price` : '';
-    return [style.dim(cutToWidth(`${' '.repeat(start)}… and ${item.steps} more${credits}${unknown}`, columns.width))];
+    const more = [`${' '.repeat(start)}… and ${item.rows.length} more`, ...pricesText(item.rows)].join(', ');
+    return [style.dim(cutToWidth(more, columns.width))];
   }
   const glyph = paint(action, style)(glyphs[action]);
   const address = padRight(cutMiddle(addressOf(item), columns.address), columns.address);
@@ -137,7 +130,7 @@ function kindOf(item: PlanItem): string {
 }
 
 function creditsOf(item: PlanItem): string {
-  return item.is === 'row' && item.row.credits !== 0 ? creditsText(item.row.credits) : '';
+  return item.is === 'row' && item.row.credits !== 0 ? priceText(item.row) : '';
 }
 
 function reasonOf(item: PlanItem): string {
