@@ -50,7 +50,10 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
   if (plain.graph === undefined || !needsDocument(plain.graph)) {
-    return { ...plain, facts: noServiceFacts, byDocument: false };
+    // Its prices are wanted all the same.
+    const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
+    const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
+    return { ...plain, facts, byDocument: false };
   }
   const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
     const { checker } = facts;
@@ -115,7 +118,8 @@ async function findFacts(
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
   if (sandbox) return { facts: await readSandboxFacts() };
-  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), tell });
+  const ask = () =>
+    fetchFacts(paths, service, { access: requireAccess(environment), tell, withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;

@@ -22,8 +22,10 @@ import { checkPlanning } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
+import { findPriceHints } from './price-hints.ts';
 import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
+import type { ServiceFacts } from './service-facts.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
   /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
@@ -46,10 +48,16 @@ const defaultConcurrency = 8;
 
 /** Asks the disk what the planner wants to know, and plans. */
 export async function makePlan(
-  { paths, seen, replays, accountOf, tell, onSize }: OpenCampaign,
-  { graph, lock, trace }: { graph: Graph; lock: Lock; trace?: Tracer | undefined },
+  campaign: OpenCampaign,
+  {
+    graph,
+    lock,
+    facts,
+    trace,
+  }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined; trace?: Tracer | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
+  const { paths, seen, replays, accountOf, tell, onSize } = campaign;
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
@@ -75,7 +83,9 @@ export async function makePlan(
   const settled = options.chosen !== undefined;
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
+  const hints = await findPriceHints(campaign, { graph, lock, matches, redo, facts });
   const plan = assemblePlan({
+    hints,
     graph,
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',

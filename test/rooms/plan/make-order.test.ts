@@ -53,7 +53,7 @@ const first: StepOrder = {
   paidRequest: { model: 'song-7.5', prompt: 'a@x' },
   save: 'output/a-x',
   needs: [],
-  price: { class: 'music/song-7.5', credits: 4 },
+  price: { class: 'music/song-7.5', credits: 4, source: 'documented', low: 4, likely: 4, high: 4 },
   replaces: [],
 };
 const files = [output('output/a-x.mp3')];
