@@ -29,7 +29,8 @@ export function modelOf(kind: Kind, name: string): Model | undefined {
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-function modelName(kind: Kind, request: Body): string | undefined {
+/** The model that a request asks for, or gets by default; undefined where its kind has none. */
+export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
   if (value === undefined || value === null) return kind.model?.default;
   return asText(value);
