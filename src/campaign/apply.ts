@@ -176,10 +176,10 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const { lock } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
-    const planOf = (graph: Graph, { again }: { again: boolean }) => {
+    const planOf = ({ graph, trace }: CheckedGraph, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock }, { ...options, chosen, isRun: true }); // I18
+      return makePlan(teller, { graph, lock, trace }, { ...options, chosen, isRun: true }); // I18
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;

@@ -54,7 +54,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
   const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
-  throw stale(`${first.address} ${what} (${first.reason})${more}, which is not what it says`);
+  throw stale(`${first.address} ${what} (${first.reason.text})${more}, which is not what it says`);
 }
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */

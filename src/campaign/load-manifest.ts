@@ -3,6 +3,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
+import { makeTracer, type Tracer } from '../graph/trace/tracer.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
@@ -19,6 +20,8 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
+  /** Traces values of requests back to what they come from. */
+  trace?: Tracer;
   /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
@@ -44,16 +47,12 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const built = buildGraph(manifest, {
-      ...facts,
-      vars,
-      files,
-      ...(schemaCompiler && { schemaCompiler }),
-      ...(options.checker && { checker: options.checker }),
-    });
+    const known = { ...facts, vars, files, ...(schemaCompiler && { schemaCompiler }) };
+    const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, asked };
+      const trace = makeTracer(manifest, known);
+      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, trace, asked };
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
@@ -120,11 +119,16 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
 
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
+  return (await requireTracedGraph(campaign)).graph;
+}
+
+/** The same, with the means to trace its requests back to what they come from. */
+export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
   const { file, tell } = campaign;
-  const { graph, diagnostics, sources } = await loadManifest(file, campaign);
+  const { graph, trace, diagnostics, sources } = await loadManifest(file, campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return graph;
+  return { graph, ...(trace !== undefined && { trace }) };
 }
 
 export function mistakesOf(

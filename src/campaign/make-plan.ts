@@ -3,6 +3,7 @@ import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
 import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Tracer } from '../graph/trace/tracer.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { advise, call } from '../plan/advice.ts';
@@ -42,7 +43,7 @@ const defaultConcurrency = 8;
 /** Asks the disk what the planner wants to know, and plans. */
 export async function makePlan(
   { paths, seen, replays, accountOf, tell, onSize }: OpenCampaign,
-  { graph, lock }: { graph: Graph; lock: Lock },
+  { graph, lock, trace }: { graph: Graph; lock: Lock; trace?: Tracer | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
   checkPlanning(options);
@@ -74,6 +75,7 @@ export async function makePlan(
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
     mediaFacts: (output) => measured.get(output.path),
+    causeOf: trace,
     replays,
     accountOf,
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),

@@ -5,6 +5,7 @@ import type { Decision } from './decide.ts';
 import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
 import { isPost, sendsOf } from './post-record.ts';
+import { reasonOf } from './reason.ts';
 
 /** Tells whether carrying out this row makes something public. */
 export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
@@ -41,7 +42,8 @@ export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
   for (const row of rows) {
     const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
     if (orphan === undefined) continue;
-    row.reason += `; if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
+    const hint = `if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
+    row.reason = { ...row.reason, text: `${row.reason.text}; ${hint}` };
   }
 }
 
@@ -86,7 +88,7 @@ function needOf({ action, order }: PlanRow): string[] {
 
 function withheld(row: PlanRow, reason: string): PlanRow {
   const { order: _order, discards: _discards, mayRetry: _mayRetry, unchecked: _unchecked, ...rest } = row;
-  return { ...rest, action: 'blocked', blockedBy: 'consent', reason, credits: 0 };
+  return { ...rest, action: 'blocked', blockedBy: 'consent', reason: reasonOf('consent', reason), credits: 0 };
 }
 
 function withoutWithheld(totals: PlanTotals, rows: { before: PlanRow[]; after: PlanRow[] }): PlanTotals {

@@ -55,9 +55,25 @@ export function describeWords(before: string, after: string): string {
 }
 
 function describeChange({ before, after, lead, trail }: WordChange): string {
-  if (before !== '' && after !== '') return `${shorten(before)} → ${shorten(after)}`;
+  if (before !== '' && after !== '') {
+    const [old, now] = withoutSharedEnds(before, after);
+    return `${shorten(old)} → ${shorten(now)}`;
+  }
   const around = (middle: string) => `“${[lead, middle, trail].filter(Boolean).join(' ')}”`;
   return `${around(shorten(before))} → ${around(shorten(after))}`;
+}
+
+/** Punctuation that both end or begin with belongs to the sentence, not to the words. */
+function withoutSharedEnds(before: string, after: string): [string, string] {
+  const isSign = (sign: string | undefined) => sign !== undefined && /\p{P}/u.test(sign);
+  let start = 0;
+  while (start < Math.min(before.length, after.length) - 1 && before[start] === after[start] && isSign(before[start])) {
+    start += 1;
+  }
+  let end = 0;
+  const most = Math.min(before.length, after.length) - start - 1;
+  while (end < most && before.at(-1 - end) === after.at(-1 - end) && isSign(before.at(-1 - end))) end += 1;
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)];
 }
 
 function shorten(text: string): string {

@@ -19,9 +19,9 @@ import type { Terminal } from '../terminal.ts';
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
-  const { graph } = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  const { graph, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });
   const { lock } = await requireLock(campaign, service, options);
-  const { plan: made, redo } = await makePlan(campaign, { graph, lock }, options);
+  const { plan: made, redo } = await makePlan(campaign, { graph, lock, trace }, options);
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text'); // I19

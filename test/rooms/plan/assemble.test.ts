@@ -16,6 +16,8 @@ import {
   picture,
   planOf,
   rowOf,
+  type Told,
+  told,
   saved,
   sendIn,
   song,
@@ -29,11 +31,11 @@ const a = stepOf(graph, 'a');
 const empty = lockOf({});
 const since = new Date(now).toISOString();
 
-function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): PlanRow {
+function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Told<PlanRow> {
   return rowOf(planOf(given, lock, facts), given.steps.at(-1)?.address ?? '');
 }
 
-const told = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason]);
+const tell = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason.text]);
 
 describe('the files that are looked at before a plan', () => {
   test('are those of finished purchases; they are measured where the manifest expects something of that', () => {
@@ -70,7 +72,7 @@ describe('what a plan row says', () => {
   const recorded = { ...row, jobId: 'a-1' };
   const paid = { ...recorded, output: 'output/a.mp3' };
 
-  test.each<[string, Lock, Partial<PlanFacts>, Partial<PlanRow>]>([
+  test.each<[string, Lock, Partial<PlanFacts>, Partial<Told<PlanRow>>]>([
     ['of a first purchase', empty, {}, { ...row, action: 'create', reason: 'not bought yet', credits: 4 }],
     [
       'of a purchase that gives up a finished one',
@@ -206,7 +208,7 @@ describe('a step that is about one part of an output', () => {
     job(talk, { state: 'done', outputs: [1, 2, 3].slice(0, count).map((nth) => output(`output/talk-${nth}.mp4`)) });
 
   test('is not needed where the output turns out to have fewer parts', () => {
-    const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map(withoutOrder);
+    const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map((row) => withoutOrder(told(row)));
     const row = { task: 'still', kind: 'image' };
     const unneeded = { ...row, action: 'keep', reason: 'not needed: talk gave 1', credits: 0, unneeded: true };
     expect(rows.slice(1)).toEqual([
@@ -231,7 +233,7 @@ describe('a step that is about one part of an output', () => {
     const same = { prompt: 'same' };
     const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
     const twins = graphOfSteps([clips('talk'), ...stills]);
-    expect(told(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
+    expect(tell(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
       ['x', 'keep', 'not needed: talk gave 1'],
       ['y', 'keep', 'not needed: talk gave 1'],
     ]);
@@ -284,7 +286,7 @@ describe('what the credits do not reach for', () => {
 
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
-    expect(told(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
+    expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
       blocked('p', 'the credits do not reach: it costs an unknown number'),
       blocked('a', 'the credits do not reach: it costs 4'),
     ]);
@@ -294,7 +296,7 @@ describe('what the credits do not reach for', () => {
     const post = { address: 'post', kind: 'post', request: { media: [urlOf('logo'), urlOf('a')] } };
     const logo = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
     const steps = graphOfSteps([logo, song('a'), post]);
-    expect(told(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
+    expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
       blocked('a', 'the credits do not reach: it costs 4'),
       blocked('post', 'the credits do not reach for a'),
@@ -452,7 +454,7 @@ describe('a step that needs one that is not going to be done', () => {
       a: [job(stepOf(long, 'a'), { state: 'failed' })],
       x: [job(stepOf(long, 'x'), { state: 'failed' })],
     });
-    expect(told(planOf(long, failed).rows).slice(2)).toEqual([
+    expect(tell(planOf(long, failed).rows).slice(2)).toEqual([
       ['b', 'blocked', 'needs a, which is failed'],
       ['c', 'blocked', 'needs b, which is blocked'],
     ]);
@@ -473,7 +475,7 @@ describe('a step that needs one that is not going to be done', () => {
       song('other'),
     ]);
     const lock = lockOf({ a: [open] });
-    expect(told(planOf(twins, lock).rows).slice(1)).toEqual([
+    expect(tell(planOf(twins, lock).rows).slice(1)).toEqual([
       ['b', 'blocked', 'needs a, which is unresolved'],
       ['twin', 'blocked', 'needs b, which is blocked'],
       ['other', 'create', 'not bought yet'],
@@ -488,7 +490,7 @@ describe('a step that needs one that is not going to be done', () => {
       song('b', { request: same, needs: ['a'] }),
     ]);
     const refused = create(stepOf(twins, 'b'), { state: 'refused' });
-    expect(told(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
+    expect(tell(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
       ['twin', 'blocked', 'needs b, which is blocked'],
       ['a', 'unresolved', expect.any(String)],
       ['b', 'blocked', 'needs a, which is unresolved'],
@@ -505,7 +507,7 @@ describe('a step that needs one that is not going to be done', () => {
     (action, lock, facts) => {
       const plan = planOf(chain, lock, facts);
       expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
-      expect(told(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
+      expect(tell(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
         ['b', 'blocked', 'needs a, which is not done and not selected'],
       ]);
     },

@@ -5,7 +5,9 @@ import { type Decision, type DecisionFacts, decide } from '../../../src/plan/dec
 import type { MediaFacts } from '../../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
-import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
+import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf   type Told,
+  told,
+} from './facts.ts';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -230,15 +232,19 @@ describe('what is done with one step', () => {
   const decideA = (purchases: Purchase[], facts: Partial<DecisionFacts> = {}) =>
     decideOn(graph, purchases.length === 0 ? lockOf({}) : lockOf({ a: purchases }), facts);
 
-  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): Decision {
+  type ToldDecision = Told<Decision>;
+
+  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): ToldDecision {
     const address = given.steps.at(-1)?.address ?? '';
-    return decide(matchOf(given, lock, address), {
-      fileState: () => 'intact',
-      replays: 'yes',
-      now,
-      redo: false,
-      ...facts,
-    });
+    return told(
+      decide(matchOf(given, lock, address), {
+        fileState: () => 'intact',
+        replays: 'yes',
+        now,
+        redo: false,
+        ...facts,
+      }),
+    );
   }
 
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
@@ -247,7 +253,7 @@ describe('what is done with one step', () => {
   const old = earlier(a);
 
   describe('that has no purchase of its own', () => {
-    test.each<[string, Purchase[], Partial<DecisionFacts>, Decision]>([
+    test.each<[string, Purchase[], Partial<DecisionFacts>, ToldDecision]>([
       ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
       [
         'another request was refused',
@@ -322,7 +328,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is to be bought again', () => {
-    test.each<[string, Purchase, Decision]>([
+    test.each<[string, Purchase, ToldDecision]>([
       ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
       ['running', job(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
       [
@@ -350,9 +356,9 @@ describe('what is done with one step', () => {
     /** The open send itself is what is asked about, and nothing new is bought. */
     const asking =
       (reason: string) =>
-      (open: Purchase): Decision => ({ action: 'create', reason, asks: open });
+      (open: Purchase): ToldDecision => ({ action: 'create', reason, asks: open });
     const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
-    const waiting = (reason: string) => (): Decision => ({ action: 'unresolved', reason });
+    const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
       'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
     );
@@ -369,7 +375,7 @@ describe('what is done with one step', () => {
     const own = { accountOf: (send: string) => `${send} with the key at hand` };
     const ours = own.accountOf('send of a 2.3');
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
       ['just now', { since: hoursAgo(0) }, {}, sentAgain],
       ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
       ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
@@ -407,7 +413,7 @@ describe('what is done with one step', () => {
     const unknown = 'it is not known whether the create was charged';
     const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
       ['there is a list to search', { fence: 'job-9' }, {}, searched],
       ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
       ['the person wants to hold', { fence: 'job-9' }, { onUnknown: 'hold' }, held],
@@ -457,7 +463,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is not finished', () => {
-    test.each<[string, Purchase[], Decision]>([
+    test.each<[string, Purchase[], ToldDecision]>([
       [
         'refused, after a job that failed: the failure counts',
         [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
@@ -514,7 +520,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is done', () => {
-    const keep: Decision = { action: 'keep', reason: 'up to date' };
+    const keep: ToldDecision = { action: 'keep', reason: 'up to date' };
 
     test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
       const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
@@ -614,7 +620,7 @@ describe('what is done with one step', () => {
       const strict = graphOfSteps([song('a', { expect: { durationSeconds: { min: 10 } } })]);
       const paid = lockOf({ a: [saved(a)] });
 
-      test.each<[string, MediaFacts | undefined, Decision]>([
+      test.each<[string, MediaFacts | undefined, ToldDecision]>([
         ['is', { durationSeconds: 12 }, keep],
         [
           'is not',
