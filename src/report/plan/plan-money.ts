@@ -1,5 +1,4 @@
-import type { PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { sumPrices } from '../../plan/sum-prices.ts';
+import type { PlanTotals } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { footerLines } from './footer-lines.ts';
