@@ -90,9 +90,9 @@ function withSharedDefinitions(events: Schema): Schema {
 }
 
 function withRunDefinitions(runs: Schema): Schema {
-  const { totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { totals, estimate, 'price-source': source } = readSchema('schemas/plan.schema.json').$defs as Schema;
   const { outcome } = readSchema('schemas/event.schema.json').$defs as Schema;
-  return { ...runs, $defs: { ...(runs.$defs as Schema), totals, outcome } };
+  return { ...runs, $defs: { ...(runs.$defs as Schema), totals, estimate, 'price-source': source, outcome } };
 }
 
 function readSchema(path: string): Schema {
