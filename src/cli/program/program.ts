@@ -4,6 +4,7 @@ import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ProgramContext } from './context.ts';
 import { addHelpCommands } from './help-commands.ts';
+import { addHistoryCommands } from './history-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { addRunCommands } from './run-commands.ts';
@@ -32,6 +33,7 @@ export function makeProgram(context: ProgramContext): Command {
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
   addRunCommands(program, context);
+  addHistoryCommands(program, context);
   addLockCommands(program, context);
   program.commandsGroup('The service:');
   addServiceCommands(program, context);
