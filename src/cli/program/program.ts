@@ -11,6 +11,7 @@ import { addLockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
 import { noManifest } from './no-manifest.ts';
 import { addRunCommands } from './run-commands.ts';
+import { addRunsCommands } from './runs-commands.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { unknownCommand } from './unknown-command.ts';
@@ -54,6 +55,7 @@ export function makeProgram(context: ProgramContext): Command {
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
   addRunCommands(program, context);
+  addRunsCommands(program, context);
   addHistoryCommands(program, context);
   addLockCommands(program, context);
   program.commandsGroup('The service:');

@@ -29,7 +29,7 @@ export class RunJournal {
     this.#handle = handle;
     this.#mostCharacters = options.mostCharacters;
     this.#onLost = options.onLost;
-    this.#timer = setInterval(() => this.#flush(), flushMs);
+    this.#timer = setInterval(() => this.flush(), flushMs);
     this.#timer.unref();
   }
 
@@ -55,14 +55,14 @@ export class RunJournal {
       return;
     }
     this.#put(line);
-    if (this.#waitingLength > pieceLength) this.#flush();
+    if (this.#waitingLength > pieceLength) this.flush();
   }
 
   /** Writes `last`, however much there is already, and closes the file. Never rejects. */
   async close(last: string): Promise<void> {
     clearInterval(this.#timer);
     this.#put(last);
-    this.#flush();
+    this.flush();
     await this.#work;
     await this.#handle.close().catch(() => undefined);
   }
@@ -73,7 +73,8 @@ export class RunJournal {
     this.#length += line.length + 1;
   }
 
-  #flush(): void {
+  /** Begins to write what has been collected. */
+  flush(): void {
     if (this.#waiting.length === 0 || this.#isLost) return;
     const text = `${this.#waiting.join('\n')}\n`;
     this.#waiting = [];
