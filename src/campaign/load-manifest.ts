@@ -13,6 +13,7 @@ import { advise, call } from '../plan/advice.ts';
 import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { readVarFiles } from './read-var-files.ts';
+import { refuseOwnFile } from './refuse-own-file.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
@@ -68,6 +69,7 @@ async function readManifest(
   file: string,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
 ): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
+  await refuseOwnFile(file);
   const read = await inputs.ask('manifest', file);
   if ('problem' in read) throw manifestProblem(file, read);
   sources.set(file, read.text);

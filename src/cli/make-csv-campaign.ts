@@ -1,4 +1,4 @@
-import { basename, dirname, extname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { readDataFile } from '../disk/inputs.ts';
 import { isMap } from '../ground/values.ts';
@@ -89,16 +89,9 @@ function writeManifest(table: Table, path: string): string {
   }
   const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
   const prompt = [...words, 'product photograph on a plain background, soft light'].join(', ');
-  const name = /[a-z0-9][a-z0-9-]*/
-    .exec(
-      basename(path, extname(path))
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9]+/g, '-'),
-    )?.[0]
-    .replace(/-$/, '');
   return `# yaml-language-server: $schema=schemas/manifest.schema.json
 version: 1
-name: ${JSON.stringify(name ?? 'campaign')}
+name: campaign
 description: ${JSON.stringify(`A picture for each row of ${path}.`)}
 budget: { credits: ${Math.max(50, rows.length * 10)} } # hard cap over all runs of this campaign
 

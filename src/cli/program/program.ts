@@ -9,19 +9,21 @@ import { addHistoryCommands } from './history-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
-import { noManifest } from './no-manifest.ts';
 import { addRunCommands } from './run-commands.ts';
 import { addRunsCommands } from './runs-commands.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addServiceCommands } from './service-commands.ts';
-import { unknownCommand } from './unknown-command.ts';
 
 /** A command line of a person, in which FILE may be left out. */
 class CommandLine extends Command {
   /** FILE was left out. */
   assumes = false;
 
-  override parseAsync(argv: readonly string[], options?: ParseOptions): Promise<this> {
+  override async parseAsync(argv: readonly string[], options?: ParseOptions): Promise<this> {
+    const word = argv.find((one) => !one.startsWith('-'));
+    if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
+      throw (await import('./unknown-command.ts')).unknownCommand(this, word);
+    }
     const named = nameManifest(this, argv);
     this.assumes = named !== argv;
     return super.parseAsync(named, options);
@@ -44,13 +46,10 @@ export function makeProgram(context: ProgramContext): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .addHelpText('after', '\nStart here: mediabatch init, then mediabatch apply --sandbox\n');
-  program.hook('preAction', (_program, command) => {
+  program.hook('preAction', async (_program, command) => {
     terminal.called = readCall(command);
     const isMissing = program.assumes && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
-    if (isMissing) throw noManifest(command.name());
-  });
-  program.on('command:*', ([word = '']: string[]) => {
-    throw unknownCommand(program, word);
+    if (isMissing) throw (await import('./no-manifest.ts')).noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
