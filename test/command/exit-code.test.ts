@@ -18,6 +18,7 @@ const quiet: RunFindings = {
   outcomes: [],
   stopped: undefined,
   overBudget: false,
+  overPrice: false,
   hasOpenSends: false,
   interrupted: false,
 };
