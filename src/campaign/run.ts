@@ -131,6 +131,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       outcomes: outcomes.values(),
       stopped: gate.stopped,
       overBudget: ledger.overBudget,
+      overPrice: gate.hasHeldPrices,
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: signal.aborted,
     });
@@ -144,6 +145,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       held: ledger.budget.held + plan.totals.held,
       balance: ledger.balance,
       elapsedMs: clock.now() - startedAt,
+      ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
     });
     on(end);
     return { exit, outcomes, end };
