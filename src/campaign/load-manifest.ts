@@ -10,7 +10,7 @@ import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
-import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 export interface LoadedManifest {
@@ -31,19 +31,22 @@ export interface LoadOptions {
   vars?: Record<string, string> | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
+  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  reader?: InputReader | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars = {} } = options;
+  const { vars: given = {}, reader } = options;
   const sources = new Map<string, string>();
-  const inputs = new ManifestInputs(file);
+  const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
+  const vars = reader === undefined ? given : declaredOf(given, manifest);
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
@@ -56,6 +59,10 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
+}
+
+function declaredOf(vars: Record<string, string>, { vars: declared }: Manifest): Record<string, string> {
+  return Object.fromEntries(Object.entries(vars).filter(([name]) => Object.hasOwn(declared, name)));
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */
