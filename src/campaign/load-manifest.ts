@@ -10,7 +10,7 @@ import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
-import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { readVarFiles } from './read-var-files.ts';
 import { refuseOwnFile } from './refuse-own-file.ts';
@@ -35,25 +35,35 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
+  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  reader?: InputReader | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars = {}, varFiles = [] } = options;
+  const { vars: given = {}, varFiles = [], reader } = options;
   const sources = new Map<string, string>();
-  const inputs = new ManifestInputs(file);
+  const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
   const fromFiles = await readVarFiles(varFiles, { inputs, sources });
   diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
+  const vars = reader === undefined ? given : declaredOf(given, manifest);
+  const isMeant = ({ name }: { name: string }) => reader === undefined || Object.hasOwn(manifest.vars, name);
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const known = { ...facts, vars, varFiles: fromFiles.vars, files, ...(schemaCompiler && { schemaCompiler }) };
+    const known = {
+      ...facts,
+      vars,
+      varFiles: fromFiles.vars.filter(isMeant),
+      files,
+      ...(schemaCompiler && { schemaCompiler }),
+    };
     const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
@@ -62,6 +72,10 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
+}
+
+function declaredOf(vars: Record<string, string>, { vars: declared }: Manifest): Record<string, string> {
+  return Object.fromEntries(Object.entries(vars).filter(([name]) => Object.hasOwn(declared, name)));
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */
