@@ -144,7 +144,7 @@ describe('planText', () => {
       maxLength: 120,
     });
     const someRow = fc.record({
-      address: word,
+      address: word.map((end) => `a${end}`),
       kind: word,
       reason: word,
       credits: fc.constantFrom(0, 5, 12_345, null),
