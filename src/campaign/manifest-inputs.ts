@@ -12,6 +12,7 @@ import {
 
 interface Answers {
   manifest: ManifestText;
+  vars: ManifestText;
   data: DataText;
   files: Awaited<ReturnType<typeof listFiles>>;
   digest: FileDigest | { problem: string };
@@ -20,7 +21,7 @@ interface Answers {
 /** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
-  /** The manifest's as a person gave it; all others relative to its folder. */
+  /** Those of the manifest and of files of vars as a person gave them; all others relative to the manifest's folder. */
   path: string;
   answer: string;
 }
@@ -49,6 +50,7 @@ export class ManifestInputs {
   #read(ask: keyof Answers, path: string): Promise<Answers[keyof Answers]> {
     switch (ask) {
       case 'manifest':
+      case 'vars':
         return readManifestText(path);
       case 'data':
         return readDataFile(this.#folder, path);

@@ -28,6 +28,7 @@ const quiet: RunFindings = {
   outcomes: [],
   stopped: undefined,
   overBudget: false,
+  overPrice: false,
   hasOpenSends: false,
   interrupted: false,
 };

@@ -177,6 +177,7 @@ describe('what is asked', () => {
       state: 'unresolved',
     });
     const [row] = asksOf(lockOf({ 'hero@de/2': [sent] }), {}, hero);
+    const price = { class: 'music/song-7.5', credits: 4, source: 'documented', low: 4, likely: 4, high: 4 };
     expect(row).toStrictEqual({
       address: 'hero@de/2',
       task: stepOf(hero, 'hero@de/2').task,
@@ -184,6 +185,7 @@ describe('what is asked', () => {
       action: 'create',
       reason: { code: 'answer-lost', text: `of an earlier input: ${searched}` },
       credits: 4,
+      price,
       send: sent.send,
       order: {
         campaign: 'test',
@@ -201,7 +203,7 @@ describe('what is asked', () => {
         paidRequest: was.paidRequest,
         save: '',
         needs: [],
-        price: { class: 'music/song-7.5', credits: 4 },
+        price,
         replaces: [],
         send: { id: sent.send, since, fence: 'job-9', resent: true, digest: 'of its bytes' },
         asksOnly: true,
