@@ -1,4 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
+import type { Tracer } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
@@ -36,6 +37,7 @@ export interface CheckedManifest extends LoadedManifest {
 export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
+  trace?: Tracer;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
@@ -48,7 +50,10 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
   if (plain.graph === undefined || !needsDocument(plain.graph)) {
-    return { ...plain, facts: noServiceFacts, byDocument: false };
+    // Its prices are wanted all the same.
+    const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
+    const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
+    return { ...plain, facts, byDocument: false };
   }
   const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
     const { checker } = facts;
@@ -77,7 +82,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, sources, facts, asked, byDocument, renew } = checked;
+  const { graph, sources, facts, trace, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
@@ -85,6 +90,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
   return {
     graph,
     facts,
+    ...(trace !== undefined && { trace }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
     ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),
@@ -97,13 +103,13 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
  */
 export async function planByDocument<Planned extends { plan: Plan }>(
   first: CheckedGraph,
-  planOf: (graph: Graph, options: { again: boolean }) => Promise<Planned>,
+  planOf: (checked: CheckedGraph, options: { again: boolean }) => Promise<Planned>,
 ): Promise<CheckedGraph & { planned: Planned }> {
-  const planned = await planOf(first.graph, { again: false });
+  const planned = await planOf(first, { again: false });
   if (first.renew === undefined || !createsByDocument(planned.plan)) return { ...first, planned };
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };
-  return { ...renewed, planned: await planOf(renewed.graph, { again: true }) };
+  return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
 /** `ask`: the facts as the service tells them now, where they may be others. */
@@ -112,7 +118,8 @@ async function findFacts(
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
   if (sandbox) return { facts: await readSandboxFacts() };
-  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), tell });
+  const ask = () =>
+    fetchFacts(paths, service, { access: requireAccess(environment), tell, withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;

@@ -3,13 +3,14 @@ import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
+import { makeTracer, type Tracer } from '../graph/trace/tracer.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
-import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { readVarFiles } from './read-var-files.ts';
 import { refuseOwnFile } from './refuse-own-file.ts';
@@ -21,6 +22,8 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
+  /** Traces values of requests back to what they come from. */
+  trace?: Tracer;
   /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
@@ -32,38 +35,47 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
+  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  reader?: InputReader | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars = {}, varFiles = [] } = options;
+  const { vars: given = {}, varFiles = [], reader } = options;
   const sources = new Map<string, string>();
-  const inputs = new ManifestInputs(file);
+  const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
   const fromFiles = await readVarFiles(varFiles, { inputs, sources });
   diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
+  const vars = reader === undefined ? given : declaredOf(given, manifest);
+  const isMeant = ({ name }: { name: string }) => reader === undefined || Object.hasOwn(manifest.vars, name);
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const built = buildGraph(manifest, {
+    const known = {
       ...facts,
       vars,
-      varFiles: fromFiles.vars,
+      varFiles: fromFiles.vars.filter(isMeant),
       files,
       ...(schemaCompiler && { schemaCompiler }),
-      ...(options.checker && { checker: options.checker }),
-    });
+    };
+    const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, asked };
+      const trace = makeTracer(manifest, known);
+      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, trace, asked };
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
+}
+
+function declaredOf(vars: Record<string, string>, { vars: declared }: Manifest): Record<string, string> {
+  return Object.fromEntries(Object.entries(vars).filter(([name]) => Object.hasOwn(declared, name)));
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */
@@ -128,11 +140,16 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
 
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
+  return (await requireTracedGraph(campaign)).graph;
+}
+
+/** The same, with the means to trace its requests back to what they come from. */
+export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
   const { file, tell } = campaign;
-  const { graph, diagnostics, sources } = await loadManifest(file, campaign);
+  const { graph, trace, diagnostics, sources } = await loadManifest(file, campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return graph;
+  return { graph, ...(trace !== undefined && { trace }) };
 }
 
 export function mistakesOf(

@@ -28,15 +28,17 @@ export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service
   sends: ReadonlySet<string>;
 }
 
+const planVersion = 2;
+
 /** Undefined: it is no saved plan, but perhaps a manifest. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
-  if (document.version !== 1) {
+  if (document.version !== planVersion) {
     const version = typeof document.version === 'number' ? `version ${document.version}` : 'an unknown version';
     throw new CampaignError({
       code: 'MB3101',
-      message: `${path} is a plan of ${version}; this version of mediabatch knows version 1`,
+      message: `${path} is a plan of ${version}; this version of mediabatch knows version ${planVersion}`,
       hint: 'plan again with this version, or apply it with the one that made it',
       file: path,
     });

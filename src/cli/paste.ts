@@ -7,7 +7,16 @@ import { defaultManifest } from './program/name-manifest.ts';
 const state: readonly string[] = ['sandbox', 'lock', 'var', 'varFile']; // I25
 
 /** Limits of a run: without these a suggested command would do more than the one before it. */
-const limits: readonly string[] = ['select', 'exclude', 'maxCredits', 'concurrency', 'onUnknown'];
+const limits: readonly string[] = [
+  'select',
+  'exclude',
+  'first',
+  'sample',
+  'seed',
+  'maxCredits',
+  'concurrency',
+  'onUnknown',
+];
 
 /** How the program was called, as far as commands that are printed have to be called alike. */
 export interface Called {

@@ -5,11 +5,9 @@ import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import { mergeMistakes } from './check/merge-mistakes.ts';
-import type { TaskRows } from './expand/draft.ts';
 import { expandMatrix } from './expand/expand-matrix.ts';
-import { countSteps, expandTask } from './expand/expand-task.ts';
-import { pickPartSteps } from './expand/part-picks.ts';
-import { rowsOfParts } from './expand/part-rows.ts';
+import { countSteps } from './expand/expand-task.ts';
+import { expandTasks } from './expand/expand-tasks.ts';
 import { resolveVars } from './expand/resolve-vars.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import { readTaskRows } from './expand/task-rows.ts';
@@ -45,10 +43,7 @@ export function buildGraph(
   const order = orderTasks(expansion);
   if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
 
-  // Parts need the steps that they are parts of, so tasks are expanded in topological order unless there is a circle.
-  for (const task of order ?? manifest.tasks) {
-    expansion.expanded.set(task.id, expandTask(task, rowsForSteps(task, expansion), expansion));
-  }
+  expandTasks(order ?? manifest.tasks, expansion);
   const rendered = renderSteps(expansion);
   const made = readMade(expansion);
   if (uploads.unread.size > 0) {
@@ -98,17 +93,6 @@ function isTooLarge(expansion: Expansion): boolean {
     return true;
   }
   return false;
-}
-
-/** Returns the rows for a task's steps; when it goes through parts, those of the steps made before. */
-function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
-  const rows = expansion.rowsOf(task.id);
-  if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
-  const source = task.rows;
-  const producer = expansion.expanded.get(source.task);
-  if (producer === undefined || !producer.complete) return 'unknown';
-  const drafts = pickPartSteps(task, { source, producer }, expansion);
-  return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
 }
 
 /** Renders the steps of each task, in the order in which the tasks are written. */

@@ -9,7 +9,7 @@ const workplace = workplaceForEach();
 const { run, write } = workplace;
 
 describe('schema', () => {
-  test.each(['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status', 'failure'])(
+  test.each(['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'])(
     '%s is the published file',
     async (name) => {
       const { code, out } = await run('schema', name);

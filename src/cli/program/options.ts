@@ -9,6 +9,9 @@ export function addPlanOptions(command: Command): Command {
       'buy these steps again (a post: only by its very address); may be given several times',
       collectText,
     )
+    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
+    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
+    .option('--seed <text>', 'with --sample: draws other rows')
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests')
@@ -67,6 +70,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+export function countAboveZero(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
+  return value;
+}
+
 export function port(text: string): number {
   const value = wholeNumber(text);
   if (value > 65_535) throw new InvalidArgumentError('give a number from 0 to 65535');
@@ -117,6 +126,13 @@ export function duration(text: string): number {
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
   if (match === null || unit === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h');
   return Number(match[1]) * unit;
+}
+
+/** `12h`, `30d` in ms. */
+export function age(text: string): number {
+  const match = /^(\d{1,6})(h|d)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');
+  return Number(match[1]) * (match[2] === 'h' ? 3_600_000 : 86_400_000);
 }
 
 export function pollInterval(text: string): 'auto' | number {

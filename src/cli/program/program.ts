@@ -6,10 +6,12 @@ import type { Terminal } from '../terminal.ts';
 import type { ProgramContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { addHelpCommands } from './help-commands.ts';
+import { addHistoryCommands } from './history-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
 import { addRunCommands } from './run-commands.ts';
+import { addRunsCommands } from './runs-commands.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addServiceCommands } from './service-commands.ts';
 
@@ -53,6 +55,8 @@ export function makeProgram(context: ProgramContext): Command {
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
   addRunCommands(program, context);
+  addRunsCommands(program, context);
+  addHistoryCommands(program, context);
   addLockCommands(program, context);
   program.commandsGroup('The service:');
   addServiceCommands(program, context);

@@ -28,7 +28,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       )
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
-      .option('--detailed-exitcode', 'exit 2 when there is something to do'),
+      .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
+      .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
@@ -88,6 +89,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
+  );
+
+  addStateOptions(
+    program
+      .command('open')
+      .argument('<file>', 'the manifest')
+      .argument('<address>', 'the step, as the plan shows it')
+      .summary('show the output of a step in the system’s viewer')
+      .description('Opens the output of a step in the program that this system has for it. Needs no network.')
+      .option('--print', 'print its path instead, one on each line'),
+  ).action(async (file: string, address: string, options) =>
+    exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
   );
 
   for (const [name, summary, description] of [

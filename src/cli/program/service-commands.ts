@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { addStateOptions, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
+import { addStateOptions, age, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** As in lock-commands.ts: they change what is on record elsewhere. */
 const tidyGroup = 'Decide and tidy up:';
@@ -98,6 +98,9 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .addArgument(manifestArgument())
       .summary('delete local files that no step owns')
       .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
+      .option('--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/')
+      .option('--older-than <age>', 'with --kept: only what was kept longer ago than this (12h, 30d)', age)
+      .option('--dry-run', 'list only')
       .option('-y, --yes', 'do not ask')
       .option('--json', 'one JSON document on stdout')
       .addOption(lockTimeoutOption()),

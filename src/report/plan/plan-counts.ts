@@ -1,0 +1,83 @@
+import { hasWork, isHeldBack } from '../../plan/actions.ts';
+import type { Action, Plan } from '../../plan/plan.ts';
+import { countOf, creditsText } from '../numbers.ts';
+
+/** Reading order of a plan: actions that need the most attention first. */
+export const actionOrder: readonly Action[] = [
+  'create',
+  'redo',
+  'retry',
+  'attach',
+  'download',
+  'move',
+  'unresolved',
+  'failed',
+  'blocked',
+  'orphan',
+  'keep',
+];
+
+/** One line for the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
+export function planHeadline(plan: Plan): string {
+  const counts = new Map<Action, number>();
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
+  for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
+  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting);
+  const steps = plan.rows.length - (counts.get('orphan') ?? 0);
+  const held = plan.rows.filter(isHeldBack).length;
+  const kept = (counts.get('keep') ?? 0) - held;
+  if (!hasWork(plan)) {
+    const upToDate =
+      kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+    const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
+    const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
+    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
+  }
+  counts.set('keep', kept);
+  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');
+}
+
+/** Posts that nobody has agreed to, and steps that need them. */
+function waitingWords(waiting: number): string[] {
+  return waiting === 0 ? [] : [`${waiting} waiting for consent`];
+}
+
+function heldWords({ rows }: Plan): string[] {
+  const posted = rows.filter(({ changedSince }) => changedSince === true).length;
+  const held = rows.filter(isHeldBack).length - posted;
+  return [
+    ...(held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`]),
+    ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
+  ];
+}
+
+export function allUpToDate(steps: number): string {
+  return `Nothing to do: ${keptAll(steps)}`;
+}
+
+function keptAll(steps: number): string {
+  if (steps === 0) return 'there are no steps';
+  return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
+}
+
+const words: Readonly<Record<Action, string>> = {
+  create: 'to create',
+  redo: 'to redo',
+  retry: 'to retry',
+  attach: 'to collect',
+  download: 'to download',
+  move: 'to move',
+  unresolved: 'unresolved',
+  failed: 'failed',
+  blocked: 'blocked',
+  orphan: 'no longer in the manifest',
+  keep: 'up to date',
+};
+
+function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
+  return actions.flatMap((action) => {
+    const count = counts.get(action) ?? 0;
+    return count === 0 ? [] : [`${creditsText(count)} ${words[action]}`];
+  });
+}
