@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { examples } from '../../src/cli/program/examples.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { gitEnvironment } from '../rig/git-environment.ts';
 
 function temporary(): string {
   const { path, remove } = temporaryFolder();
@@ -20,6 +21,13 @@ async function usedQuickstart(): Promise<string> {
   });
   expect(bought.code, bought.err).toBe(0);
   await command(['pin', '--sandbox', 'hero@clock,1:1', 'song@spring'], { cwd: folder });
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'bought'],
+  ]) {
+    execFileSync('git', args, { cwd: folder, env: gitEnvironment });
+  }
   const change = (name: string, from: string | RegExp, to: string) => {
     const text = readFileSync(join(folder, name), 'utf8');
     expect(text).toMatch(from);

@@ -33,6 +33,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan', 'what a run would do, and what it costs'],
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
+    ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
   ],
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
@@ -44,6 +45,22 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch status', 'done, running, failed; credits'],
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
+  ],
+  open: [
+    ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
+    ['mediabatch open --sandbox cover --print', 'prints its path'],
+  ],
+  runs: [
+    ['mediabatch runs', 'when, how they ended, what they cost'],
+    ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
+  ],
+  'runs show': [
+    ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
+    ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
+  ],
+  cost: [
+    ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
+    ['mediabatch cost --sandbox --since HEAD --format csv', 'since the last commit, for a spreadsheet'],
   ],
   explain: [
     ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
@@ -91,8 +108,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with play money', 'not run'],
   ],
   gc: [
-    ['mediabatch gc --sandbox --yes', 'what no step owns any more'],
-    ['mediabatch gc --sandbox --yes --json', 'for a program'],
+    ['mediabatch gc --sandbox --dry-run', 'what no step owns any more'],
+    ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
+    ['mediabatch gc --sandbox --kept --older-than 30d --yes', 'what newer outputs replaced, a month ago'],
   ],
   destroy: [
     ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],
