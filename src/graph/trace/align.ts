@@ -14,7 +14,9 @@ const mostSources = 40;
  */
 export function findChangedSources(pieces: readonly Piece[], before: string): string[] {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
-  const alone = sources.slice(0, mostSources).find((source) => fits(pieces, before, (piece) => piece.sources?.includes(source) === true));
+  const alone = sources
+    .slice(0, mostSources)
+    .find((source) => fits(pieces, before, (piece) => piece.sources?.includes(source) === true));
   if (alone !== undefined) return [alone];
   // Without words of its own a template would explain any text.
   const hasWords = pieces.some(({ text, sources: of }) => of === undefined && /[\p{L}\p{N}]/u.test(text));
