@@ -3,7 +3,7 @@ import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { readGuardHolder } from '../../disk/lock/guard.ts';
+import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { makeStatus, type RunStatus } from '../../plan/status.ts';
@@ -52,6 +52,6 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
 
 /** Who has the lock. A guard that cannot be read says nothing of it. */
 async function findRun(lockPath: string): Promise<RunStatus | undefined> {
-  const holder = await readGuardHolder(lockPath).catch(() => undefined);
+  const holder = await readLiveHolder(lockPath).catch(() => undefined);
   return holder === undefined ? undefined : { pid: holder.pid, host: holder.host, since: holder.since };
 }
