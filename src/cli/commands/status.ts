@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { findFinishedJobs } from '../../campaign/find-finished-jobs.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
@@ -35,11 +36,13 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const present = await checkOutputs(paths.outputs, outputs, { seen });
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
+  const finishedJobs = await findFinishedJobs(paths, lock);
   const view = makeStatus({
     campaign: graph.name,
     graph,
     lock,
     present,
+    finishedJobs,
     folder: folder === '' ? '' : `${folder}/`,
     ...(run !== undefined && { run }),
     ...(selected !== undefined && { selected }),
