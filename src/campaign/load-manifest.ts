@@ -4,6 +4,7 @@ import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -28,6 +29,8 @@ export interface LoadOptions {
   vars?: Record<string, string> | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
+  /** What the service lists: names that this version does not know are taken from there. */
+  listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
@@ -50,6 +53,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
       files,
       ...(schemaCompiler && { schemaCompiler }),
       ...(options.checker && { checker: options.checker }),
+      ...(options.listings && { listings: options.listings }),
     });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
@@ -118,10 +122,24 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
   }
 }
 
+/** Whether a name was refused that the service may have by now. */
+export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
+}
+
+/** The manifest, with names that this version does not know taken from what is kept of the service's own lists. */
+export async function loadWithNames(campaign: OpenCampaign): Promise<LoadedManifest> {
+  const plain = await loadManifest(campaign.file, campaign);
+  if (!hasUnknownNames(plain)) return plain;
+  const { readListings } = await import('./service-facts.ts');
+  const listings = await readListings(campaign);
+  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, listings });
+}
+
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   const { file, tell } = campaign;
-  const { graph, diagnostics, sources } = await loadManifest(file, campaign);
+  const { graph, diagnostics, sources } = await loadWithNames(campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
   return graph;
