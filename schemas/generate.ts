@@ -45,6 +45,11 @@ const entries: Entry[] = [
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
   },
   {
+    base: 'schemas/run.schema.json',
+    schema: { out: 'schemas/run.schema.json', compose: withRunDefinitions },
+    types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine' },
+  },
+  {
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
@@ -75,9 +80,19 @@ function withCodes(failure: Schema): Schema {
 
 /** What events tell of the plan and of the lock has the form that it has there. */
 function withSharedDefinitions(events: Schema): Schema {
-  const { action, totals } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const plan = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { action, totals, estimate, 'price-source': source } = plan;
   const { output, amount } = withoutNotes(readSchema('schemas/lock.base.json')).$defs as Schema;
-  return { ...events, $defs: { ...(events.$defs as Schema), action, totals, output, amount } };
+  return {
+    ...events,
+    $defs: { ...(events.$defs as Schema), action, totals, estimate, 'price-source': source, output, amount },
+  };
+}
+
+function withRunDefinitions(runs: Schema): Schema {
+  const { totals, estimate, 'price-source': source } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { outcome } = readSchema('schemas/event.schema.json').$defs as Schema;
+  return { ...runs, $defs: { ...(runs.$defs as Schema), totals, estimate, 'price-source': source, outcome } };
 }
 
 function readSchema(path: string): Schema {

@@ -50,7 +50,10 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
   if (plain.graph === undefined || !needsDocument(plain.graph)) {
-    return { ...plain, facts: noServiceFacts, byDocument: false };
+    // Its prices are wanted all the same.
+    const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
+    const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
+    return { ...plain, facts, byDocument: false };
   }
   const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
     const { checker } = facts;
@@ -83,6 +86,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
+  if (told === undefined) for (const text of graph.notices ?? []) tell({ is: 'notice', text });
   return {
     graph,
     facts,
@@ -114,7 +118,8 @@ async function findFacts(
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
   if (sandbox) return { facts: await readSandboxFacts() };
-  const ask = () => fetchFacts(paths, service, { access: requireAccess(environment), tell });
+  const ask = () =>
+    fetchFacts(paths, service, { access: requireAccess(environment), tell, withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(paths, service);
   const { baseUrl, token } = environment;

@@ -4,6 +4,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
 import { findPathAt, isAt } from '../disk/git/renames.ts';
 import { openRepository, pathInRepository, type Repository, resolveCommit } from '../disk/git/repository.ts';
+import { readManifestText } from '../disk/inputs.ts';
 import type { Graph } from '../graph/graph.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
@@ -44,7 +45,7 @@ export interface CommittedCampaign extends CommittedLock {
  * old name. A campaign that has mistakes there is MB3607, one that is not there MB3604.
  */
 export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
-  const { file, vars, paths } = campaign;
+  const { file, vars, varFiles, paths } = campaign;
   const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
   const own = `${repository.prefix}${basename(file)}`;
@@ -55,11 +56,12 @@ export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promi
   try {
     const reader = {
       manifest: () => tree.manifest(baseOf(path)),
+      vars: readManifestText,
       data: (name: string) => tree.data(name),
       files: (pattern: string) => tree.files(pattern),
       digest: (name: string) => tree.digest(name),
     };
-    const { graph, diagnostics } = await loadManifest(file, { vars, reader });
+    const { graph, diagnostics } = await loadManifest(file, { vars, varFiles, reader });
     const [mistake] = diagnostics.filter(({ severity }) => severity === 'error');
     if (graph === undefined || hasErrors(diagnostics)) {
       const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;

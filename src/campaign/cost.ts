@@ -4,7 +4,7 @@ import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
-import { type Charge, listCharges } from '../plan/charges.ts';
+import { type Charge, listCharges } from '../plan/list-charges.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
 import { mostLockBytes, readCommit } from './commit-campaign.ts';
 import type { OpenCampaign } from './open-campaign.ts';

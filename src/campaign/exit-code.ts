@@ -7,6 +7,8 @@ export interface RunFindings {
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;
   overBudget: boolean;
+  /** Something was not bought, because its price was charged more than the plan says. */
+  overPrice: boolean;
   /** Something may have been charged, and nobody knows yet: in the manifest or not. */
   hasOpenSends: boolean;
   interrupted: boolean;
@@ -14,7 +16,7 @@ export interface RunFindings {
 
 /** Exit code of a run. Of several reasons, the one that most needs a person wins. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
-  const { plan, outcomes, stopped, overBudget, hasOpenSends, interrupted } = findings;
+  const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted } = findings;
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
@@ -24,7 +26,7 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;
   if (hasOpenSends || seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;
-  if (stopped === 'balance' || overBudget || unfunded) return exitCodes.outOfCredits;
+  if (stopped === 'balance' || overBudget || overPrice || unfunded) return exitCodes.outOfCredits;
   if (stopped === 'unreachable') return exitCodes.unreachable;
   const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
   if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {

@@ -12,6 +12,8 @@ import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
 import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { readVarFiles } from './read-var-files.ts';
+import { refuseOwnFile } from './refuse-own-file.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
@@ -29,6 +31,8 @@ export interface LoadedManifest {
 /** Checks beyond the manifest's own rules. */
 export interface LoadOptions {
   vars?: Record<string, string> | undefined;
+  /** As in `OpenCampaign`. */
+  varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
   /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
@@ -39,18 +43,22 @@ export interface LoadOptions {
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars: given = {}, reader } = options;
+  const { vars: given = {}, varFiles = [], reader } = options;
   const sources = new Map<string, string>();
   const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
+  const fromFiles = await readVarFiles(varFiles, { inputs, sources });
+  diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
-  const vars = reader === undefined ? given : declaredOf(given, manifest);
+  const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
+  const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const known = { ...facts, vars, files, ...(schemaCompiler && { schemaCompiler }) };
+    const known = { ...facts, vars, varFiles: placed, files, ...(schemaCompiler && { schemaCompiler }) };
     const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
@@ -61,15 +69,12 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   }
 }
 
-function declaredOf(vars: Record<string, string>, { vars: declared }: Manifest): Record<string, string> {
-  return Object.fromEntries(Object.entries(vars).filter(([name]) => Object.hasOwn(declared, name)));
-}
-
 /** The manifest and all that it includes. Their texts go into `sources`. */
 async function readManifest(
   file: string,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
 ): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
+  await refuseOwnFile(file);
   const read = await inputs.ask('manifest', file);
   if ('problem' in read) throw manifestProblem(file, read);
   sources.set(file, read.text);

@@ -13,6 +13,8 @@ import {
 /** Answers questions about files: from the disk, or from a commit. */
 export interface InputReader {
   manifest(path: string): Promise<Answers['manifest']>;
+  /** Of a person, and never of a commit. */
+  vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   files(pattern: string): Promise<Answers['files']>;
   digest(path: string): Promise<Answers['digest']>;
@@ -20,6 +22,7 @@ export interface InputReader {
 
 interface Answers {
   manifest: ManifestText;
+  vars: ManifestText;
   data: DataText;
   files: Awaited<ReturnType<typeof listFiles>>;
   digest: FileDigest | { problem: string };
@@ -28,7 +31,7 @@ interface Answers {
 /** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
-  /** The manifest's as a person gave it; all others relative to its folder. */
+  /** Those of the manifest and of files of vars as a person gave them; all others relative to the manifest's folder. */
   path: string;
   answer: string;
 }
@@ -37,6 +40,7 @@ function diskReader(manifest: string): InputReader {
   const folder = dirname(resolve(manifest));
   return {
     manifest: readManifestText,
+    vars: readManifestText,
     data: (path) => readDataFile(folder, path),
     files: (pattern) => listFiles(folder, pattern),
     digest: (path) => digestFile(folder, path),

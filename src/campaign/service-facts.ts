@@ -1,16 +1,19 @@
 import { systemClock } from '../contract/clock.ts';
 import type { Tell } from '../contract/notice.ts';
-import { keepDocument, readKeptDocument } from '../disk/state/kept-document.ts';
+import { keepCatalog, keepDocument, readKeptCatalog, readKeptDocument } from '../disk/state/kept-document.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
+import type { Listing } from '../kinds/listed-model.ts';
+import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import { loadSchemaCompiler } from '../manifest/check/json-schema.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Facts from the service's own OpenAPI document, beyond what this version knows. */
@@ -19,6 +22,8 @@ export interface ServiceFacts {
   /** Judges requests that are documented nowhere else. */
   checker?: RequestChecker;
   createRoutes: CreateRoutes;
+  /** What the service's catalog lists, where it was asked. */
+  catalog?: Listing;
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
@@ -50,31 +55,76 @@ export async function readSandboxFacts(): Promise<ServiceFacts> {
 }
 
 /**
- * Asks the service for its document and keeps it. Where it has none, or cannot be reached, the kept one counts: a
- * document is a help, and never a reason not to run.
+ * Asks the service for its document, and for its catalog where that is wanted, and keeps both. Where it has none, or
+ * cannot be reached, the kept one counts: a document is a help, and never a reason not to run.
  */
 export async function fetchFacts(
   paths: CampaignPaths,
   service: string | undefined,
-  { access, tell }: { access: Access; tell: Tell },
+  { access, tell, withCatalog }: { access: Access; tell: Tell; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   // What speaks HTTP is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
-  try {
+  const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
+    fresh.catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      return kept();
+    });
+  const now = systemClock.now();
+  const askDocument = async () => {
     const document = await library.document();
-    if (service !== undefined) await keepDocument(paths.state, service, { document, now: systemClock.now() });
+    if (service !== undefined) await keepDocument(paths.state, service, { document, now });
     const facts = await factsOf(document, { isFresh: true });
-    for (const difference of facts.document?.differences ?? []) {
-      tell({ is: 'notice', text: difference });
-    }
+    for (const difference of facts.document?.differences ?? []) tell({ is: 'notice', text: difference });
     return facts;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return readKeptFacts(paths, service);
+  };
+  const askCatalog = async () => {
+    const document = await library.wholeCatalog();
+    if (service !== undefined) await keepCatalog(paths.state, service, { document, now });
+    return readCatalogListing(document, kinds);
+  };
+  try {
+    const facts = await orKept(askDocument(), () => readKeptFacts(paths, service));
+    const catalog = withCatalog
+      ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
+      : undefined;
+    return { ...facts, ...(catalog !== undefined && { catalog }) };
   } finally {
     await library.close();
   }
+}
+
+/**
+ * What the service lists, by its catalog and its document, from the best that is at hand: needs no network. What is
+ * known of `facts` is not read again.
+ */
+export async function readListings(
+  { sandbox, paths, service }: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service'>,
+  facts: ServiceFacts = noServiceFacts,
+): Promise<Listing[]> {
+  if (sandbox) return [(facts.document ?? (await readSandboxDocument())).listing];
+  const document = facts.document ?? (await readKeptServiceDocument(paths, service));
+  const catalog = facts.catalog ?? (await readKeptListing(paths, service));
+  return [document?.listing, catalog].filter((one) => one !== undefined);
+}
+
+async function readSandboxDocument(): Promise<ServiceDocument> {
+  const { sandboxDocument } = await import('./embed-sandbox.ts');
+  return readServiceDocument(await sandboxDocument(), kinds);
+}
+
+async function readKeptServiceDocument(
+  { state }: CampaignPaths,
+  service: string | undefined,
+): Promise<ServiceDocument | undefined> {
+  const kept = service === undefined ? undefined : await readKeptDocument(state, service);
+  return kept === undefined ? undefined : readServiceDocument(kept.document, kinds);
+}
+
+async function readKeptListing({ state }: CampaignPaths, service: string | undefined): Promise<Listing | undefined> {
+  const kept = service === undefined ? undefined : await readKeptCatalog(state, service);
+  return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 
 async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {

@@ -5,6 +5,8 @@ import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { ceilingOf } from '../plan/prices.ts';
+import { countOf } from '../report/numbers.ts';
 import { findAccountNames } from './account-names.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askToPublish, askToSpend } from './ask.ts';
@@ -69,18 +71,15 @@ async function agreeToSpend(
   options: ApplyOptions,
   { terminal, saved }: Context,
 ): Promise<'yes' | 'no' | 'interrupted'> {
-  const { toSpend, unknownPrices, budgetLeft, maxCredits } = plan.totals;
+  const { unknownPrices, budgetLeft, maxCredits } = plan.totals;
   // A post that costs nothing is agreed to as a post.
   const bought = plan.rows.filter((row) => isSpending(row.action) && !(publishes(row) && row.credits === 0));
   if (options.yes || bought.length === 0) return 'yes';
   if (saved !== undefined && namesAllPrices(saved, plan)) return 'yes';
   if (terminal.interactive) return askToSpend(plan.totals, { terminal, free: bought.length });
   const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
-  if (unknownPrices === 0 && toSpend <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
-  const why =
-    unknownPrices > 0
-      ? `the price of ${unknownPrices} steps is not known yet`
-      : 'there is no budget that covers the plan';
+  if (mostOf(plan) <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
+  const why = unknownPrices > 0 ? whyUncertain(plan) : 'there is no budget that covers the plan';
   throw new CampaignError({
     code: 'MB3004',
     message: `there is no terminal to ask on, and ${why}`,
@@ -89,4 +88,21 @@ async function agreeToSpend(
         ? 'agree with --yes; the budget and --max-credits still hold'
         : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
   });
+}
+
+/** The most that a plan may cost; infinite where nobody vouches for a price. */
+function mostOf({ rows }: Plan): number {
+  const spending = rows.filter(({ action }) => isSpending(action));
+  return spending.reduce(
+    (sum, { credits, price }) =>
+      sum + (credits ?? (price === undefined ? undefined : ceilingOf(price)) ?? Number.POSITIVE_INFINITY),
+    0,
+  );
+}
+
+function whyUncertain({ totals: { unknownPrices, estimate } }: Plan): string {
+  const unpriced = estimate?.unpriced ?? unknownPrices;
+  return unpriced > 0
+    ? `the price of ${countOf(unpriced, 'step')} is not known yet`
+    : `nobody vouches for the price of ${countOf(unknownPrices, 'step')}: likely ${countOf(estimate?.likely ?? 0, 'credit')} in all`;
 }

@@ -12,6 +12,9 @@ export interface PlanCommandOptions extends StateOptions {
   detailedExitcode?: boolean | undefined;
   select?: string[] | undefined;
   exclude?: string[] | undefined;
+  first?: number | undefined;
+  sample?: number | undefined;
+  seed?: string | undefined;
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
   /** A commit: what differs from it, instead of the plan. */

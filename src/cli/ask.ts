@@ -1,20 +1,19 @@
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { postsOf } from '../plan/post-consent.ts';
 import { countOf } from '../report/numbers.ts';
+import { spendText } from '../report/plan/plan-money.ts';
 import { type AccountNames, postsText } from '../report/plan/post-words.ts';
 import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `free`: how many steps are carried out for nothing, where nothing is spent at all. */
 export function askToSpend(totals: PlanTotals, { terminal, free }: { terminal: Terminal; free: number }) {
-  const { toSpend, unknownPrices } = totals;
+  const { toSpend, unknownPrices, estimate } = totals;
   const { bold } = terminal.style;
-  const known = countOf(toSpend, 'credit');
-  const unknown = `${countOf(unknownPrices, 'step')} of unknown price`;
   const ask = (question: string) => askPerson(question, { yes: false, terminal });
   if (toSpend === 0 && unknownPrices === 0) return ask(`${bold('Carry out')} ${countOf(free, 'step')} for 0 credits?`);
-  if (toSpend === 0) return ask(`${bold('Buy')} ${unknown}?`);
-  return ask(`${bold('Spend')} ${unknownPrices === 0 ? known : `${known} and ${unknown}`}?`);
+  const isEstimated = toSpend + (estimate?.likely ?? 0) > 0;
+  return ask(`${bold(isEstimated ? 'Spend' : 'Buy')} ${spendText(totals)}?`);
 }
 
 /** A question of its own: what goes public is not taken back, whatever it costs. */

@@ -1,4 +1,7 @@
-import type { Price } from '../plan/plan.ts';
+import type { Price as RowPrice } from '../plan/plan.ts';
+
+/** What counts of a price here: estimates reserve nothing. */
+type Price = Pick<RowPrice, 'class' | 'credits'>;
 
 /** Result of an attempt to reserve credits. */
 export type Reservation =

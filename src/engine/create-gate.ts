@@ -26,6 +26,9 @@ export class LocalGate implements CreateGate {
   readonly #inside = new Set<string>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
+  /** Price classes that were charged more than the plan says. */
+  readonly #closedPrices = new Set<string>();
+  readonly #heldPrices = new Set<string>();
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -53,6 +56,26 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
+  /** Nothing more of this price leaves: a plan that knows the charge has to be agreed to first. */
+  closePrice(priceClass: string): void {
+    this.#closedPrices.add(priceClass);
+  }
+
+  /** True when a create of this price must not leave. Told once for each price. */
+  holdsPrice({ price }: StepOrder): boolean {
+    if (!this.#closedPrices.has(price.class)) return false;
+    if (!this.#heldPrices.has(price.class)) {
+      this.#heldPrices.add(price.class);
+      this.#emit({ event: 'spending-stopped', because: 'price', detail: price.class });
+    }
+    return true;
+  }
+
+  /** True when creates were held back by their price. */
+  get hasHeldPrices(): boolean {
+    return this.#heldPrices.size > 0;
+  }
+
   async enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'> {
     const { signal, isAsked } = options;
     const name = orderName(order);
@@ -61,7 +84,7 @@ export class LocalGate implements CreateGate {
       const traffic = await this.#enterKind(order.kind);
       await this.#takePlace();
       this.#inside.add(name);
-      if (signal.aborted) {
+      if (signal.aborted || (!isAsked && this.holdsPrice(order))) {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }

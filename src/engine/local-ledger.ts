@@ -17,17 +17,24 @@ import type { Lock, Purchase } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { ceilingOf } from '../plan/prices.ts';
 import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
 import { Budget } from './budget.ts';
+import type { LocalGate } from './create-gate.ts';
+import { Estimates } from './estimates.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, nextRevision, what } from './purchase-facts.ts';
+
+/** A gate that stops the creates of one price alone, too. */
+type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'holdsPrice' | 'stopping'>;
 
 /** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
   readonly budget: Budget;
+  readonly estimates = new Estimates();
   readonly #journal: Journal;
   readonly #bodies: RequestBodies;
-  readonly #gate: CreateGate & { readonly stopping: AbortSignal };
+  readonly #gate: PricedGate;
   readonly #accountOf: SendFacts['accountOf'];
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
@@ -38,7 +45,7 @@ export class LocalLedger implements Ledger {
     lock: Lock;
     file: LockFile;
     bodies: RequestBodies;
-    gate: CreateGate & { readonly stopping: AbortSignal };
+    gate: PricedGate;
     totals: PlanTotals;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
@@ -91,6 +98,7 @@ export class LocalLedger implements Ledger {
     for (;;) {
       const { stopped } = this.#gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
+      if (!isOpen && this.#gate.holdsPrice(order)) return { do: 'stop', because: 'price' };
       const answer = this.budget.reserve(name, order.price);
       if (answer.is === 'later') {
         await this.budget.changed();
@@ -134,6 +142,8 @@ export class LocalLedger implements Ledger {
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const name = orderName(order);
     const credits = job.credits ?? this.budget.reserved(name);
+    this.estimates.note(order.price, job.credits);
+    this.#compareWithCeiling(order, job.credits);
     this.budget.settle(name, job.credits);
     const facts = {
       state: 'running' as const,
@@ -236,6 +246,18 @@ export class LocalLedger implements Ledger {
 
   async keyOfJob(kind: string, jobId: string): Promise<string | undefined> {
     return this.#journal.keyOfJob(kind, jobId);
+  }
+
+  /**
+   * A charge above what the plan says is nothing that anybody agreed to: no other create of its price leaves. Before
+   * the reservation is settled, because that lets others go on.
+   */
+  #compareWithCeiling({ address, price }: StepOrder, charged: number | null): void {
+    const ceiling = ceilingOf(price);
+    if (charged === null || ceiling === undefined || charged <= ceiling) return;
+    this.#gate.closePrice(price.class); // I14 (ceiling)
+    const message = `was charged ${charged}, and the plan says ${ceiling} at most (${price.class})`;
+    this.#emit({ event: 'noticed', address, message });
   }
 
   /** Reported once: a step did not fit. Cheaper ones may still. */

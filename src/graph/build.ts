@@ -4,6 +4,7 @@ import { limitDiagnostics } from '../manifest/collect.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
+import { mergeMistakes } from './check/merge-mistakes.ts';
 import { expandMatrix } from './expand/expand-matrix.ts';
 import { countSteps } from './expand/expand-task.ts';
 import { expandTasks } from './expand/expand-tasks.ts';
@@ -48,14 +49,15 @@ export function buildGraph(
   if (uploads.unread.size > 0) {
     return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
   }
-  const told = limitDiagnostics(diagnostics);
+  const told = limitDiagnostics(mergeMistakes(expansion));
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: told, files: [] };
   for (const { task, drafts, leftOut } of expansion.expanded.values()) {
     if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told });
+  const { notices } = expansion;
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices });
   return { graph, diagnostics: told, files: [] };
 }
 
@@ -135,6 +137,7 @@ function assemble(
     made: readonly MadeUpload[];
     descriptions: ReadonlyMap<string, string>;
     warnings: readonly Diagnostic[];
+    notices: readonly string[];
   },
 ): Graph {
   const fingerprints = new Map<string, string>();
@@ -174,6 +177,7 @@ function assemble(
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
+    ...(from.notices.length > 0 && { notices: from.notices }),
   };
 }
 

@@ -34,7 +34,7 @@ function compareKind(kind: Kind, creates: DocumentedCreates): string[] {
 
 function compareValues(kind: Kind, { name, field, told }: { name: string; field: Field; told: Json }): string[] {
   const known = knownValues(kind, name, field);
-  const values = listValues(told, 0);
+  const values = listValues(told);
   if (known === undefined || values === undefined) return [];
   const news = values.filter((value) => !known.all.includes(value));
   const gone = known.expected.filter((value) => !values.includes(value));
@@ -64,7 +64,7 @@ function knownValues(kind: Kind, name: string, field: Field): { all: string[]; e
 }
 
 /** Returns the texts that a schema lists; `undefined` when it allows others, too. */
-function listValues(schema: Json, depth: number): string[] | undefined {
+export function listValues(schema: Json, depth = 0): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
   if (Array.isArray(values)) return values.filter((value) => typeof value === 'string');

@@ -76,6 +76,13 @@ export const envelope = {
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
     credits: ['credits', 'cost', 'price', 'creditCost'],
+    /** What the credits are for: a job, unless it says otherwise. */
+    per: 'per',
+    creditsBy: ['creditsBy'],
+    /** The most that one job is charged. */
+    ceiling: ['maxCredits'],
+    /** Values of fields, by field. */
+    allowed: ['allowed'],
     description: ['description', 'label'],
   },
 } as const;

@@ -29,7 +29,7 @@ export function modelOf(kind: Kind, name: string): Model | undefined {
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** The model that a request asks for, or gets by default; undefined where its kind has none. */
+/** The model that a request names, or the default of its kind where there is a documented one. */
 export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
   if (value === undefined || value === null) return kind.model?.default;
@@ -66,7 +66,7 @@ function everyPart(kind: Kind, request: Body): string[] {
 }
 
 /** Returns a default only where the model is documented to take it. */
-function defaultFor(kind: Kind, model: string, field: string): string | undefined {
+export function defaultFor(kind: Kind, model: string, field: string): string | undefined {
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;
   return modelOf(kind, model)?.allows?.[field]?.includes(value) === true ? value : undefined;

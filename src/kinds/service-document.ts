@@ -1,10 +1,11 @@
 import type { Json } from '../ground/json.ts';
 import { type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 import { findRoute } from './create-route.ts';
-import { findDifferences } from './document-differences.ts';
+import { findDifferences, listValues } from './document-differences.ts';
 import { follow, writeOutSchema } from './document-schema.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
+import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
 
 /** The service's own OpenAPI document, as far as it concerns the requests we send. */
 export interface ServiceDocument {
@@ -21,11 +22,8 @@ export interface ServiceDocument {
   operations: string[];
   /** Differences from what this version knows, as sentences. */
   differences: string[];
-  /**
-   * Credits per job by kind and model, where the document gives them beside a request body (`x-models`). They are for a
-   * request with only defaults, and so no upper bound.
-   */
-  credits: { [kind: string]: { [model: string]: number } };
+  /** What it lists of models, beside the body of a request (`x-models`) and in it. */
+  listing: Listing;
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
@@ -36,7 +34,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   const root = mapOf(document);
   const paths = relativePaths(root);
   const creates = Object.create(null) as ServiceDocument['creates'];
-  const credits = Object.create(null) as ServiceDocument['credits'];
+  const listing = Object.create(null) as { [kind: string]: ListedKind };
   const missing = Object.create(null) as ServiceDocument['missing'];
   const bodyOf = (path: string) => bodySchema(root, mapOf(ownValue(paths.get(path), 'post')));
   const posts = [...paths].flatMap(([path, item]) => (ownValue(item, 'post') === undefined ? [] : [path]));
@@ -49,7 +47,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
     const body = bodyOf(route.path);
     const schema = body === undefined ? undefined : writeOutSchema(root, body);
     creates[kind.name] = { ...route, ...(schema !== undefined && { schema }) };
-    credits[kind.name] = readCredits(mapOf(follow(root, body)));
+    listing[kind.name] = readListedKind(mapOf(follow(root, body)), { kind, schema });
   }
   const operations = [...paths].flatMap(([path, item]) =>
     methods.filter((method) => ownValue(item, method) !== undefined).map((method) => `${method.toUpperCase()} ${path}`),
@@ -61,7 +59,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
     missing,
     operations,
     differences: findDifferences(kinds, creates),
-    credits,
+    listing,
   };
 }
 
@@ -116,13 +114,23 @@ function fieldsOf(root: JsonMap, body: Json | undefined): ReadonlySet<string> {
   return fields;
 }
 
-function readCredits(schema: JsonMap): { [model: string]: number } {
-  const found = Object.create(null) as { [model: string]: number };
-  for (const [model, facts] of Object.entries(mapOf(ownValue(schema, 'x-models'))).slice(0, mostModels)) {
-    const credits = ownValue(mapOf(facts), 'credits');
-    const per = ownValue(mapOf(facts), 'per');
-    if (per !== undefined && per !== 'job') continue;
-    if (typeof credits === 'number' && Number.isSafeInteger(credits) && credits >= 0) found[model] = credits;
-  }
-  return found;
+function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: Json | undefined }): ListedKind {
+  const facts = Object.entries(mapOf(ownValue(body, 'x-models'))).slice(0, mostModels);
+  const properties = Object.entries(mapOf(ownValue(body, 'properties')));
+  const written = Object.entries(mapOf(ownValue(mapOf(schema), 'properties')));
+  return {
+    models: bare(facts.map(([model, told]) => [model, readListedModel(told, kind)] as const)),
+    defaults: bare(
+      properties.flatMap(([name, property]) => {
+        const value = asValue(ownValue(mapOf(property), 'default'));
+        return value === undefined ? [] : [[name, value] as const];
+      }),
+    ),
+    values: bare(
+      written.flatMap(([name, property]) => {
+        const values = listValues(property);
+        return values === undefined ? [] : [[name, values] as const];
+      }),
+    ),
+  };
 }

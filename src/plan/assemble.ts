@@ -1,7 +1,6 @@
 import type { Graph } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
-import { spentCredits } from '../lock/spent.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
@@ -10,19 +9,20 @@ import { type Decision, type DecisionFacts, decide, type FileState } from './dec
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
-import { type Held, heldCredits } from './held.ts';
+import { heldCredits } from './held.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
-import type { Plan, PlanRow, PlanTotals, StepOrder } from './plan.ts';
-import { countPosts, tellOrphanedPosts, tellPost } from './post-consent.ts';
+import type { Plan, PlanRow, StepOrder } from './plan.ts';
+import { tellOrphanedPosts, tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
-import { type PriceOf, pricesFrom } from './prices.ts';
+import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { reasonOf } from './reason.ts';
 import { costOfRetries } from './retry.ts';
+import { budgetCap, sumUp } from './sum-up.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
@@ -30,6 +30,8 @@ export interface PlanFacts extends SendFacts {
   lock: Lock;
   /** State on disk of the outputs that `outputsToCheck` listed. */
   fileState(output: Output): FileState;
+  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
+  isKept?(output: Output): boolean;
   concurrency: number;
   /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
   mediaFacts?(output: Output): MediaFacts | undefined;
@@ -41,6 +43,8 @@ export interface PlanFacts extends SendFacts {
   maxCredits?: number;
   /** Tells what in the campaign made an input differ; absent where nobody asks. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
+  /** What to expect of prices that manifest and lock do not tell. */
+  hints?: PriceHints;
   /** Result of `matchSteps` for this graph and lock, if known; it is valid only without `redo`. */
   matches?: readonly Match[];
 }
@@ -72,7 +76,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const graph = applyDecisions(given.graph, lock, given.redo);
   const facts = { ...given, graph };
   const matches = (given.redo.size === 0 ? given.matches : undefined) ?? matchSteps(graph, lock);
-  const priceOf = pricesFrom(lock, graph.prices);
+  const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
   const known = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
@@ -140,6 +144,7 @@ function makeRow(
     credits: spends && price !== undefined ? price.credits : 0,
     ...(order !== undefined && { order }),
   };
+  if (spends && price !== undefined) row.price = price;
   if (isUnneeded) row.unneeded = true;
   if (isPinned) row.pinned = true;
   if (isPinned && step.decided?.wanted !== undefined) row.wouldCost = priceOf().credits;
@@ -205,37 +210,6 @@ function addressFinder(lock: Lock): (fingerprint: string) => string | undefined 
     );
     return addresses.get(fingerprint);
   };
-}
-
-function sumUp(
-  rows: PlanRow[],
-  facts: PlanFacts,
-  { held, lostPrices }: { held: Held; lostPrices: string[] },
-): PlanTotals {
-  const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
-  const { budget } = facts.graph;
-  return {
-    toSpend: sum((row) => row.credits ?? 0),
-    unknownPrices: sum((row) => (row.credits === null ? 1 : 0)),
-    alreadyPaid: spentCredits(facts.lock),
-    held: held.credits,
-    discarded: sum((row) => row.discards ?? 0),
-    ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum((row) => row.mayRetry ?? 0) }),
-    ...(budget !== undefined && { budget, budgetLeft: budgetCap(facts, { held, lostPrices }) }),
-    ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
-    ...(facts.maxCredits !== undefined && { maxCredits: facts.maxCredits }),
-    ...countPosts(rows),
-  };
-}
-
-/**
- * Returns what the budget leaves: nothing while a possible charge has an unknown price that this plan cannot find out.
- */
-function budgetCap({ graph, lock }: PlanFacts, { held, lostPrices }: { held: Held; lostPrices: string[] }): number {
-  if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
-  if (held.unknownPrices > lostPrices.length) return 0;
-  // A lost create has cost at least one credit, if it was charged at all.
-  return Math.max(0, graph.budget - spentCredits(lock) - held.credits - lostPrices.length);
 }
 
 /** Collects the sends that this plan asks about, whose prices it reserves anew. */

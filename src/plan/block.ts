@@ -87,6 +87,7 @@ export function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reaso
   if (by === 'budget' && row.credits !== 0) row.wouldCost = row.credits;
   row.credits = 0;
   delete row.order;
+  delete row.price;
   delete row.discards;
   delete row.mayRetry;
   delete row.unchecked;

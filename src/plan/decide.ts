@@ -21,6 +21,8 @@ export type FileState = 'intact' | 'missing' | 'changed';
 export interface DecisionFacts extends SendFacts, ChangeFacts {
   /** State of a recorded output. */
   fileState(output: Output): FileState;
+  /** True when an intact copy of a recorded output is kept here, though not at its path. Absent: none is. */
+  isKept?(output: Output): boolean;
   /** Measurements of a file; requested only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
   /** True when the user asked to buy this step again. */
@@ -159,23 +161,33 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
     return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
   const output = outputs.find((one) => facts.fileState(one) !== 'intact') ?? first;
   const state = facts.fileState(output);
-  const newest = match.record?.purchases[0];
-  if (state !== 'intact' && newest !== undefined && newest !== purchase && match.movedFrom === undefined) {
-    return {
-      action: 'download',
-      reason: reasonOf('bought-before', 'this very request was bought before; its output is fetched again'),
-    };
-  }
-  if (state !== 'intact') {
-    const seen = describeLoss(output, state);
-    const code = state === 'changed' ? 'edited' : 'missing';
-    return { action: 'download', reason: reasonOf(code, `paid; ${output.path} ${seen}${movedFrom(match)}`) };
-  }
+  if (state !== 'intact') return decideGone(match, purchase, { facts, outputs, output, state });
   if (match.movedFrom !== undefined) return { action: 'move', reason: renamed(match.movedFrom) };
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
   if (displaced !== undefined)
     return { action: 'move', reason: reasonOf('saved-elsewhere', `saved under a new name; was ${displaced.path}`) };
   return decideSaved(match, outputs, facts);
+}
+
+/** Decides about a paid output that is not at its path: it comes back from where it was kept, or from the service. */
+function decideGone(
+  { record, movedFrom: from }: Match,
+  purchase: Purchase,
+  lost: { facts: DecisionFacts; outputs: Output[]; output: Output; state: Exclude<FileState, 'intact'> },
+): Decision {
+  const { facts, outputs, output, state } = lost;
+  const isHere = outputs.every((one) => facts.fileState(one) === 'intact' || facts.isKept?.(one) === true);
+  const action = isHere ? 'move' : 'download';
+  const newest = record?.purchases[0];
+  if (newest !== undefined && newest !== purchase && from === undefined) {
+    const how = isHere ? 'kept, and comes back' : 'fetched again';
+    return { action, reason: reasonOf('bought-before', `this very request was bought before; its output is ${how}`) };
+  }
+  const seen = describeLoss(output, state);
+  const end = isHere ? '; it comes back from what is kept' : '';
+  const bought = from === undefined ? '' : ` (bought as ${from})`;
+  const code = state === 'changed' ? 'edited' : 'missing';
+  return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${bought}${end}`) };
 }
 
 function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {

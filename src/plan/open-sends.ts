@@ -175,7 +175,7 @@ export function openSendRows(
         ...(purchase.take !== undefined && { take: purchase.take }),
         ...(address !== record.address && { movedFrom: record.address }),
       };
-      return { ...row, action: 'create', credits: price.credits, order };
+      return { ...row, action: 'create', credits: price.credits, price, order };
     });
 }
 

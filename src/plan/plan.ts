@@ -2,19 +2,18 @@ import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
 import type { PartCondition } from './parts.ts';
-import type { Row, WrittenPlan } from './plan.generated.ts';
+import type { Row, RowPrice, WrittenPlan } from './plan.generated.ts';
 
 export type { Action, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
 /** The actions for which a run sends a create, and pays. */
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
-/** The price of a step's next purchase. Requests of one class cost the same. */
-export interface Price {
-  class: string;
-  /** `null`: unknown until the first job of the class has been charged. Never 0 for unknown. */
-  credits: number | null;
-}
+/**
+ * The price of a step's next purchase. Requests of one class cost the same. `credits` is what is reserved; `null`:
+ * unknown until the first job of the class has been charged, whatever it is expected to cost. Never 0 for unknown.
+ */
+export type Price = RowPrice;
 
 /** Everything needed to carry out one step. Plain JSON: it may travel to another machine. */
 export interface StepOrder {

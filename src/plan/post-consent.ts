@@ -6,6 +6,7 @@ import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { reasonOf } from './reason.ts';
+import { sumPrices } from './sum-prices.ts';
 
 /** Tells whether carrying out this row makes something public. */
 export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
@@ -75,7 +76,7 @@ export function withholdPosts(plan: Plan): Plan {
     const reason = waiting.get(row.address);
     return reason === undefined ? row : withheld(row, reason);
   });
-  return { ...plan, rows, totals: withoutWithheld(plan.totals, { before: plan.rows, after: rows }) };
+  return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
 }
 
 const waitingReason = 'waits to be published, which takes a consent of its own (--publish)';
@@ -87,22 +88,20 @@ function needOf({ action, order }: PlanRow): string[] {
 }
 
 function withheld(row: PlanRow, reason: string): PlanRow {
-  const { order: _order, discards: _discards, mayRetry: _mayRetry, unchecked: _unchecked, ...rest } = row;
+  const {
+    order: _order,
+    price: _price,
+    discards: _discards,
+    mayRetry: _mayRetry,
+    unchecked: _unchecked,
+    ...rest
+  } = row;
   return { ...rest, action: 'blocked', blockedBy: 'consent', reason: reasonOf('consent', reason), credits: 0 };
 }
 
-function withoutWithheld(totals: PlanTotals, rows: { before: PlanRow[]; after: PlanRow[] }): PlanTotals {
-  const { posts: _posts, mayRetry: _mayRetry, ...rest } = totals;
-  const sum = (pick: (row: PlanRow) => number) => rows.after.reduce((total, row) => total + pick(row), 0);
-  return {
-    ...rest,
-    toSpend: sum(({ credits }) => credits ?? 0),
-    unknownPrices: sum(({ credits }) => (credits === null ? 1 : 0)),
-    discarded: sum(({ discards }) => discards ?? 0),
-    ...(rows.after.some(({ mayRetry }) => mayRetry !== undefined) && {
-      mayRetry: sum(({ mayRetry }) => mayRetry ?? 0),
-    }),
-  };
+function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
+  const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
+  return { ...rest, ...sumPrices(rows) };
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
+import { listPrice } from '../kinds/list-price.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import { documentedCredits, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
+import { type Charges, chargesIn } from './charges.ts';
 import type { Price } from './plan.ts';
 
 /** Returns the best known price of a request. */
@@ -10,46 +13,62 @@ export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 /** Credits by price class, or by a prefix of one. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
+/** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
+export interface PriceHints {
+  /** What other locks were charged by the same service. */
+  elsewhere?: Charges | undefined;
+  /** What the service lists. */
+  listings?: readonly Listing[] | undefined;
+}
+
 /**
- * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest counts,
- * because a reservation must be an upper bound.
+ * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest of these
+ * counts, because a reservation must be an upper bound. Hints only say what to expect: a step that has nothing else
+ * goes alone, and its charge prices the rest.
  */
-export function pricesFrom(lock: Lock, written: WrittenPrices = {}): PriceOf {
+export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use: when nothing is left to buy, no price is needed.
-  let charged: ReadonlyMap<string, number> | undefined;
+  let charged: Charges | undefined;
   const said = readWritten(written);
   // Thousands of steps of one class share one price object.
   const prices = new Map<string, Readonly<Price>>();
+  const share = (key: string, price: Price): Readonly<Price> => {
+    const before = prices.get(key);
+    if (before !== undefined) return before;
+    prices.set(key, price);
+    return price;
+  };
   return (kindName, request) => {
     const kind = kinds[kindName];
-    if (kind === undefined) return { class: kindName, credits: null };
-    charged ??= chargesByClass(lock);
+    if (kind === undefined) return { class: kindName, credits: null, source: 'unknown' };
     const name = priceClass(kind, request);
-    const known = [charged.get(name), documentedCredits(kind, request), said(name)];
-    const numbers = known.filter((one) => one !== undefined);
-    const credits = numbers.length === 0 ? null : Math.max(...numbers);
-    const before = prices.get(name);
-    if (before !== undefined && before.credits === credits) return before;
-    const price = { class: name, credits };
-    prices.set(name, price);
-    return price;
+    const known = prices.get(name);
+    if (known !== undefined) return known;
+    charged ??= chargesIn([lock]);
+    const [own, documented, told] = [charged.get(name), documentedCredits(kind, request), said(name)];
+    const numbers = [own?.high, documented, told].filter((one) => one !== undefined);
+    const credits = numbers.length === 0 ? null : Math.max(...numbers); // I14 (hints)
+    const other = hints.elsewhere?.get(name);
+    const most = (high: number) => Math.max(high, credits ?? 0);
+    if (own !== undefined) return share(name, { class: name, credits, source: 'lock', ...own, high: most(own.high) });
+    if (other !== undefined) {
+      return share(name, { class: name, credits, source: 'other-lock', ...other, high: most(other.high) });
+    }
+    const certain = told ?? documented;
+    if (certain !== undefined) {
+      const source = told === undefined ? 'documented' : 'prices';
+      return share(name, { class: name, credits, source, low: certain, likely: certain, high: most(certain) });
+    }
+    // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
+    const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
+    if (list === undefined) return { class: name, credits, source: 'unknown' };
+    return share(`${name} ${list.low} ${list.likely} ${list.high}`, { class: name, credits, source: 'list', ...list });
   };
 }
 
-/** Returns the highest charge for a request of each price class. */
-function chargesByClass(lock: Lock): Map<string, number> {
-  const charged = new Map<string, number>();
-  for (const record of lock.steps.values()) {
-    for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
-      const kind = kinds[name];
-      // A charge of 0 does not predict the next one.
-      if (kind === undefined || request === undefined || credits === undefined || credits < 1 || jobId === undefined)
-        continue;
-      const priced = priceClass(kind, request);
-      charged.set(priced, Math.max(charged.get(priced) ?? 0, credits));
-    }
-  }
-  return charged;
+/** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */
+export function ceilingOf({ credits, source, high }: Price): number | undefined {
+  return credits ?? (source === 'list' ? high : undefined);
 }
 
 /** Picks the most specific of several matching entries: `image/alpha-2/resolution=4k` precedes `image`. */

@@ -41,7 +41,7 @@ export function retriesAfter(
 }
 
 /** Most that the retries may cost on top; `null`: unknown. */
-export function costOfRetries(retries: Retries, price: Price): number | null {
+export function costOfRetries(retries: Retries, price: Pick<Price, 'credits'>): number | null {
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);

@@ -5,24 +5,26 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { requireKind } from '../kinds/index.ts';
+import { type CatalogModel, readCatalog } from '../kinds/read-catalog.ts';
 import { readAt } from './fields.ts';
 import { createHttp } from './http.ts';
 import { pathWithId } from './job-path.ts';
 import { createLinks } from './links.ts';
 import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
-import { type Account, type CatalogModel, readAccounts, readCatalog, readVoices, type Voice } from './read-catalog.ts';
 import { type JobFacts, readJobFacts } from './read-job.ts';
 import { readListed } from './read-listed.ts';
+import { type Account, readAccounts, readVoices, type Voice } from './read-voices.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeRedact } from './secrets.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
 export { ServiceError } from '../contract/errors.ts';
 export type { ListedJob } from '../contract/listed-job.ts';
+export type { CatalogModel } from '../kinds/read-catalog.ts';
 export type { FileToUpload } from './planned-file.ts';
-export type { Account, CatalogModel, Voice } from './read-catalog.ts';
 export type { JobFacts } from './read-job.ts';
+export type { Account, Voice } from './read-voices.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
@@ -40,6 +42,8 @@ export interface LibraryOptions {
 export interface Library {
   voices(): Promise<Voice[]>;
   catalog(): Promise<CatalogModel[]>;
+  /** The same as the service sends it: its shape is undocumented. */
+  wholeCatalog(): Promise<Json>;
   accounts(): Promise<Account[]>;
   /** Newest first, at most `limit`. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
@@ -72,6 +76,7 @@ export function createLibrary(options: LibraryOptions): Library {
   return {
     voices: async () => readVoices(await get(paths.voices)),
     catalog: async () => readCatalog(await get(paths.catalog)),
+    wholeCatalog: () => get(paths.catalog),
     accounts: async () => readAccounts(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     async job(name, jobId) {

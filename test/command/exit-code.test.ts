@@ -8,7 +8,17 @@ function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan
     version: 2,
     campaign: 'c',
     concurrency: 1,
-    rows: [{ address: 's', task: 's', kind: 'image', action, reason: { code: 'not-bought', text: '' }, credits: 0, ...(blockedBy && { blockedBy }) }],
+    rows: [
+      {
+        address: 's',
+        task: 's',
+        kind: 'image',
+        action,
+        reason: { code: 'not-bought', text: '' },
+        credits: 0,
+        ...(blockedBy && { blockedBy }),
+      },
+    ],
     totals: { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
   };
 }
@@ -18,6 +28,7 @@ const quiet: RunFindings = {
   outcomes: [],
   stopped: undefined,
   overBudget: false,
+  overPrice: false,
   hasOpenSends: false,
   interrupted: false,
 };

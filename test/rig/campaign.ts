@@ -11,6 +11,7 @@ import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
+import type { PriceHints } from '../../src/plan/prices.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { StandstillError, VirtualClock } from './virtual-clock.ts';
@@ -39,6 +40,8 @@ tasks:
 export interface RunOptions {
   selected?: string[];
   maxCredits?: number;
+  /** What to expect of prices beside manifest and lock. */
+  hints?: PriceHints;
   concurrency?: number;
   /** Creates on the wire at once. */
   creates?: number;
@@ -102,6 +105,7 @@ export class TestCampaign {
       ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
       ...(options.selected !== undefined && { selected: new Set(options.selected) }),
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+      ...(options.hints !== undefined && { hints: options.hints }),
     });
   }
 

@@ -15,6 +15,7 @@ export interface ExplainOptions {
   lock?: string;
   json?: boolean;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 interface Context {

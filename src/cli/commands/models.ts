@@ -1,6 +1,7 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, type FailureCode, failureOf } from '../../contract/failure.ts';
 import { kinds } from '../../kinds/index.ts';
+import { kindName } from '../../kinds/read-catalog.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { type ModelRow, modelsJson, modelsText } from '../../report/tables/models-text.ts';
 import type { Source } from '../../report/tables/voices-text.ts';
@@ -95,10 +96,12 @@ export function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
 }
 
 function addEntry(rows: ModelRow[], { model, kind, credits, aliasOf, description }: CatalogModel): void {
-  const row = rows.find((known) => known.model === model && (kind === undefined || known.kind === kindName(kind)));
+  const row = rows.find(
+    (known) => known.model === model && (kind === undefined || known.kind === kindName(kind, kinds)),
+  );
   if (row === undefined) {
     rows.push({
-      kind: kind === undefined ? '?' : kindName(kind),
+      kind: kind === undefined ? '?' : kindName(kind, kinds),
       model,
       credits: credits ?? null,
       isDefault: false,
@@ -112,12 +115,4 @@ function addEntry(rows: ModelRow[], { model, kind, credits, aliasOf, description
   if (credits === undefined || credits === row.credits) return;
   if (row.credits !== null) row.notes = `${row.notes} Documented: ${row.credits} credits.`.trim();
   row.credits = credits;
-}
-
-/** A catalog may write `IMAGE`, `Image` or `images`. */
-function kindName(kind: string): string {
-  const word = kind.toLowerCase();
-  if (Object.hasOwn(kinds, word)) return word;
-  const single = word.replace(/s$/, '');
-  return Object.hasOwn(kinds, single) ? single : word;
 }

@@ -21,6 +21,7 @@ export interface StatusOptions {
   sandbox?: boolean;
   lock?: string;
   var?: Record<string, string>;
+  varFile?: string[];
   select?: string[];
   exclude?: string[];
 }

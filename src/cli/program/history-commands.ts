@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CostDimension, costDimensions } from '../../plan/tally-charges.ts';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions } from './options.ts';
 
 /** Commands that look back: at the lock, and at its history in git. */
@@ -8,7 +9,7 @@ export function addHistoryCommands(program: Command, { terminal, exit }: Program
   addStateOptions(
     program
       .command('cost')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('show what was spent, and where it went')
       .description(
         'Shows what was spent, by task or whatever else, and where it went: delivered, superseded, failed and charged, on hold. Months and authors are those of the commit in which a job first stands in the lock. Needs no network and writes nothing.',

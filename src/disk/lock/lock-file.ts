@@ -11,11 +11,15 @@ import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
-/** Reads the bytes of the lock; undefined when there is none. Refuses anything but a plain file (`UnsafeFileError`). */
-export async function readLockBytes(path: string): Promise<Buffer | undefined> {
+/**
+ * Reads the bytes of the lock; undefined when there is none, or when it is larger than `mostBytes`. Refuses anything but
+ * a plain file (`UnsafeFileError`).
+ */
+export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
+    if (mostBytes < Number.POSITIVE_INFINITY && (await handle.stat()).size > mostBytes) return undefined;
     return await handle.readFile();
   } finally {
     await handle.close();

@@ -14,22 +14,35 @@ export interface KeptDocument {
 const longestDocument = 8 * 1024 * 1024;
 
 /** Undefined when there is none, or none that was kept here: it determines where requests go. */
-export async function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
+export function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
+  return read(state, nameOf(service));
+}
+
+/** Stored out of git, like everything in this folder. If it cannot be kept, it is fetched again next time. */
+export function keepDocument(state: string, service: string, kept: { document: Json; now: number }): Promise<void> {
+  return keep(state, nameOf(service), kept);
+}
+
+/** The service's catalog of models, as last fetched. */
+export async function readKeptCatalog(state: string, service: string): Promise<Json | undefined> {
+  return (await read(state, catalogOf(service)))?.document;
+}
+
+export function keepCatalog(state: string, service: string, kept: { document: Json; now: number }): Promise<void> {
+  return keep(state, catalogOf(service), kept);
+}
+
+async function read(state: string, name: string): Promise<KeptDocument | undefined> {
   return orForgotten(async () => {
-    const bytes = await readSealedFile(state, nameOf(service), longestDocument);
+    const bytes = await readSealedFile(state, name, longestDocument);
     return bytes === undefined ? undefined : readKept(JSON.parse(bytes.toString('utf8')) as Json);
   });
 }
 
-/** Stored out of git, like everything in this folder. If it cannot be kept, it is fetched again next time. */
-export async function keepDocument(
-  state: string,
-  service: string,
-  { document, now }: { document: Json; now: number },
-): Promise<void> {
+async function keep(state: string, name: string, { document, now }: { document: Json; now: number }): Promise<void> {
   await orForgotten(async () => {
     const text = JSON.stringify({ fetchedAt: now, document });
-    if (Buffer.byteLength(text) <= longestDocument) await writeSealedFile(state, nameOf(service), text);
+    if (Buffer.byteLength(text) <= longestDocument) await writeSealedFile(state, name, text);
   });
 }
 
@@ -41,4 +54,8 @@ function readKept(kept: Json): KeptDocument | undefined {
 
 function nameOf(service: string): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}.json`;
+}
+
+function catalogOf(service: string): string {
+  return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}.catalog.json`;
 }

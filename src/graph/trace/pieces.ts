@@ -24,8 +24,8 @@ function addParts(parts: readonly Part[], pieces: Piece[], context: Context): bo
         pieces.push({ text: part.text });
         return true;
       case 'choice': {
-        const [yes, no] = [[{ is: 'text', text: 'yes' }], [{ is: 'text', text: 'no' }]] as const;
-        const answer = textOf({ ...part, then: [...yes], else: [...no] }, context);
+        const then: Part[] = [{ is: 'text', text: 'yes' }];
+        const answer = textOf({ ...part, then, else: [] }, context);
         if (answer === undefined) return false;
         return addParts(answer === 'yes' ? part.then : part.else, pieces, context);
       }

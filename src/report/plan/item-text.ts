@@ -77,6 +77,10 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'answer-lost':
     case 'consent':
       return anonymous(text, first);
+    case 'bought-before':
+    case 'missing':
+    case 'edited':
+      return `${sentences[code]}${item.action === 'move' ? '; they come back from what is kept' : ''}`;
     default:
       return sentences[code] ?? text;
   }
@@ -88,7 +92,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-lost': 'the service did not know their jobs any more; they are asked once again (--redo buys them again)',
   shared: 'same requests as other steps: one job for both',
   'not-saved': 'paid, and not saved yet',
-  'bought-before': 'these very requests were bought before; their outputs are fetched again',
+  'bought-before': 'these very requests were bought before',
   missing: 'paid; their files are missing',
   edited: 'paid; their files are not the ones that were saved',
   renamed: 'same requests as other addresses before',

@@ -1,6 +1,6 @@
 import { hasWork } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { markdownCode } from './markdown-code.ts';
@@ -10,6 +10,7 @@ import { limitLines } from './plan-limits.ts';
 import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
 import { creditsOfItem, glyphs } from './plan-text.ts';
+import { timeLines } from './plan-time.ts';
 
 /** In all: a comment on a pull request holds 65,536 characters. */
 const mostSteps = 300;
@@ -26,6 +27,7 @@ export function planMarkdown(plan: Plan): string {
     ...postLines(plan, { style }).map((line) => footerItem(line, markdownCode)),
     ...moneyLines(plan.totals, { style, isQuiet: false }).map((line) => footerItem(line)),
     ...limitLines(plan.rows, { style }).map((line) => footerItem(line)),
+    ...timeLines(plan.totals, { style }).map((line) => footerItem(line)),
   ];
   const parts = [
     `### ${markdownCode(plan.campaign)}`,
@@ -60,10 +62,12 @@ function stepsOf(items: readonly PlanItem[]): string[] {
     const shown = item.rows.slice(0, left);
     left -= shown.length;
     const more = item.rows.length - shown.length;
-    const lines = shown.map(({ address, credits, reason, output }) => {
-      const price = credits === 0 ? '' : `, ${credits === null ? 'price unknown' : countOf(credits, 'credit')}`;
+    const lines = shown.map(({ address, credits, price, reason, output }) => {
+      const text = priceText({ credits, ...(price && { price }) });
+      const cost =
+        credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
       const was = output === undefined ? '' : ` ${markdownCode(output)}`;
-      return `- ${markdownCode(address, 300)}${price}: ${markdownCode(reason.text, 300)}${was}`;
+      return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(reason.text, 300)}${was}`;
     });
     const summary = `${item.action} ${countOf(item.rows.length, 'step')} of <code>${inHtml(nameOfItem(item))}</code>`;
     const rest = more === 0 ? [] : [`- … and ${countOf(more, 'more step')}`];

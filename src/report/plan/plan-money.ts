@@ -22,13 +22,13 @@ interface MoneyFact {
 }
 
 function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[] {
-  const { toSpend, unknownPrices, mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
+  const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
   const facts: MoneyFact[] = [];
   const add = (label: string, text: string, paint?: MoneyFact['paint']) =>
     facts.push({ label, text, isAboutThisPlan: false, paint });
   const addOfPlan = (label: string, text: string, paint?: MoneyFact['paint']) =>
     facts.push({ label, text, isAboutThisPlan: true, paint });
-  addOfPlan('to spend', toSpendText(toSpend, unknownPrices), style.bold);
+  addOfPlan('to spend', toSpendText(totals), style.bold);
   if (mayRetry !== undefined) {
     addOfPlan(
       'retries',
@@ -47,29 +47,61 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
   return facts;
 }
 
-function toSpendText(toSpend: number, unknownPrices: number): string {
-  const known = countOf(toSpend, 'credit');
-  if (unknownPrices === 0) return known;
-  return `${known} + ${countOf(unknownPrices, 'step')} of unknown price (the first of each goes alone and prices the rest)`;
+/** The same with what follows from it: steps of uncertain price go alone first. */
+function toSpendText(totals: PlanTotals): string {
+  if (totals.unknownPrices === 0) return rangeText(totals.estimate) ?? spendText(totals);
+  const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
+  const notes = [
+    ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
+    ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
+    'the first of each goes alone and prices the rest',
+  ];
+  return `${spendText(totals)} (${notes.join('; ')})`;
+}
+
+/** What a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
+export function spendText({ toSpend, unknownPrices, estimate }: PlanTotals): string {
+  if (unknownPrices === 0) return countOf(toSpend, 'credit');
+  const unpriced = estimate?.unpriced ?? unknownPrices;
+  const likely = estimate?.likely ?? toSpend;
+  // What no list prices is known for certain.
+  const known = unpriced === unknownPrices ? countOf(toSpend, 'credit') : likelyText(likely, estimate);
+  const parts = [
+    ...(likely > 0 ? [known] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+  ];
+  return parts.join(' + ');
+}
+
+function likelyText(likely: number, estimate: PlanTotals['estimate']): string {
+  const { low = likely, high = null } = estimate ?? {};
+  const least = low < likely ? `, at least ${creditsText(low)}` : '';
+  return `≈ ${countOf(likely, 'credit')}${least}${high === null ? '' : `, at most ${creditsText(high)}`}`;
+}
+
+/** What certain prices come to, where requests of one class were charged differently. */
+function rangeText(estimate: PlanTotals['estimate']): string | undefined {
+  if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
+  const { low, likely, high } = estimate;
+  return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
 function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
+  const { budgetLeft: before, estimate, toSpend, unknownPrices } = totals;
   const total = creditsText(budget);
-  const before = totals.budgetLeft;
   if (before === undefined) return { text: total, isShort: false };
-  if (totals.toSpend === 0 && totals.unknownPrices === 0) {
-    return { text: `${total}, ${creditsText(before)} left`, isShort: false };
-  }
-  const after = before - totals.toSpend;
+  if (toSpend === 0 && unknownPrices === 0) return { text: `${total}, ${creditsText(before)} left`, isShort: false };
+  const after = before - toSpend;
   if (after < 0) {
     return {
       text: `${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`,
       isShort: true,
     };
   }
-  const atMost = totals.unknownPrices > 0 ? 'at most ' : '';
-  return {
-    text: `${total}, ${creditsText(before)} left now, ${atMost}${creditsText(after)} after this plan`,
-    isShort: false,
-  };
+  const left = `${total}, ${creditsText(before)} left now`;
+  if (unknownPrices === 0) return { text: `${left}, ${creditsText(after)} after this plan`, isShort: false };
+  const likely = before - Math.max(toSpend, estimate?.likely ?? 0);
+  if (likely < 0) return { text: `${left}: likely ${creditsText(-likely)} too few for this plan`, isShort: true };
+  const word = (estimate?.unpriced ?? 1) > 0 ? 'at most' : 'likely';
+  return { text: `${left}, ${word} ${creditsText(likely)} after this plan`, isShort: false };
 }

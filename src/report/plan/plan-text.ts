@@ -1,5 +1,6 @@
 import { hasWork, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
+import { sumPrices } from '../../plan/sum-prices.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
@@ -10,6 +11,7 @@ import { groupPlan, type PlanItem } from './plan-items.ts';
 import { limitLines } from './plan-limits.ts';
 import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
+import { timeLines } from './plan-time.ts';
 
 export interface PlanTextOptions {
   style: Style;
@@ -52,6 +54,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
       ...postLines(plan, options),
       ...moneyLines(plan.totals, { ...options, isQuiet: isShort }),
       ...limitLines(plan.rows, options),
+      ...timeLines(plan.totals, options),
     ],
   ]);
 }
@@ -132,12 +135,13 @@ function cellsOf(item: PlanItem, index: RowIndex): Omit<Cells, 'credits'> {
   };
 }
 
-/** `24`, `?`, or `24 + ?` where the prices of some are not known. */
+/** `24`; `≈ 24` as it is expected; `?`, or `24 + ?`, where nobody knows the prices of some. */
 export function creditsOfItem(rows: readonly PlanRow[]): string {
-  const known = rows.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
-  const isUnknown = rows.some(({ credits }) => credits === null);
-  if (known === 0) return isUnknown ? '?' : '';
-  return isUnknown ? `${creditsText(known)} + ?` : creditsText(known);
+  const { unknownPrices, estimate } = sumPrices(rows);
+  if (estimate === undefined) return '';
+  const { likely, unpriced } = estimate;
+  const known = likely === 0 ? [] : [`${unknownPrices > unpriced ? '≈ ' : ''}${creditsText(likely)}`];
+  return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
 /** Stated once for all of them: nobody could check these requests for errors. */

@@ -1,6 +1,7 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { spanText } from '../age-text.ts';
-import { bytesText, countOf, creditsText } from '../numbers.ts';
+import { bytesText, countOf } from '../numbers.ts';
+import { spendText } from '../plan/plan-money.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunReporter } from './run-reporter.ts';
@@ -125,9 +126,8 @@ function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string
 }
 
 function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
-  const { toSpend, unknownPrices } = event.totals;
-  const unknown = unknownPrices > 0 ? ` + ${countOf(unknownPrices, 'step')} of unknown price` : '';
-  return `${countOf(event.steps, 'step')}, ${creditsText(toSpend)} credits to spend${unknown}, ${event.concurrency} at a time`;
+  const spending = spendText(event.totals);
+  return `${countOf(event.steps, 'step')}, ${spending} to spend, ${event.concurrency} at a time`;
 }
 
 function stepLine(address: string, word: string, detail: string): string {

@@ -63,6 +63,8 @@ export interface RunView {
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
   money: Money;
+  /** Estimate against charge; known at the end. */
+  estimated?: Extract<RunEvent, { event: 'run-ended' }>['estimated'];
   stopped?: { because: StopReason; detail: string };
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
@@ -156,8 +158,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       view.waitedMs += event.waitedMs;
       return;
     case 'spending-stopped':
-      delete view.awaited;
-      view.stopped ??= { because: event.because, detail: event.detail };
+      if (event.because !== 'price') delete view.awaited;
+      // Whatever ends all buying says more than the end of one price.
+      if (view.stopped === undefined || view.stopped.because === 'price') {
+        view.stopped = { because: event.because, detail: event.detail };
+      }
       return;
     case 'noticed':
       if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
@@ -166,6 +171,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
       view.money = { ...view.money, spentNow, spentEver, held, balance };
       view.end = { exit, elapsedMs };
+      if (event.estimated !== undefined) view.estimated = event.estimated;
       return;
     }
     default:

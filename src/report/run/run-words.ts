@@ -88,6 +88,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   switch (stopped.because) {
     case 'budget':
       return `nothing more is bought, the budget is used up${detail}`;
+    case 'price':
+      return `nothing more is bought at a price that was charged more than the plan says${detail}`;
     case 'balance':
       return `nothing more is bought, the account has too few credits${detail}`;
     case 'auth':

@@ -29,7 +29,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
     ...troubleBlocks(steps, options),
     openBlock(view, steps, options),
     noticeBlock(view, options.style),
-    [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)],
+    [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view), ...estimateLines(view)],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -95,6 +95,8 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
           ];
     case 'budget':
       return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
+    case 'price':
+      return [`the next plan knows the charge: ${apply}`];
     case 'auth':
     case 'unreachable':
       return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
@@ -152,6 +154,18 @@ function moneyLines(view: RunView): string[] {
     parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
   if (balance !== null) parts.push(`balance ${creditsText(balance)}`);
   return [`credits  ${parts.join(' · ')}`];
+}
+
+/** What the plan expected, where it was an estimate or turned out otherwise. */
+function estimateLines({ estimated }: RunView): string[] {
+  if (estimated === undefined || estimated.jobs === 0) return [];
+  const { jobs, likely, charged, unpriced } = estimated;
+  const off = charged - likely;
+  const how = off === 0 ? 'as estimated' : `${creditsText(Math.abs(off))} ${off > 0 ? 'more' : 'less'} than estimated`;
+  const others = unpriced > 0 ? ` · ${countOf(unpriced, 'job')} had no estimate` : '';
+  return [
+    `estimate ${creditsText(likely)} for ${countOf(jobs, 'job')} · ${creditsText(charged)} charged, ${how}${others}`,
+  ];
 }
 
 function are(count: number): string {

@@ -352,6 +352,26 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I14 (hints)',
+    off: 'what is only listed or was charged elsewhere reserves nothing',
+    file: 'src/plan/prices.ts',
+    switch: { part: '? null :', by: '? (hints.elsewhere?.get(name)?.high ?? null) :' },
+    seenBy: {
+      file: 'test/rooms/engine/prices.test.ts',
+      title: 'the charge in another lock that is wrong: the first step goes alone, and the budget holds',
+    },
+  },
+  {
+    mark: 'I14 (ceiling)',
+    off: 'a charge above what the plan says ends the creates of its price',
+    file: 'src/engine/local-ledger.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/prices.test.ts',
+      title: 'ends the creates of its price, and the next plan knows it',
+    },
+  },
+  {
     mark: 'I15 (402)',
     off: '402 ends the buying',
     file: outcome,

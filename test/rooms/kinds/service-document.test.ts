@@ -321,6 +321,7 @@ it('credits are read where they stand beside a body', () => {
       slow: { credits: 4, per: 'second' },
     },
   };
-  const { credits } = read(documentOf({ '/videos/create': { post: body(schema) } }));
-  expect(credits.video).toEqual({ 'motion-2': 20 });
+  const { listing } = read(documentOf({ '/videos/create': { post: body(schema) } }));
+  const credits = Object.entries(listing.video?.models ?? {}).map(([model, facts]) => [model, facts.credits]);
+  expect(Object.fromEntries(credits)).toEqual({ 'motion-2': 20, odd: undefined, worse: undefined, half: 0.5, slow: 4 });
 });

@@ -123,6 +123,7 @@ interface Branch {
 const priceOf = (_kind: string, request: { readonly [field: string]: unknown }) => ({
   class: 'any',
   credits: String(request.prompt).length,
+  source: 'lock' as const,
 });
 
 /** A repository with a lock in it, and what its branches must know. */

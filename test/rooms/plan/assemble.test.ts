@@ -16,13 +16,14 @@ import {
   picture,
   planOf,
   rowOf,
-  type Told,
-  told,
   saved,
   sendIn,
   song,
   stepOf,
+  type Told,
+  told,
   urlOf,
+  withoutEstimate,
   withoutOrder,
 } from './facts.ts';
 
@@ -78,19 +79,19 @@ describe('what a plan row says', () => {
       'of a purchase that gives up a finished one',
       lockOf({ a: [job(earlier(a), { state: 'failed', credits: 2, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 4 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 4 },
     ],
     [
       'of a purchase that gives up a running one',
       lockOf({ a: [job(earlier(a), { credits: 3, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 3 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 3 },
     ],
     [
       'of a purchase that gives up a failure',
       lockOf({ a: [job(earlier(a), { state: 'failed' })] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 0 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 0 },
     ],
     [
       'of a purchase that somebody asks for once more',
@@ -145,7 +146,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'pinned; prompt changed: “before” → “a” (would cost 4)',
+        reason: 'pinned; prompt: before → a (would cost 4)',
         pinned: true,
         wouldCost: 4,
       },
@@ -159,7 +160,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'accepted as it is, although prompt changed: “before” → “a”',
+        reason: 'accepted as it is, although prompt: before → a',
         accepted: true,
       },
     ],
@@ -190,10 +191,17 @@ describe('what a plan row says', () => {
     const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
     expect(plan).toStrictEqual({
       mediabatch: 'plan',
-      version: 1,
+      version: 2,
       campaign: 'test',
       concurrency: 7,
-      totals: { toSpend: 4, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
+      totals: {
+        toSpend: 4,
+        unknownPrices: 0,
+        alreadyPaid: 0,
+        held: 0,
+        discarded: 0,
+        estimate: { low: 4, likely: 4, high: 4, unpriced: 0, sources: { documented: 1 } },
+      },
     });
   });
 });
@@ -287,8 +295,8 @@ describe('what the credits do not reach for', () => {
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
     expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
-      blocked('p', 'the credits do not reach: it costs an unknown number'),
-      blocked('a', 'the credits do not reach: it costs 4'),
+      blocked('p', '--max-credits does not reach: it costs an unknown number'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
     ]);
   });
 
@@ -298,8 +306,8 @@ describe('what the credits do not reach for', () => {
     const steps = graphOfSteps([logo, song('a'), post]);
     expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
-      blocked('a', 'the credits do not reach: it costs 4'),
-      blocked('post', 'the credits do not reach for a'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
+      blocked('post', '--max-credits does not reach for a'),
     ]);
   });
 
@@ -314,11 +322,12 @@ describe('what the credits do not reach for', () => {
         kind: 'music',
         action: 'blocked',
         blockedBy: 'budget',
-        reason: 'the credits do not reach: it costs 4',
+        reason: { code: 'run-limit', text: '--max-credits does not reach: it costs 4' },
         credits: 0,
+        wouldCost: 4,
       },
     ]);
-    expect(plan.totals).toStrictEqual({
+    expect(withoutEstimate(plan.totals)).toStrictEqual({
       toSpend: 0,
       unknownPrices: 0,
       alreadyPaid: 4,
@@ -380,7 +389,12 @@ describe('a budget over all runs', () => {
       { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 },
     ],
   ])('%s', (_name, lock, totals) => {
-    expect(planOf(steps, lock).totals).toStrictEqual({ unknownPrices: 0, discarded: 0, budget: 10, ...totals });
+    expect(withoutEstimate(planOf(steps, lock).totals)).toStrictEqual({
+      unknownPrices: 0,
+      discarded: 0,
+      budget: 10,
+      ...totals,
+    });
   });
 
   test('leaves nothing while something may have been charged that has no known price', () => {
@@ -416,7 +430,7 @@ describe('totals', () => {
       { credits: null, mayRetry: null },
       { credits: null },
     ]);
-    expect(plan.totals).toStrictEqual({
+    expect(withoutEstimate(plan.totals)).toStrictEqual({
       toSpend: 12,
       unknownPrices: 2,
       alreadyPaid: 11,
@@ -530,7 +544,7 @@ describe('orphans', () => {
     task: 'gone',
     kind: 'music',
     action: 'orphan',
-    reason: 'in the lock, not in the manifest; kept',
+    reason: { code: 'orphan', text: 'in the lock, not in the manifest; kept' },
     credits: 0,
   };
   const gone = earlier(a);
@@ -547,7 +561,10 @@ describe('orphans', () => {
         ...orphan,
         address: 'gone',
         action: 'unresolved',
-        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        reason: {
+          code: 'answer-lost',
+          text: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        },
         send: sendIn(gone),
       },
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },

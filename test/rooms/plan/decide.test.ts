@@ -5,7 +5,20 @@ import { type Decision, type DecisionFacts, decide } from '../../../src/plan/dec
 import type { MediaFacts } from '../../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
-import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf   type Told,
+import {
+  clips,
+  create,
+  earlier,
+  forgotten,
+  job,
+  lockOf,
+  matchOf,
+  now,
+  output,
+  saved,
+  song,
+  stepOf,
+  type Told,
   told,
 } from './facts.ts';
 
@@ -34,7 +47,11 @@ describe('what a plan says', () => {
     campaign.graph = graphOf(images(2).replace('a {{row}}', 'a red {{row}}'));
     expect(campaign.plan().rows[0]).toMatchObject({
       action: 'redo',
-      reason: 'prompt changed: “a p1” → “a red p1”',
+      reason: {
+        code: 'changed',
+        text: 'prompt: “a p1” → “a red p1”',
+        changes: [{ field: 'prompt', before: 'a p1', after: 'a red p1' }],
+      },
       credits: 3,
       discards: 3,
     });
@@ -92,7 +109,10 @@ tasks:
       ['download', 0],
       ['download', 0],
     ]);
-    expect(plan.rows[0]?.reason).toBe('paid; output/pic-p1.png is missing');
+    expect(plan.rows.map(({ reason }) => reason)).toEqual([
+      { code: 'missing', text: 'paid; output/pic-p1.png is missing' },
+      { code: 'edited', text: 'paid; output/pic-p2.png is not the file that was saved' },
+    ]);
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(2);
     expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep', 'pic@p2': 'keep' });
@@ -104,7 +124,7 @@ tasks:
     campaign.graph = graphOf(images(1).replace('with:', 'save: "x/{{row}}", with:'));
     expect(campaign.plan().rows[0]).toMatchObject({
       action: 'move',
-      reason: 'saved under a new name; was output/pic-p1.png',
+      reason: { code: 'saved-elsewhere', text: 'saved under a new name; was output/pic-p1.png' },
     });
     await campaign.run();
     expect([...campaign.outputs.files.keys()]).toEqual(['x/p1.png']);
@@ -133,7 +153,7 @@ tasks:
       ['create', null],
       ['download', 0],
     ]);
-    expect(plan.rows[1]?.reason).toBe('same request as one: one job, shared');
+    expect(plan.rows[1]?.reason).toEqual({ code: 'shared', text: 'same request as one: one job, shared' });
     const { outcomes } = await campaign.run();
     expect(outcomes).toEqual({ one: 'done', two: 'done' });
     expect(campaign.service.ledger).toHaveLength(1);
@@ -157,7 +177,10 @@ tasks:
     campaign.service.endOf = () => ({ is: 'failed', error: 'moderated' });
     await campaign.run();
     expect(campaign.plan().rows[0]).toMatchObject({ action: 'failed', credits: 0 });
-    expect(campaign.plan().rows[0]?.reason).toContain('moderated');
+    expect(campaign.plan().rows[0]?.reason).toMatchObject({
+      code: 'job-failed',
+      text: expect.stringContaining('moderated'),
+    });
     campaign.service.endOf = () => undefined;
     expect(campaign.plan({ redo: ['pic@p1'] }).rows[0]).toMatchObject({ action: 'retry', credits: 3 });
     await campaign.run({ redo: ['pic@p1'] });
@@ -212,7 +235,10 @@ tasks:
     const plan = new TestCampaign(chains).plan();
     expect(actionsOf(plan)).toEqual({ a: 'create', b: 'create', c: 'create', d: 'blocked' });
     expect(plan.totals).toMatchObject({ toSpend: 12, budget: 12, budgetLeft: 12 });
-    expect(plan.rows.find(({ address }) => address === 'd')?.reason).toBe('the credits do not reach: it costs 4');
+    expect(plan.rows.find(({ address }) => address === 'd')?.reason).toEqual({
+      code: 'budget',
+      text: 'the budget does not reach: it costs 4',
+    });
     const smaller = new TestCampaign(chains.replace('12', '8')).plan();
     expect(Object.values(actionsOf(smaller)).sort()).toEqual(['blocked', 'blocked', 'create', 'create']);
     expect(actionsOf(smaller)).toMatchObject({ a: 'create', c: 'create' });
@@ -265,7 +291,7 @@ describe('what is done with one step', () => {
         'another request was bought',
         [saved(old)],
         {},
-        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
       [
         'a refusal of a third request is newer than what was bought',
@@ -274,7 +300,7 @@ describe('what is done with one step', () => {
           job(old, { state: 'failed' }),
         ],
         {},
-        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
       [
         'a send of another request is open: that one is asked about by itself',
@@ -295,10 +321,10 @@ describe('what is done with one step', () => {
         { action: 'redo', reason: 'an input changed', purchase: nth(2, 1) },
       ],
       [
-        'the person asks as well',
+        'the person asks as well: the change is the reason',
         [saved(old)],
         { redo: true },
-        { action: 'redo', reason: 'prompt changed: “before” → “a” (and --redo asks)', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
     ])('%s', (_name, purchases, facts, expected) => {
       expect(decideA(purchases, facts)).toEqual(expected);

@@ -3,7 +3,7 @@ import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
 import { type Match, matchSteps } from '../../../src/plan/match.ts';
-import type { Plan, PlanRow } from '../../../src/plan/plan.ts';
+import type { Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
 import type { WrittenStep } from '../../rig/steps.ts';
 
 export const now = Date.parse('2030-01-02T00:00:00.000Z');
@@ -127,9 +127,18 @@ export function rowOf({ rows }: Plan, address: string): Told<PlanRow> {
   return told(row);
 }
 
-/** What a person reads of a row. */
-export function withoutOrder({ order: _order, ...row }: Told<PlanRow>): Omit<Told<PlanRow>, 'order'> {
+/** What a person reads of a row. Prices have tests of their own. */
+export function withoutOrder({
+  order: _order,
+  price: _price,
+  ...row
+}: Told<PlanRow>): Omit<Told<PlanRow>, 'order' | 'price'> {
   return row;
+}
+
+/** Totals but for what is expected of prices. */
+export function withoutEstimate({ estimate: _estimate, ...totals }: PlanTotals): Omit<PlanTotals, 'estimate'> {
+  return totals;
 }
 
 export function matchOf(graph: Graph, lock: Lock, address: string): Match {

@@ -31,7 +31,9 @@ function orderOf(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Step
   const address = given.steps.at(-1)?.address ?? '';
   const { order } = rowOf(planOf(given, lock, facts), address);
   if (order === undefined) throw new Error(`${address} has no order`);
-  return order;
+  // Where a price comes from is tested with the prices.
+  const { class: name, credits } = order.price;
+  return { ...order, price: { class: name, credits, source: 'unknown' } };
 }
 
 const keyOf = (repeat: number, attempt: number, fingerprint = a.fingerprint) =>
@@ -53,7 +55,7 @@ const first: StepOrder = {
   paidRequest: { model: 'song-7.5', prompt: 'a@x' },
   save: 'output/a-x',
   needs: [],
-  price: { class: 'music/song-7.5', credits: 4 },
+  price: { class: 'music/song-7.5', credits: 4, source: 'unknown' },
   replaces: [],
 };
 const files = [output('output/a-x.mp3')];

@@ -1,12 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
+import type { Json } from '../../../src/ground/json.ts';
+import { mapOf } from '../../../src/ground/values.ts';
+import { kinds } from '../../../src/kinds/index.ts';
+import type { Listing } from '../../../src/kinds/listed-model.ts';
+import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import { pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
+import { plausibleCharges } from '../../../src/plan/charges.ts';
+import type { Price } from '../../../src/plan/plan.ts';
+import { ceilingOf, type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
+import { estimateOf } from '../../../src/plan/sum-prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { job, lockOf, picture, stepOf } from './facts.ts';
 
 const instrumental = { model: 'song-7.5', prompt: 'a' };
 const paid = job(stepOf(graphOfSteps([picture('p')]), 'p'));
+const exactly = (credits: number) => ({ low: credits, likely: credits, high: credits });
 const small = 'image/alpha-2/resolution=2k';
 const large = 'image/alpha-2/resolution=4k';
 
@@ -24,10 +33,20 @@ function creditsOf(
 
 describe('a price', () => {
   test.each<[string, string, OpenRequest, object]>([
-    ['is what the service documents', 'music', instrumental, { class: 'music/song-7.5', credits: 4 }],
-    ['may be documented to be nothing', 'upload', { url: 'x' }, { class: 'upload', credits: 0 }],
-    ['may be known to nobody', 'image', { prompt: 'p' }, { class: small, credits: null }],
-    ['of a kind that does not exist is known to nobody', 'sculpture', {}, { class: 'sculpture', credits: null }],
+    [
+      'is what the service documents',
+      'music',
+      instrumental,
+      { class: 'music/song-7.5', ...exactly(4), credits: 4, source: 'documented' },
+    ],
+    [
+      'may be documented to be nothing',
+      'upload',
+      { url: 'x' },
+      { class: 'upload', ...exactly(0), credits: 0, source: 'documented' },
+    ],
+    ['may be known to nobody', 'image', { prompt: 'p' }, { class: small, credits: null, source: 'unknown' }],
+    ['of no kind is known to nobody', 'sculpture', {}, { class: 'sculpture', credits: null, source: 'unknown' }],
   ])('%s', (_name, kind, request, price) => {
     expect(pricesFrom(lockOf({}))(kind, request)).toEqual(price);
   });
@@ -111,3 +130,65 @@ describe('the prices of the manifest', () => {
     expect(asked.map((request) => priceOf('image', request).credits)).toEqual([3, 5, 3, 5]);
   });
 });
+
+describe('what to expect of a price', () => {
+  const listings = [listingOf({ 'alpha-2': { credits: 3, creditsBy: { resolution: { '4k': 5 } } } })];
+  const elsewhere = plausibleCharges([lockOf({ p: [{ ...paid, credits: 2 }] }, { kind: 'image' })]);
+  const priceOf = (hints: PriceHints, of: { purchases?: Purchase[]; written?: WrittenPrices } = {}) =>
+    pricesFrom(lockOf({ p: of.purchases ?? [] }, { kind: 'image' }), of.written, hints)('image', { prompt: 'p' });
+
+  test('comes from the best source, and reserves only what is certain', () => {
+    const charges = [3, 6, 6, 7].map((credits, index) => ({ ...paid, jobId: `j${index}`, credits }));
+    const all = { elsewhere, listings };
+    const written = { image: 9 };
+    expect(priceOf({})).toEqual({ class: small, credits: null, source: 'unknown' });
+    expect(priceOf({ listings })).toEqual({ class: small, credits: null, source: 'list', low: 5, likely: 5 });
+    expect(priceOf(all)).toEqual({ class: small, credits: null, source: 'other-lock', ...exactly(2) });
+    expect(priceOf({ listings }, { written })).toEqual({ class: small, credits: 9, source: 'prices', ...exactly(9) });
+    expect(priceOf(all, { written })).toEqual({
+      class: small,
+      credits: 9,
+      source: 'other-lock',
+      ...exactly(2),
+      high: 9,
+    });
+    const own = { class: small, source: 'lock', low: 3, likely: 6 };
+    expect(priceOf(all, { purchases: charges })).toEqual({ ...own, credits: 7, high: 7 });
+    expect(priceOf(all, { purchases: charges, written })).toEqual({ ...own, credits: 9, high: 9 });
+  });
+
+  test('is bounded by nobody but those who vouch for it', () => {
+    const capped = [listingOf({ 'alpha-2': { credits: 3, maxCredits: 8 } })];
+    expect(priceOf({ listings: capped })).toMatchObject({ credits: null, likely: 3, high: 8 });
+    expect(ceilingOf(priceOf({ listings: capped }))).toBe(8);
+    expect(ceilingOf(priceOf({ listings }))).toBeUndefined();
+    expect(ceilingOf(priceOf({ elsewhere }))).toBeUndefined();
+    expect(ceilingOf(priceOf({}, { written: { image: 4 } }))).toBe(4);
+  });
+
+  test('is nothing that a lock of somebody else makes absurd', () => {
+    const absurd = plausibleCharges([lockOf({ p: [{ ...paid, credits: 9_007_199_254_740_991 }] }, { kind: 'image' })]);
+    expect(priceOf({ elsewhere: absurd })).toEqual({ class: small, credits: null, source: 'unknown' });
+  });
+
+  test('adds up over a plan, and what nobody can estimate is counted apart', () => {
+    const row = (price: Partial<Price>, action: 'create' | 'keep' = 'create') =>
+      ({
+        action,
+        credits: price.credits ?? null,
+        price: { class: 'c', credits: null, source: 'list', ...price },
+      }) as const;
+    const rows = [
+      row({ credits: 4, source: 'lock', low: 2, likely: 3, high: 4 }),
+      row({ source: 'list', low: 5, likely: 6, high: 7 }),
+    ];
+    expect(estimateOf(rows)).toEqual({ low: 7, likely: 9, high: 11, unpriced: 0, sources: { lock: 1, list: 1 } });
+    expect(estimateOf([...rows, row({ source: 'list', low: 1, likely: 1 })])).toMatchObject({ likely: 10, high: null });
+    expect(estimateOf([...rows, row({ source: 'unknown' })])).toMatchObject({ likely: 9, high: null, unpriced: 1 });
+    expect(estimateOf([row({ credits: 0 }), { ...row({}), action: 'keep' }])).toBeUndefined();
+  });
+});
+
+function listingOf(models: { readonly [model: string]: Json }): Listing {
+  return readCatalogListing({ image: Object.entries(models).map(([key, facts]) => ({ key, ...mapOf(facts) })) }, kinds);
+}

@@ -155,7 +155,7 @@ describe('what retries may cost', () => {
     ['their credits, where the price is unknown', 10, null, 10],
     ['nobody knows', null, null, null],
   ])('%s', (_name, cap, credits, expected) => {
-    expect(costOfRetries({ ...retries, credits: cap }, { class: 'x', credits })).toBe(expected);
+    expect(costOfRetries({ ...retries, credits: cap }, { credits })).toBe(expected);
   });
 });
 

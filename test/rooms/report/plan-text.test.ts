@@ -266,7 +266,7 @@ describe('planMarkdown', () => {
     const kept = Array.from({ length: 300 }, (_, index) => row(`logo@${index}`, 'keep'));
     const markdown = planMarkdown(plan([...manyRows(1000), ...kept]));
     expect(markdown.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(2 + 12 + 1 + 1);
-    expect(markdown).toContain('| create | … and 988 more |  | 4940 |  |');
+    expect(markdown).toContain('| create | … and 988 more |  | 4940 credits |  |');
     expect(markdown).toContain('| keep | logo | image |  | 300 up to date |');
   });
 });

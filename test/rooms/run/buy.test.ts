@@ -66,7 +66,7 @@ describe('the paid act', () => {
     [0, 0],
   ])('is told with the charge that nobody named: price %s, told %s', async (credits, told) => {
     const answer: CreateAnswer = { is: 'accepted', job: { jobId: 'job-1', credits: null, balance: null } };
-    const { events } = await buy([answer], { facts: { price: { class: 'c', credits } } });
+    const { events } = await buy([answer], { facts: { price: { class: 'c', credits, source: 'unknown' } } });
     expect(events.at(-1)).toEqual({
       event: 'job-created',
       address: 'hero@de',

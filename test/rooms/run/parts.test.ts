@@ -169,7 +169,10 @@ describe('buying a failed job again', () => {
     more: { left?: number; error?: string } = {},
   ) =>
     nextOrder(
-      orderOf({ price: { class: 'c', credits: price }, retries: { ...retries, credits: cap, left: more.left ?? 1 } }),
+      orderOf({
+        price: { class: 'c', credits: price, source: 'unknown' },
+        retries: { ...retries, credits: cap, left: more.left ?? 1 },
+      }),
       { error: more.error ?? 'e', charged },
     )?.retries?.credits;
 

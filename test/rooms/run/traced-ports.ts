@@ -130,7 +130,7 @@ export function orderOf(facts: Partial<StepOrder> = {}): StepOrder {
     paidRequest: { prompt: 'p' },
     save: 'out/a',
     needs: [],
-    price: { class: 'image', credits: 3 },
+    price: { class: 'image', credits: 3, source: 'lock' },
     replaces: [],
     ...facts,
   };

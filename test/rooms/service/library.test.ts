@@ -105,7 +105,13 @@ describe('tables', () => {
         { key: 'd', credits: 4, per: 'second' },
         { key: 'e', credits: 2, per: 'job' },
       ],
-      [{ model: 'a' }, { model: 'b' }, { model: 'c', credits: 0.5 }, { model: 'd' }, { model: 'e', credits: 2 }],
+      [
+        { model: 'a', credits: 3 },
+        { model: 'b' },
+        { model: 'c', credits: 0.5 },
+        { model: 'd' },
+        { model: 'e', credits: 2 },
+      ],
     ],
     ['nothing that is a model', { data: [[[[1]]], 'x', { success: true }] }, []],
     [

@@ -4,7 +4,7 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { byId, takeFound } from '../../../src/lock/scan-ids.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { type Charge, listCharges } from '../../../src/plan/charges.ts';
+import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
 import { makeStatus } from '../../../src/plan/status.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
 import { graphOfSteps } from '../../rig/steps.ts';

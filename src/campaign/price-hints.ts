@@ -1,0 +1,39 @@
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { plausibleCharges } from '../plan/charges.ts';
+import type { Match } from '../plan/match.ts';
+import { type PriceHints, pricesFrom } from '../plan/prices.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { readOtherLocks } from './other-locks.ts';
+import { readListings, type ServiceFacts } from './service-facts.ts';
+
+/**
+ * Finds what is known of prices beside the manifest and its lock: what other locks of the working tree were charged by
+ * the same service, and what the service lists. No network; and nothing is read when no price is wanted.
+ */
+export async function findPriceHints(
+  campaign: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service'>,
+  of: {
+    graph: Graph;
+    lock: Lock;
+    matches: readonly Match[];
+    redo: ReadonlySet<string>;
+    facts?: ServiceFacts | undefined;
+  },
+): Promise<PriceHints> {
+  const { graph, lock, redo, facts } = of;
+  const mayBuy = of.matches.filter(({ step, purchase }) => redo.has(step.address) || !isBought(purchase));
+  const certain = pricesFrom(lock, graph.prices);
+  const isCharged = ({ step }: Match) => ['lock', 'documented'].includes(certain(step.kind, step.request).source);
+  if (mayBuy.every(isCharged)) return {};
+  const service = campaign.service ?? lock.service;
+  const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
+  const elsewhere = plausibleCharges(others);
+  const priceOf = pricesFrom(lock, graph.prices, { elsewhere });
+  if (mayBuy.every(({ step }) => priceOf(step.kind, step.request).likely !== undefined)) return { elsewhere };
+  return { elsewhere, listings: await readListings(campaign, facts) };
+}
+
+function isBought(purchase: Match['purchase']): boolean {
+  return purchase?.state === 'done' || purchase?.state === 'running';
+}

@@ -1,0 +1,103 @@
+import type { Json } from '../ground/json.ts';
+import { isMap, ownValue } from '../ground/values.ts';
+import type { Kind } from './kind.ts';
+import type { ListedKind, ListedModel, Listing } from './listed-model.ts';
+import { defaultFor, modelName } from './price.ts';
+
+/** A request body, rendered or with open references. */
+type Body = { readonly [field: string]: Json };
+
+/** What a job may cost by a list. Without `high` the list says nothing about the most. */
+export interface ListPrice {
+  low: number;
+  likely: number;
+  high?: number;
+}
+
+/**
+ * Prices a request by what the service lists, in whole credits. A list is no promise: only a ceiling bounds the charge.
+ * `undefined` where the list does not say, or says it in units that the request does not tell.
+ */
+export function listPrice(kind: Kind, request: Body, listings: readonly Listing[]): ListPrice | undefined {
+  const prices = listings.flatMap((listing) => {
+    const listed = Object.hasOwn(listing, kind.name) ? listing[kind.name] : undefined;
+    return listed === undefined ? [] : (priceIn(listed, kind, request) ?? []);
+  });
+  if (prices.length === 0) return undefined;
+  const likely = Math.max(...prices.map((price) => price.likely));
+  const ceilings = prices.flatMap(({ high }) => high ?? []);
+  return {
+    low: Math.min(...prices.map(({ low }) => low)),
+    likely,
+    // What one list calls the most, another one may exceed.
+    ...(ceilings.length > 0 && { high: Math.max(likely, ...ceilings) }),
+  };
+}
+
+function priceIn(listed: ListedKind, kind: Kind, request: Body): ListPrice | undefined {
+  const { models, defaults } = listed;
+  const name = modelName(kind, request) ?? modelOfDefaults(listed, kind);
+  const model = name !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
+  if (name === undefined || model === undefined) return undefined;
+  const valueFor = (field: string): Json | undefined =>
+    ownValue(request, field) ??
+    model.defaults[field] ??
+    (Object.hasOwn(defaults, field) ? defaults[field] : undefined) ??
+    defaultFor(kind, name, field);
+  const rates = ratesOf(model, valueFor);
+  const units = unitsOf(model, { kind, request, valueFor });
+  if (rates === undefined || units === undefined) return undefined;
+  const [low, likely] = [Math.ceil(rates.low * units), Math.ceil(rates.likely * units)];
+  const { ceiling } = model;
+  // A ceiling below the price itself is none.
+  return { low, likely, ...(ceiling !== undefined && ceiling >= likely && { high: Math.ceil(ceiling) }) };
+}
+
+function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string | undefined {
+  const field = kind.model?.field ?? 'model';
+  const told = Object.hasOwn(defaults, field) ? defaults[field] : undefined;
+  const [only, ...others] = Object.keys(models);
+  return typeof told === 'string' ? told : others.length === 0 ? only : undefined;
+}
+
+/** Credits for each unit. A field whose value is not listed may cost any of the listed amounts. */
+function ratesOf(
+  { credits, creditsBy }: ListedModel,
+  valueFor: (field: string) => Json | undefined,
+): { low: number; likely: number } | undefined {
+  const amounts = Object.entries(creditsBy).map(([field, byValue]) => {
+    const value = valueFor(field);
+    const key = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    const found = key !== undefined && Object.hasOwn(byValue, key) ? byValue[key] : undefined;
+    const all = Object.values(byValue);
+    return found === undefined ? { low: Math.min(...all), likely: Math.max(...all) } : { low: found, likely: found };
+  });
+  if (amounts.length === 0) return credits === undefined ? undefined : { low: credits, likely: credits };
+  return {
+    low: Math.min(...amounts.map(({ low }) => low)),
+    likely: Math.max(...amounts.map(({ likely }) => likely)),
+  };
+}
+
+/** How many started units the request asks for. */
+function unitsOf(
+  { per }: ListedModel,
+  of: { kind: Kind; request: Body; valueFor: (field: string) => Json | undefined },
+): number | undefined {
+  if (per === 'job') return 1;
+  if (per === 'unknown') return undefined;
+  if ('seconds' in per) {
+    const seconds = of.valueFor('duration');
+    if (typeof seconds !== 'number' || seconds <= 0 || seconds > 86_400) return undefined;
+    return Math.ceil(seconds / per.seconds);
+  }
+  const text = mainText(of.kind, of.request);
+  return text === undefined ? undefined : Math.max(1, Math.ceil([...text].length / per.characters));
+}
+
+/** The text that a job is made from; `undefined` where another step gives a part of it. */
+function mainText({ fields }: Kind, request: Body): string | undefined {
+  const name = Object.keys(fields).find((field) => fields[field]?.free === true);
+  const text = name === undefined ? undefined : ownValue(request, name);
+  return typeof text === 'string' && !isMap(text) ? text : undefined;
+}

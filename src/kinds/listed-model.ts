@@ -1,0 +1,152 @@
+import type { Json } from '../ground/json.ts';
+import { isMap, mapOf, ownValue } from '../ground/values.ts';
+import { envelope } from './envelope.ts';
+import type { Kind } from './kind.ts';
+
+/**
+ * What a service lists about one model, in its catalog or beside a request body of its OpenAPI document. Whatever is
+ * malformed is absent: a list is a help for an estimate, and never a reason to stop.
+ */
+export interface ListedModel {
+  /** Credits for each started unit of `per`, in a request with only defaults. */
+  credits?: number;
+  per: ListedUnit;
+  /** Credits where they depend on a field: by its name and value. */
+  creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
+  /** The most that one job is charged, where the service says so. */
+  ceiling?: number;
+  /** Values that the model takes, by field, as far as they are listed. */
+  allows: { readonly [field: string]: readonly string[] };
+  /** What the model takes for fields that a request leaves out. */
+  defaults: { readonly [field: string]: string | number };
+}
+
+/** What one source lists of one kind. */
+export interface ListedKind {
+  models: { readonly [model: string]: ListedModel };
+  /** What the service takes for fields that a request leaves out. */
+  defaults: { readonly [field: string]: string | number };
+  /** Values that every request may have, by field: of fields whose values do not depend on the model. */
+  values: { readonly [field: string]: readonly string[] };
+}
+
+/** By kind. */
+export type Listing = { readonly [kind: string]: ListedKind };
+
+export type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
+
+/** More than any job costs; a number beyond it is a mistake. */
+const mostCredits = 1_000_000;
+const mostValues = 200;
+const longestName = 200;
+
+/** An amount of credits as it may be listed: a number, or its digits as a text. Nothing else is one. */
+export function readAmount(value: Json | undefined): number | undefined {
+  const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
+  const amount = isDigits ? Number(value) : value;
+  return typeof amount === 'number' && amount >= 0 && amount <= mostCredits ? amount : undefined;
+}
+
+/** Reads the facts of one model; of any content. */
+export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
+  const { catalog: names } = envelope;
+  const first = (fields: readonly string[]) => fields.map((field) => ownValue(facts, field)).find((one) => one != null);
+  const told = first(names.credits);
+  const credits = positive(readAmount(told));
+  const ceiling = positive(readAmount(first(names.ceiling)));
+  const allows = { ...readLists(first(names.allowed)), ...readLists(facts) };
+  const byField = bare(entriesOf(first(names.creditsBy)).map(([field, map]) => [field, readAmounts(map)] as const));
+  if (isMap(told)) {
+    const amounts = readAmounts(told);
+    const field = fieldOf(amounts, { allows, kind });
+    if (field !== undefined) byField[field] = amounts;
+  }
+  const creditsBy = bare(Object.entries(byField).filter(([, amounts]) => Object.keys(amounts).length > 0));
+  return {
+    per: readUnit(ownValue(facts, names.per)),
+    creditsBy,
+    allows: bare(Object.entries(allows)),
+    defaults: readDefaults(facts),
+    ...(credits !== undefined && { credits }),
+    ...(ceiling !== undefined && { ceiling }),
+  };
+}
+
+/** A text or number that a request may have for a field; `undefined` for anything else. */
+export function asValue(value: Json | undefined): string | number | undefined {
+  return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
+}
+
+/** Makes a map that inherits nothing, because its keys come from a service. */
+export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [key: string]: Value } {
+  return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
+}
+
+/** A charge of 0 would be no price: nothing says that it stays free. */
+function positive(amount: number | undefined): number | undefined {
+  return amount === undefined || amount <= 0 ? undefined : amount;
+}
+
+function readUnit(per: Json | undefined): ListedUnit {
+  if (per === undefined || per === null) return 'job';
+  const [, count = '1', word = ''] = typeof per === 'string' ? (/^(?:([1-9]\d{0,5}) )?([a-z]+)$/i.exec(per) ?? []) : [];
+  switch (word.toLowerCase().replace(/s$/, '')) {
+    case 'job':
+    case 'request':
+    case 'generation':
+      return count === '1' ? 'job' : 'unknown';
+    case 'second':
+      return { seconds: Number(count) };
+    case 'minute':
+      return { seconds: 60 * Number(count) };
+    case 'character':
+      return { characters: Number(count) };
+    default:
+      return 'unknown';
+  }
+}
+
+function readAmounts(map: Json | undefined): { [value: string]: number } {
+  const amounts = entriesOf(map).flatMap(([value, told]) => {
+    const amount = positive(readAmount(told));
+    return amount === undefined ? [] : [[value, amount] as const];
+  });
+  return bare(amounts);
+}
+
+/** Lists of texts, by field. Numbers count as the text that a request would be compared with. */
+function readLists(map: Json | undefined): { [field: string]: readonly string[] } {
+  const lists = entriesOf(map).flatMap(([field, told]) => {
+    if (!Array.isArray(told)) return [];
+    const values = told.slice(0, mostValues).flatMap((one) => asValue(one) ?? []);
+    return values.length === 0 ? [] : [[field, values.map(String)] as const];
+  });
+  return bare(lists);
+}
+
+/** `defaultResolution: 2k` is the default of `resolution`. */
+function readDefaults(facts: Json): { [field: string]: string | number } {
+  const defaults = entriesOf(facts).flatMap(([name, told]) => {
+    const [, head, rest = ''] = /^default([A-Z])([A-Za-z0-9]*)$/.exec(name) ?? [];
+    const value = asValue(told);
+    return head === undefined || value === undefined ? [] : [[`${head.toLowerCase()}${rest}`, value] as const];
+  });
+  return bare(defaults);
+}
+
+/** Names the field whose values are the keys of a map of credits. */
+function fieldOf(
+  amounts: { readonly [value: string]: number },
+  { allows, kind }: { allows: { readonly [field: string]: readonly string[] }; kind: Kind | undefined },
+): string | undefined {
+  const values = Object.keys(amounts);
+  const listed = Object.keys(allows).filter((field) => values.every((value) => allows[field]?.includes(value)));
+  if (listed.length === 1) return listed[0];
+  return kind === undefined || kind.pricedBy === 'all' ? undefined : kind.pricedBy[0];
+}
+
+function entriesOf(map: Json | undefined): [string, Json][] {
+  return Object.entries(mapOf(map))
+    .filter(([name]) => name.length <= longestName)
+    .slice(0, mostValues);
+}

@@ -1,0 +1,95 @@
+import type { Json } from '../ground/json.ts';
+import { isMap, ownValue } from '../ground/values.ts';
+import { envelope } from './envelope.ts';
+import type { Kind } from './kind.ts';
+import { bare, type ListedModel, type Listing, readAmount, readListedModel } from './listed-model.ts';
+import { modelOf } from './price.ts';
+
+/** A model as the service's catalog lists it. The shape is undocumented: only readable fields are here. */
+export interface CatalogModel {
+  model: string;
+  kind?: string;
+  /** Per job, with default parameters. */
+  credits?: number;
+  aliasOf?: string;
+  description?: string;
+}
+
+const mostModels = 2000;
+const { catalog: names } = envelope;
+
+/** Finds any list of objects with a key, in any usual place. */
+export function readCatalog(json: Json): CatalogModel[] {
+  return findEntries(json).map(({ model, kind, facts }) => {
+    const amount = names.credits.map((name) => readAmount(ownValue(facts, name))).find((one) => one !== undefined);
+    const credits = (ownValue(facts, names.per) ?? 'job') === 'job' ? amount : undefined;
+    const aliasOf = textOf(facts, ['aliasOf']);
+    const description = textOf(facts, names.description);
+    return {
+      model,
+      ...(kind !== undefined && { kind: kind.toLowerCase() }),
+      ...(credits !== undefined && { credits }),
+      ...(aliasOf !== undefined && { aliasOf }),
+      ...(description !== undefined && { description }),
+    };
+  });
+}
+
+/** Reads what a catalog lists by kind. A model without a kind belongs to the only one that documents it. */
+export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Kind>>): Listing {
+  const models = new Map<string, [string, ListedModel][]>();
+  for (const { model, kind: word, facts } of findEntries(json)) {
+    const known = Object.values(kinds).filter((kind) => modelOf(kind, model) !== undefined);
+    const name = word === undefined ? (known.length === 1 ? known[0]?.name : undefined) : kindName(word, kinds);
+    if (name === undefined || !Object.hasOwn(kinds, name)) continue;
+    models.set(name, [...(models.get(name) ?? []), [model, readListedModel(facts, kinds[name])]]);
+  }
+  return bare([...models].map(([kind, list]) => [kind, { models: bare(list), defaults: {}, values: {} }] as const));
+}
+
+/** A catalog may write `IMAGE`, `Image` or `images`. */
+export function kindName(word: string, kinds: Readonly<Record<string, unknown>>): string {
+  const name = word.toLowerCase();
+  if (Object.hasOwn(kinds, name)) return name;
+  const single = name.replace(/s$/, '');
+  return Object.hasOwn(kinds, single) ? single : name;
+}
+
+interface Entry {
+  model: string;
+  kind: string | undefined;
+  facts: Json;
+}
+
+function findEntries(json: Json): Entry[] {
+  const found: Entry[] = [];
+  const visit = (value: Json, kind: string | undefined, depth: number): void => {
+    if (depth > 6 || found.length >= mostModels) return;
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        // An entry that holds models is a group of them.
+        const isGroup = names.lists.some((name) => Array.isArray(ownValue(item, name)));
+        const model = isGroup || !isMap(item) ? undefined : textOf(item, names.model);
+        if (model === undefined) visit(item, isGroup ? (textOf(item, names.model) ?? kind) : kind, depth + 1);
+        else if (found.length < mostModels) found.push({ model, kind: textOf(item, names.kind) ?? kind, facts: item });
+      }
+      return;
+    }
+    for (const [key, item] of Object.entries(isMap(value) ? value : {})) {
+      // A map of lists by kind, as in { image: [ … ] }.
+      const inner = names.lists.some((name) => name === key) ? kind : key;
+      if (item !== null && typeof item === 'object') visit(item, inner, depth + 1);
+    }
+  };
+  visit(json, undefined, 0);
+  return found;
+}
+
+/** The first non-empty text among these fields. */
+function textOf(value: Json, fields: readonly string[]): string | undefined {
+  for (const name of fields) {
+    const found = isMap(value) ? ownValue(value, name) : undefined;
+    if (typeof found === 'string' && found !== '') return found.slice(0, 500);
+  }
+  return undefined;
+}

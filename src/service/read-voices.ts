@@ -1,0 +1,69 @@
+import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
+import { readAt, readText } from './fields.ts';
+
+/** A voice as the service lists it. */
+export interface Voice {
+  id: string;
+  label: string;
+  description: string;
+  gender: string;
+  accent: string;
+  previewUrl?: string;
+}
+
+/** A connected social account. */
+export interface Account {
+  id: string;
+  /** `google` means YouTube. */
+  provider: string;
+  name: string;
+  username: string;
+  /** ISO 8601. */
+  expiresAt?: string;
+}
+
+export function readVoices(json: Json): Voice[] {
+  return listIn(json, envelope.voices.lists).flatMap((voice): Voice[] => {
+    const id = readText(voice, 'id');
+    if (id === undefined) return [];
+    const previewUrl = readText(voice, 'previewUrl');
+    return [
+      {
+        id,
+        label: readText(voice, 'label') ?? id,
+        description: readText(voice, 'description') ?? '',
+        gender: readText(voice, 'gender') ?? '',
+        accent: readText(voice, 'accent') ?? '',
+        ...(previewUrl !== undefined && { previewUrl }),
+      },
+    ];
+  });
+}
+
+export function readAccounts(json: Json): Account[] {
+  const { accounts: names } = envelope;
+  return listIn(json, names.lists).flatMap((account): Account[] => {
+    const id = readText(account, 'id');
+    if (id === undefined) return [];
+    const expiresAt = readText(account, 'expiresAt');
+    return [
+      {
+        id,
+        provider: readText(account, 'provider') ?? '',
+        name: readText(account, names.name) ?? '',
+        username: readText(account, names.username) ?? '',
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+    ];
+  });
+}
+
+function listIn(json: Json, names: readonly string[]): readonly Json[] {
+  if (Array.isArray(json)) return json;
+  for (const name of names) {
+    const list = readAt(json, name);
+    if (Array.isArray(list)) return list;
+  }
+  return [];
+}
