@@ -55,18 +55,13 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
-  const vars = reader === undefined ? given : declaredOf(given, manifest);
-  const isMeant = ({ name }: { name: string }) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
+  const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const known = {
-      ...facts,
-      vars,
-      varFiles: fromFiles.vars.filter(isMeant),
-      files,
-      ...(schemaCompiler && { schemaCompiler }),
-    };
+    const known = { ...facts, vars, varFiles: placed, files, ...(schemaCompiler && { schemaCompiler }) };
     const built = buildGraph(manifest, {
       ...known,
       ...(options.checker && { checker: options.checker }),
@@ -79,10 +74,6 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
-}
-
-function declaredOf(vars: Record<string, string>, { vars: declared }: Manifest): Record<string, string> {
-  return Object.fromEntries(Object.entries(vars).filter(([name]) => Object.hasOwn(declared, name)));
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */

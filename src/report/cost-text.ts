@@ -19,7 +19,7 @@ const unknown: { readonly [by in CostDimension]: string } = {
   kind: 'unknown',
   model: 'unknown',
   tag: 'not in the manifest',
-  run: 'no history',
+  run: 'not in the history here',
   month: 'not committed yet',
   author: 'not committed yet',
 };
