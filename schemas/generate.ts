@@ -45,6 +45,11 @@ const entries: Entry[] = [
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
   },
   {
+    base: 'schemas/run.schema.json',
+    schema: { out: 'schemas/run.schema.json', compose: withRunDefinitions },
+    types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine' },
+  },
+  {
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
@@ -82,6 +87,12 @@ function withSharedDefinitions(events: Schema): Schema {
     ...events,
     $defs: { ...(events.$defs as Schema), action, totals, estimate, 'price-source': source, output, amount },
   };
+}
+
+function withRunDefinitions(runs: Schema): Schema {
+  const { totals, estimate, 'price-source': source } = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { outcome } = readSchema('schemas/event.schema.json').$defs as Schema;
+  return { ...runs, $defs: { ...(runs.$defs as Schema), totals, estimate, 'price-source': source, outcome } };
 }
 
 function readSchema(path: string): Schema {

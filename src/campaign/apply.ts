@@ -25,8 +25,8 @@ import { refuseUnplanned } from './refuse-unplanned.ts';
 import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
 import { type Ending, type RunResult, runPlan } from './run.ts';
+import { withHistory } from './run-history.ts';
 import type { SavedPlan } from './saved-plan.ts';
-import type { ServiceFacts } from './service-facts.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
@@ -140,17 +140,19 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
     try {
       const { on, end, ...ending } = await options.observe(plan);
       try {
-        const result = await runPlan(plan, campaign, {
-          ...options,
-          ...ending,
-          outline,
-          loaded,
-          guard,
-          access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
-          clock: systemClock,
-          createRoutes: facts.createRoutes,
-          on,
-        });
+        const run = (hear: (event: RunEvent) => void) =>
+          runPlan(plan, campaign, {
+            ...options,
+            ...ending,
+            outline,
+            loaded,
+            guard,
+            access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
+            clock: systemClock,
+            createRoutes: facts.createRoutes,
+            on: hear,
+          });
+        const result = await (needsService ? withHistory(plan, campaign, { on, clock: systemClock, run }) : run(on));
         await seen.keep(finding);
         return { is: 'ran', made, carriedOut: plan, result };
       } finally {
@@ -177,10 +179,10 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const { lock } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
-    const planOf = (graph: Graph, facts: ServiceFacts, { again }: { again: boolean }) => {
+    const planOf = ({ graph, facts, trace }: CheckedGraph, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock, facts }, { ...options, chosen, isRun: true }); // I18
+      return makePlan(teller, { graph, lock, facts, trace }, { ...options, chosen, isRun: true }); // I18
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;

@@ -16,7 +16,9 @@ const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
 
 /** Refuses values that would lift a budget or stall a run: a program can pass what a command line cannot say. */
-export function checkPlanning({ maxCredits, concurrency, onUnknown }: PlanningOptions): void {
+export function checkPlanning({ maxCredits, concurrency, onUnknown, first, sample }: PlanningOptions): void {
+  requireNumber('first', first, { least: 1, whole: true });
+  requireNumber('sample', sample, { least: 1, whole: true });
   requireNumber('maxCredits', maxCredits, credits);
   requireNumber('concurrency', concurrency, { least: 1, most: 1000, whole: true });
   requireWord('onUnknown', onUnknown, ['ask', 'hold']);

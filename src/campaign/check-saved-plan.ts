@@ -16,7 +16,8 @@ import type { SavedPlan } from './saved-plan.ts';
  * failed is running by now –, and what was redone already would be redone again.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
-  const { select, exclude } = saved.options;
+  const { select, exclude, first, sample } = saved.options;
+  const isPart = [select, exclude, first, sample].some((one) => one !== undefined);
   const isOpen = (address: string) => {
     const { fingerprint, repeat } = saved.purchases.get(address) ?? {};
     const purchases = lock.steps.get(address)?.purchases ?? [];
@@ -25,7 +26,7 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
   };
   return {
     redo: new Set(saved.redo.filter(isOpen)),
-    ...((select !== undefined || exclude !== undefined) && { selected: saved.addresses }),
+    ...(isPart && { selected: saved.addresses }),
   };
 }
 
@@ -54,16 +55,20 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
   const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
-  throw stale(`${first.address} ${what} (${first.reason})${more}, which is not what it says`);
+  throw stale(`${first.address} ${what} (${first.reason.text})${more}, which is not what it says`);
 }
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
-function planAgain({ path, options: { select, exclude, redo, maxCredits, concurrency } }: SavedPlan): Call {
+function planAgain({ path, options }: SavedPlan): Call {
+  const { select, exclude, first, sample, seed, redo, maxCredits, concurrency } = options;
   const repeated = (flag: string, texts: readonly string[] = []) => texts.flatMap((text) => [flag, text]);
   return call(
     'plan',
     ...repeated('--select', select),
     ...repeated('--exclude', exclude),
+    ...(first === undefined ? [] : ['--first', String(first)]),
+    ...(sample === undefined ? [] : ['--sample', String(sample)]),
+    ...(seed === undefined ? [] : ['--seed', seed]),
     ...repeated('--redo', redo),
     ...(maxCredits === undefined ? [] : ['--max-credits', String(maxCredits)]),
     ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
@@ -114,23 +119,27 @@ export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
 
 /** Refuses options that were settled when the plan was saved. */
 export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
-  const { dryRun, sandbox, lock, var: vars, select, exclude, redo, maxCredits } = options;
+  const { dryRun, sandbox, lock, var: vars, varFile, select, exclude, first, sample, seed, redo, maxCredits } = options;
   const settled = {
     '--dry-run': dryRun,
     '--sandbox': sandbox,
     '--lock': lock,
     '--var': vars,
+    '--var-file': varFile,
     '--select': select,
     '--exclude': exclude,
+    '--first': first,
+    '--sample': sample,
+    '--seed': seed,
     '--redo': redo,
     '--max-credits': maxCredits,
   };
-  const [first] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
-  if (first === undefined) return;
+  const [given] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
+  if (given === undefined) return;
   throw new CampaignError({
     code: 'MB3001',
-    message: `${first} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
-    hint: advise`plan again, with ${first} beside what it was made with: ${planAgain(saved)}`,
-    options: [first],
+    message: `${given} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
+    hint: advise`plan again, with ${given} beside what it was made with: ${planAgain(saved)}`,
+    options: [given],
   });
 }

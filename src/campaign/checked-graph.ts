@@ -1,4 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
+import type { Tracer } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -38,6 +39,7 @@ export interface CheckedManifest extends LoadedManifest {
 export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
+  trace?: Tracer;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
@@ -87,13 +89,15 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, sources, facts, asked, byDocument, renew } = checked;
+  const { graph, sources, facts, trace, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
+  if (told === undefined) for (const text of graph.notices ?? []) tell({ is: 'notice', text });
   return {
     graph,
     facts,
+    ...(trace !== undefined && { trace }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
@@ -107,9 +111,9 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
  */
 export async function planByDocument<Planned extends { plan: Plan }>(
   first: CheckedGraph,
-  planOf: (graph: Graph, facts: ServiceFacts, options: { again: boolean }) => Promise<Planned>,
+  planOf: (checked: CheckedGraph, options: { again: boolean }) => Promise<Planned>,
 ): Promise<CheckedGraph & { planned: Planned }> {
-  const planned = await planOf(first.graph, first.facts, { again: false });
+  const planned = await planOf(first, { again: false });
   const { plan } = planned;
   // A list of another day may name what the service has taken away since, and would silently replace.
   const asks =
@@ -117,7 +121,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   if (first.renew === undefined || !asks) return { ...first, planned };
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };
-  return { ...renewed, planned: await planOf(renewed.graph, renewed.facts, { again: true }) };
+  return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
 /** `ask`: the facts as the service tells them now, where they may be others. */

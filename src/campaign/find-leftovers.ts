@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
 import type { Leftover } from '../contract/leftover.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
-import { hashFile } from '../disk/outputs/hash-file.ts';
+import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -11,6 +11,7 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { matchSteps } from '../plan/match.ts';
 import { withoutExtension } from '../plan/save-names.ts';
+import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
 
 export interface LeftoverFile extends Leftover {
   /** The digests that the lock knows for this path; absent for a broken download. */
@@ -54,12 +55,21 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   const { graph, lock, others, saved, now } = facts;
   const isOwned = makeOwner(graph, lock, others);
   const found: Leftovers = { files: [], kept: [] };
+  const paid = findPaidOutputs(lock);
   for (const [path, { digests, address }] of recordedFiles(lock)) {
     if (isOwned(path)) continue;
     const state = await lookAt(root, path, { digests, saved });
     if (state === 'absent') continue;
     if (typeof state === 'string') found.kept.push({ path, why: state });
-    else found.files.push({ path, bytes: state.bytes, is: 'output', address, digests });
+    else
+      found.files.push({
+        path,
+        bytes: state.bytes,
+        is: 'output',
+        address,
+        digests,
+        ...chargeOf(paid.get(state.sha256)),
+      });
   }
   found.files.push(...(await findPartials(root, { graph, lock, now })));
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -110,19 +120,19 @@ function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (pat
   };
 }
 
-/** Its size, or why it stays. */
+/** Its digest, or why it stays. */
 async function lookAt(
   root: string,
   path: string,
   { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },
-): Promise<{ bytes: number } | 'absent' | string> {
+): Promise<Digest | 'absent' | string> {
   try {
     checkOutputPath(path);
     const target = findOutputFile(root, path);
     const digest = target === undefined ? undefined : await hashFile(target);
     if (digest === undefined) return 'absent';
     if (!digests.has(digest.sha256)) return 'it was changed after it was saved';
-    return saved.has(path, digest.sha256) ? { bytes: digest.bytes } : notSavedHere; // I23
+    return saved.has(path, digest.sha256) ? digest : notSavedHere; // I23
   } catch (error) {
     if (error instanceof UnsafeFileError) return 'it is not a plain file';
     if (error instanceof OutputError) return error.message;

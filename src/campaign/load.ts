@@ -31,5 +31,6 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   const opened = await openCampaign(file, { ...options, tell });
   const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
   const { diagnostics, sources, graph } = checked;
+  for (const text of graph?.notices ?? []) tell({ is: 'notice', text });
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }

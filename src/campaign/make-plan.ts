@@ -1,15 +1,20 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
+import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
+import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Tracer } from '../graph/trace/tracer.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
 import { applyDecisions } from '../plan/apply-decisions.ts';
-import { assemblePlan, outputsOf } from '../plan/assemble.ts';
+import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
+import { expectTime } from '../plan/expected-time.ts';
 import { matchSteps } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/save-names.ts';
@@ -44,7 +49,12 @@ const defaultConcurrency = 8;
 /** Asks the disk what the planner wants to know, and plans. */
 export async function makePlan(
   campaign: OpenCampaign,
-  { graph, lock, facts }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined },
+  {
+    graph,
+    lock,
+    facts,
+    trace,
+  }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined; trace?: Tracer | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
   const { paths, seen, replays, accountOf, tell, onSize } = campaign;
@@ -58,6 +68,7 @@ export async function makePlan(
     recorded.map(({ output }) => output),
     { seen },
   );
+  const kept = await findKept(paths, recorded, states);
   const measured = new Map<string, MediaFacts | undefined>();
   for (const { output, measure } of recorded) {
     if (measure && states.get(output.path) === 'intact') {
@@ -78,7 +89,9 @@ export async function makePlan(
     graph,
     lock,
     fileState: (output): FileState => states.get(output.path) ?? 'missing',
+    isKept: (output) => kept.has(output.sha256),
     mediaFacts: (output) => measured.get(output.path),
+    causeOf: trace,
     replays,
     accountOf,
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
@@ -89,8 +102,31 @@ export async function makePlan(
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
+  Object.assign(plan.totals, await expectTimeOf(plan, paths));
   await checkPlaces(plan, lock, { paths, tell, isRun });
   return { plan, states, redo, ...(selected !== undefined && { selected }) };
+}
+
+/** Durations are read only where something is to be watched. */
+async function expectTimeOf({ rows, concurrency }: Plan, { state }: CampaignPaths) {
+  const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
+  return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(state) }) : {};
+}
+
+/** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
+async function findKept(
+  paths: CampaignPaths,
+  recorded: readonly OutputToCheck[],
+  states: MadePlan['states'],
+): Promise<Set<string>> {
+  const kept = new KeptFiles(paths.state, paths.kept);
+  const found = new Set<string>();
+  if (!kept.isThere()) return found;
+  for (const { output } of recorded) {
+    if (states.get(output.path) === 'intact' || found.has(output.sha256)) continue;
+    if ((await kept.find(output)) !== undefined) found.add(output.sha256);
+  }
+  return found;
 }
 
 /** Limit of addresses in a suggested command. */

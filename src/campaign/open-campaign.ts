@@ -12,6 +12,8 @@ export interface OpenCampaign {
   environment: Environment;
   /** Values for the variables that the manifest declares. */
   vars: Record<string, string>;
+  /** Paths of files with such values, relative to the working folder. A later one counts before an earlier, `vars` before all. */
+  varFiles: readonly string[];
   /** Digest of the service's address, where it is known. */
   service: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
@@ -30,6 +32,8 @@ export interface OpenOptions {
   /** Path of the lock. Default: beside the manifest. */
   lock?: string | undefined;
   vars?: Record<string, string> | undefined;
+  /** Files with values for declared variables, in YAML or JSON; of two the later one counts, `vars` before all. */
+  varFiles?: readonly string[] | undefined;
   /** Where the service is and how to sign in; not looked at with `sandbox`. Default: nobody knows. */
   environment?: Environment | undefined;
   tell?: Tell | undefined;
@@ -38,7 +42,7 @@ export interface OpenOptions {
 
 /** Reads nothing of the campaign but what earlier runs noted about its outputs. */
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
-  const { sandbox = false, lock, vars = {}, tell = () => {}, onSize = () => {} } = options;
+  const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });
   const environment = sandbox ? {} : withHiddenToken(options.environment ?? {});
   return {
@@ -47,6 +51,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     paths,
     environment,
     vars,
+    varFiles,
     service: knownService(sandbox, environment),
     replays: replaysOf(sandbox, environment),
     accountOf: (send) => accountDigest(send, sandbox, environment),

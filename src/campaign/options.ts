@@ -5,6 +5,12 @@ export interface PlanningOptions {
   /** Selections of the steps that the plan is about. Default: all of them. */
   select?: string[] | undefined;
   exclude?: string[] | undefined;
+  /** Of tasks that fan out only so many rows, the first ones, with what they need. */
+  first?: number | undefined;
+  /** Of tasks that fan out only so many rows, drawn by a digest of their keys, with what they need. */
+  sample?: number | undefined;
+  /** Draws another sample. */
+  seed?: string | undefined;
   /** Credits that this run may spend at most. */
   maxCredits?: number | undefined;
   /** Jobs at a time. Default: the manifest's, or 8. */

@@ -11,6 +11,10 @@ export interface CampaignPaths {
   outputs: string;
   /** Our own files that do not belong into git. */
   state: string;
+  /** Name of the folder below `state` for paid files that newer ones have replaced. Play money has one of its own. */
+  kept: string;
+  /** The same for what earlier runs did. */
+  runs: string;
 }
 
 export function campaignPaths(
@@ -26,6 +30,8 @@ export function campaignPaths(
     lock: options.lock === undefined ? join(folder, lockName) : resolve(options.lock),
     outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
     state: join(folder, '.mediabatch'),
+    kept: options.sandbox ? 'sandbox-kept' : 'kept',
+    runs: options.sandbox ? 'sandbox-runs' : 'runs',
   };
 }
 

@@ -29,8 +29,8 @@ export async function plan(campaign: Campaign, options: PlanningOptions = {}): P
     campaign.tell(notice);
   };
   const teller = { ...campaign, tell };
-  const { graph, facts } = graphOf(campaign.checked, teller, campaign.checked);
+  const { graph, facts, trace } = graphOf(campaign.checked, teller, campaign.checked);
   const { lock } = await requireLock(teller, campaign.service);
-  const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock, facts }, options));
+  const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock, facts, trace }, options));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }

@@ -10,7 +10,7 @@ export function refuseUnplanned(before: Plan, now: Plan): void {
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   throw new CampaignError({
     code: 'MB3102',
-    message: `the plan is stale: ${first.address} would be bought now (${first.reason})${more}, which is not what it says`,
+    message: `the plan is stale: ${first.address} would be bought now (${first.reason.text})${more}, which is not what it says`,
     hint: 'plan again; nothing was spent',
     addresses: [first, ...others].map(({ address }) => address),
   });

@@ -5,6 +5,7 @@ import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import type { Service } from '../contract/ports.ts';
 import type { Guard } from '../disk/lock/guard.ts';
+import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
@@ -86,7 +87,11 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       lock,
       file,
       bodies: createRequestBodies(paths.state),
-      outputs: createOutputs(paths.outputs, { seen, saved: new SavedFiles(paths.state, paths.outputs) }),
+      outputs: createOutputs(paths.outputs, {
+        seen,
+        saved: new SavedFiles(paths.state, paths.outputs),
+        kept: new KeptFiles(paths.state, paths.kept),
+      }),
       service: service ?? noService,
       clock,
       emit,

@@ -112,13 +112,30 @@ export async function readPlanFile(path: string): Promise<{ [key: string]: Json 
 }
 
 function optionsToKeep(options: SettledOptions, near: (path: string) => string): Options {
-  const { sandbox, lock, var: vars, select, exclude, redo, maxCredits, concurrency } = options;
+  const {
+    sandbox,
+    lock,
+    var: vars,
+    varFile,
+    select,
+    exclude,
+    first,
+    sample,
+    seed,
+    redo,
+    maxCredits,
+    concurrency,
+  } = options;
   return {
     ...(sandbox === true && { sandbox }),
     ...(lock !== undefined && { lock: near(lock) }),
     ...(vars !== undefined && { var: vars }),
+    ...(varFile !== undefined && { varFile: varFile.map(near) }),
     ...(select !== undefined && { select }),
     ...(exclude !== undefined && { exclude }),
+    ...(first !== undefined && { first }),
+    ...(sample !== undefined && { sample }),
+    ...(seed !== undefined && { seed }),
     ...(redo !== undefined && { redo }),
     ...(maxCredits !== undefined && { maxCredits }),
     ...(concurrency !== undefined && { concurrency }),

@@ -28,15 +28,17 @@ export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service
   sends: ReadonlySet<string>;
 }
 
+const planVersion = 2;
+
 /** Undefined: it is no saved plan, but perhaps a manifest. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
-  if (document.version !== 1) {
+  if (document.version !== planVersion) {
     const version = typeof document.version === 'number' ? `version ${document.version}` : 'an unknown version';
     throw new CampaignError({
       code: 'MB3101',
-      message: `${path} is a plan of ${version}; this version of mediabatch knows version 1`,
+      message: `${path} is a plan of ${version}; this version of mediabatch knows version ${planVersion}`,
       hint: 'plan again with this version, or apply it with the one that made it',
       file: path,
     });
@@ -55,12 +57,20 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     const found = isAbsolute(other) ? other : resolve(folder, other);
     return relative('', found) || found;
   };
-  const named = { manifest: far(manifest), ...(options.lock !== undefined && { lock: far(options.lock) }) };
-  for (const [what, other] of Object.entries(named)) {
-    if (isInSameRepository(path, other)) continue;
+  const lock = options.lock === undefined ? undefined : far(options.lock);
+  const varFile = options.varFile?.map(far);
+  const named = [
+    ['manifest', far(manifest)],
+    ...(lock === undefined ? [] : [['lock', lock]]),
+    ...(varFile ?? []).map((other) => ['file of variables', other]),
+  ] as const;
+  for (const [what, other] of named) {
+    if (isInSameRepository(path, other ?? '')) continue;
     throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
   }
-  const { lock } = named;
+  // A secret of this person must not become part of a request because a branch says so.
+  const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
+  if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
   const steps = new Map(plan.rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
   const priceOf = (address: string, { repeat }: Purchases) =>
     (repeat === undefined ? steps.get(address)?.mayRetry : steps.get(address)?.credits) ?? null;
@@ -68,8 +78,8 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     ...saved,
     path,
     campaign: plan.campaign,
-    manifest: named.manifest,
-    options: { ...options, ...(lock !== undefined && { lock }) },
+    manifest: far(manifest),
+    options: { ...options, ...(lock !== undefined && { lock }), ...(varFile !== undefined && { varFile }) },
     addresses: new Set(plan.rows.map(({ address }) => address)),
     redo,
     publishes: new Set(publishes),

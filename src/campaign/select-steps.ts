@@ -6,15 +6,19 @@ import { findNamed } from '../plan/names.ts';
 import { nearNames } from '../plan/near-names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices.ts';
+import { type Sample, sampleSteps } from '../plan/sample.ts';
 import { matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
 import { stateOfStep } from '../plan/step-state.ts';
+import type { PlanningOptions } from './options.ts';
+
+type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample' | 'seed'>;
 
 /** Steps by what a person writes on the command line. Nothing matched is wrong usage, with near misses. */
 export interface Selector {
   /** The union of several selections; empty for none. */
   all(option: string, texts: readonly string[]): Set<string>;
-  /** `--select` minus `--exclude`; undefined when neither is given. */
-  chosen(options: { select?: string[] | undefined; exclude?: string[] | undefined }): Set<string> | undefined;
+  /** `--select` minus `--exclude`, and of these a trial; undefined when nothing of it is given. */
+  chosen(options: Choice): Set<string> | undefined;
 }
 
 /** The language of selections, where it is explained in passing. */
@@ -78,8 +82,9 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
   const all = (option: string, texts: readonly string[]) => new Set(texts.flatMap((text) => [...find(option, text)]));
   return {
     all,
-    chosen({ select, exclude }) {
-      if (select === undefined && exclude === undefined) return undefined;
+    chosen({ select, exclude, ...trial }) {
+      const sample = sampleOf(trial);
+      if (select === undefined && exclude === undefined) return sample && narrow(graph, sample);
       const chosen =
         select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
       for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
@@ -89,9 +94,35 @@ export function makeSelector(graph: Graph, lock: Lock): Selector {
           message: '--exclude leaves no step',
           name: (exclude ?? []).join(' '),
         });
-      return chosen;
+      return sample === undefined ? chosen : narrow(graph, sample, chosen);
     },
   };
+}
+
+function sampleOf({ first, sample, seed }: Pick<Choice, 'first' | 'sample' | 'seed'>): Sample | undefined {
+  const both = first !== undefined && sample !== undefined;
+  if (both || (seed !== undefined && sample === undefined)) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: both ? '--first and --sample exclude each other' : '--seed goes with --sample',
+      hint: 'write --first 2 for the first rows, or --sample 2 --seed spring for drawn ones',
+      options: both ? ['--first', '--sample'] : ['--seed'],
+    });
+  }
+  if (first !== undefined) return { is: 'first', count: first };
+  return sample === undefined ? undefined : { is: 'drawn', count: sample, seed: seed ?? '' };
+}
+
+function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set<string> {
+  const kept = sampleSteps(graph, sample, chosen);
+  if (kept !== undefined) return kept;
+  const option = sample.is === 'first' ? '--first' : '--sample';
+  throw new CampaignError({
+    code: 'MB3002',
+    message: `${option} has nothing to choose from: no task fans out into several rows`,
+    hint: `leave ${option} out, or choose steps with --select`,
+    name: option,
+  });
 }
 
 /** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */

@@ -46,7 +46,12 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const applied = await applyGraph(campaign, {
     async check() {
       const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
-      const ours = [paths.manifest, paths.lock, ...checked.inputs.map((path) => join(paths.folder, path))];
+      const ours = [
+        paths.manifest,
+        paths.lock,
+        ...campaign.varFiles,
+        ...checked.inputs.map((path) => join(paths.folder, path)),
+      ];
       events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
       return checked;
     },

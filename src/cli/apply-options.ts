@@ -12,8 +12,13 @@ export interface PlanCommandOptions extends StateOptions {
   detailedExitcode?: boolean | undefined;
   select?: string[] | undefined;
   exclude?: string[] | undefined;
+  first?: number | undefined;
+  sample?: number | undefined;
+  seed?: string | undefined;
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
+  /** A commit: what differs from it, instead of the plan. */
+  compare?: string | undefined;
   /** Where the plan is saved, to be applied later. */
   out?: string | undefined;
 }

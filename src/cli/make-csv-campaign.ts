@@ -2,10 +2,13 @@ import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { readDataFile } from '../disk/inputs.ts';
 import { isMap } from '../ground/values.ts';
+import { writeSeparator } from '../manifest/rows/csv-separator.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
 import type { NewFiles } from './list-examples.ts';
 
 interface Table {
+  /** Where it is no comma. */
+  separator?: string;
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
 }
@@ -36,11 +39,11 @@ export async function makeCsvCampaign(file: string, folder: string): Promise<New
 }
 
 function readTable(file: string, text: string): Table {
-  if (!/\.csv$/i.test(file)) {
+  if (!/\.[ct]sv$/i.test(file)) {
     throw new CampaignError({
       code: 'MB3003',
-      message: `${file} is no .csv file`,
-      hint: 'save the table as CSV, with commas between the columns',
+      message: `${file} is no .csv or .tsv file`,
+      hint: 'save the table as CSV',
       value: file,
     });
   }
@@ -65,11 +68,16 @@ function readTable(file: string, text: string): Table {
   const values = rows.rows.map(({ value }) =>
     Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)])),
   );
-  return { columns: rows.columns ?? [], rows: values };
+  const { columns = [], separator } = rows;
+  return { columns, rows: values, ...(separator !== undefined && { separator }) };
 }
 
 function writeManifest(table: Table, path: string): string {
-  const { rows, columns } = table;
+  const { rows, columns, separator } = table;
+  const source =
+    separator === undefined || /\.tsv$/i.test(path)
+      ? JSON.stringify(path)
+      : `{ file: ${JSON.stringify(path)}, separator: ${writeSeparator(separator)} }`;
   const key = chooseKey(table);
   if (key === undefined) {
     throw new CampaignError({
@@ -81,16 +89,9 @@ function writeManifest(table: Table, path: string): string {
   }
   const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
   const prompt = [...words, 'product photograph on a plain background, soft light'].join(', ');
-  const name = /[a-z0-9][a-z0-9-]*/
-    .exec(
-      basename(path, '.csv')
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9]+/g, '-'),
-    )?.[0]
-    .replace(/-$/, '');
   return `# yaml-language-server: $schema=schemas/manifest.schema.json
 version: 1
-name: ${JSON.stringify(name ?? 'campaign')}
+name: campaign
 description: ${JSON.stringify(`A picture for each row of ${path}.`)}
 budget: { credits: ${Math.max(50, rows.length * 10)} } # hard cap over all runs of this campaign
 
@@ -101,7 +102,7 @@ tasks:
   # One step for each row. Its columns: ${columns.map((column) => column.replaceAll(/\s+/g, ' ')).join(', ')}
   picture:
     kind: image
-    foreach: ${JSON.stringify(path)}
+    foreach: ${source}
     key: ${JSON.stringify(key.template)} # names a row for ever: what is paid for is found again by it
     with:
       prompt: ${JSON.stringify(prompt)}

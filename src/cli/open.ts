@@ -10,6 +10,7 @@ export interface StateOptions {
   sandbox?: boolean | undefined;
   lock?: string | undefined;
   var?: Record<string, string> | undefined;
+  varFile?: string[] | undefined;
 }
 
 /** A campaign as the command line names it, in this process's environment. */
@@ -17,11 +18,12 @@ export function open(file: string, options: StateOptions, terminal: Terminal): P
   return openCampaign(file, openOptions(options, terminal));
 }
 
-export function openOptions({ sandbox, lock, var: vars }: StateOptions, terminal: Terminal): OpenOptions {
+export function openOptions({ sandbox, lock, var: vars, varFile }: StateOptions, terminal: Terminal): OpenOptions {
   return {
     sandbox,
     lock,
     vars: collectVars(vars),
+    varFiles: varFile,
     environment: readEnvironment(process.env, process.cwd()),
     tell: tellOn(terminal),
     onSize: keepHeapSmall,

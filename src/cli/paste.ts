@@ -1,12 +1,22 @@
 import type { Command, Option } from 'commander';
 import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
+import { defaultManifest } from './program/name-manifest.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told: every command that knows them is told the same. */
 const state: readonly string[] = ['sandbox', 'lock', 'var', 'varFile']; // I25
 
 /** Limits of a run: without these a suggested command would do more than the one before it. */
-const limits: readonly string[] = ['select', 'exclude', 'maxCredits', 'concurrency', 'onUnknown'];
+const limits: readonly string[] = [
+  'select',
+  'exclude',
+  'first',
+  'sample',
+  'seed',
+  'maxCredits',
+  'concurrency',
+  'onUnknown',
+];
 
 /** How the program was called, as far as commands that are printed have to be called alike. */
 export interface Called {
@@ -15,9 +25,6 @@ export interface Called {
   /** By the names that commander gives them. */
   options: { readonly [name: string]: unknown };
 }
-
-/** Where a person has not named a manifest. */
-const defaultFile = 'campaign.yaml';
 
 /** How `command` was called. Defaults were not given. */
 export function readCall(command: Command): Called {
@@ -28,7 +35,7 @@ export function readCall(command: Command): Called {
 
 /** Writes commands of this program that go on from a call of it. */
 export function pasteAfter(program: Command, called: Called): Paste {
-  return ({ call: name, words, file = called.file ?? defaultFile, bare }) => {
+  return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
     const command = program.commands.find((one) => one.name() === name);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
     const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits] : state;

@@ -28,8 +28,13 @@ export function tellWaiting(
   const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
   const approved: Call = { ...call('apply'), file: out, bare: true };
   const apply = saved === undefined ? call('apply', ...again, ...agree) : { ...approved, words: agree };
-  const { select = [], exclude = [] } = options;
-  const chosen = [...select.flatMap((one) => ['--select', one]), ...exclude.flatMap((one) => ['--exclude', one])];
+  const { select = [], exclude = [], first, sample, seed } = options;
+  const trial = Object.entries({ '--first': first, '--sample': sample, '--seed': seed });
+  const chosen = [
+    ...select.flatMap((one) => ['--select', one]),
+    ...exclude.flatMap((one) => ['--exclude', one]),
+    ...trial.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
+  ];
   const plan: Call = { ...call('plan', ...chosen, ...again, '--out', out), file };
   terminal.err(
     [

@@ -46,6 +46,7 @@ export const failures = {
   MB3302: { exit: cannotWrite, title: 'the embedded service cannot start' },
   MB3303: { exit: wrongUsage, title: 'a port is taken' },
   MB3304: { exit: wrongUsage, title: 'a file of yours would be overwritten' },
+  MB3305: { exit: unreachable, title: 'no program opens a file' },
   // The lock
   MB3401: { exit: lockHeld, title: 'another run holds the lock' },
   MB3402: { exit: lockHeld, title: 'another program changed the lock while a decision was recorded' },
@@ -55,6 +56,14 @@ export const failures = {
   MB3406: { exit: cannotWrite, title: 'another program changed the lock during a run' },
   MB3407: { exit: wrongInput, title: 'the lock cannot be read' },
   MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },
+  // git
+  MB3601: { exit: wrongInput, title: 'the campaign is in no git repository' },
+  MB3602: { exit: wrongInput, title: 'git knows no such commit' },
+  MB3603: { exit: wrongInput, title: 'this clone does not have the whole history' },
+  MB3604: { exit: wrongInput, title: 'a commit does not have the file' },
+  MB3605: { exit: unreachable, title: 'git cannot be run' },
+  MB3606: { exit: wrongInput, title: 'git cannot read the repository' },
+  MB3607: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
   // The end
   MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },
   MB3901: { exit: exitCodes.internalError, title: 'mediabatch itself made a mistake' },
@@ -108,6 +117,7 @@ interface Facts {
   MB3301: { path?: string };
   MB3303: { port: number };
   MB3304: { files: readonly string[] };
+  MB3305: { path: string };
   MB3401: { lock: string; holder?: Holder };
   MB3402: { lock: string };
   MB3404: { lock: string };
@@ -115,6 +125,9 @@ interface Facts {
   MB3406: { lock: string };
   MB3407: { lock: string };
   MB3408: { lock: string; holder?: Holder };
+  MB3602: { ref: string };
+  MB3604: { file: string; ref: string };
+  MB3607: { file: string; ref: string };
   MB3901: { lock?: string };
 }
 

@@ -16,7 +16,7 @@ export type DataText =
   | { text: string }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };
 
-const maxDataBytes = 64 * 1024 ** 2;
+export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
  * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for people. A manifest may be
@@ -65,7 +65,7 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
 }
 
 /** More than any upload. */
-const maxUploadBytes = 5 * 1024 ** 3;
+export const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
  * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
@@ -127,6 +127,11 @@ async function readText(path: string, maxBytes: number): Promise<Read> {
     if (isErrno(error, 'EISDIR')) return { problem: 'folder', detail: 'it is a folder' };
     return { problem: 'unreadable', detail: messageOf(error) };
   }
+  return readUtf8(bytes);
+}
+
+/** The text of bytes, without a byte order mark. */
+export function readUtf8(bytes: Uint8Array): { text: string } | { problem: 'not-utf8'; detail: string } {
   const text = decodeUtf8(bytes);
   if (text !== undefined) return { text };
   return { problem: 'not-utf8', detail: `line ${firstBadLine(bytes)} is not UTF-8 text; save the file as UTF-8` };

@@ -209,7 +209,7 @@ function leave(row: PlanRow, ports: Ports): void {
     task,
     kind,
     action,
-    reason,
+    reason: reason.text,
     ...(blockedBy !== undefined && { blockedBy }),
   });
 }

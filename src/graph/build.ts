@@ -4,11 +4,10 @@ import { limitDiagnostics } from '../manifest/collect.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
-import type { TaskRows } from './expand/draft.ts';
+import { mergeMistakes } from './check/merge-mistakes.ts';
 import { expandMatrix } from './expand/expand-matrix.ts';
-import { countSteps, expandTask } from './expand/expand-task.ts';
-import { pickPartSteps } from './expand/part-picks.ts';
-import { rowsOfParts } from './expand/part-rows.ts';
+import { countSteps } from './expand/expand-task.ts';
+import { expandTasks } from './expand/expand-tasks.ts';
 import { resolveVars } from './expand/resolve-vars.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import { readTaskRows } from './expand/task-rows.ts';
@@ -44,23 +43,21 @@ export function buildGraph(
   const order = orderTasks(expansion);
   if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
 
-  // Parts need the steps that they are parts of, so tasks are expanded in topological order unless there is a circle.
-  for (const task of order ?? manifest.tasks) {
-    expansion.expanded.set(task.id, expandTask(task, rowsForSteps(task, expansion), expansion));
-  }
+  expandTasks(order ?? manifest.tasks, expansion);
   const rendered = renderSteps(expansion);
   const made = readMade(expansion);
   if (uploads.unread.size > 0) {
     return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
   }
-  const told = limitDiagnostics(diagnostics);
+  const told = limitDiagnostics(mergeMistakes(expansion));
   const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: told, files: [] };
   for (const { task, drafts, leftOut } of expansion.expanded.values()) {
     if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told });
+  const { notices } = expansion;
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices });
   return { graph, diagnostics: told, files: [] };
 }
 
@@ -96,17 +93,6 @@ function isTooLarge(expansion: Expansion): boolean {
     return true;
   }
   return false;
-}
-
-/** Returns the rows for a task's steps; when it goes through parts, those of the steps made before. */
-function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
-  const rows = expansion.rowsOf(task.id);
-  if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
-  const source = task.rows;
-  const producer = expansion.expanded.get(source.task);
-  if (producer === undefined || !producer.complete) return 'unknown';
-  const drafts = pickPartSteps(task, { source, producer }, expansion);
-  return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
 }
 
 /** Renders the steps of each task, in the order in which the tasks are written. */
@@ -151,6 +137,7 @@ function assemble(
     made: readonly MadeUpload[];
     descriptions: ReadonlyMap<string, string>;
     warnings: readonly Diagnostic[];
+    notices: readonly string[];
   },
 ): Graph {
   const fingerprints = new Map<string, string>();
@@ -190,6 +177,7 @@ function assemble(
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
+    ...(from.notices.length > 0 && { notices: from.notices }),
   };
 }
 

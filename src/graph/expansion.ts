@@ -3,6 +3,7 @@ import { emptyMap, type JsonMap, type Path } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import type { PlacedVar } from '../manifest/read-var-file.ts';
 import type { DataFile } from '../manifest/rows/rows.ts';
 import type { TemplateFault } from '../manifest/template/template.ts';
 import type { RequestChecker } from './check/request-checker.ts';
@@ -16,6 +17,8 @@ export interface GraphFacts {
   data: ReadonlyMap<string, DataFile>;
   /** Values from outside for declared vars. */
   vars: Readonly<Record<string, string>>;
+  /** Values of files for declared vars, in the order of the files; `vars` go before them. */
+  varFiles?: readonly PlacedVar[] | undefined;
   /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
   /** Needed when a task has a schema for its rows. */
@@ -36,6 +39,8 @@ export class Expansion {
   readonly templates = new Templates();
   readonly uploads: Uploads;
   readonly diagnostics: Diagnostic[] = [];
+  /** What was taken for granted, and nobody said. */
+  readonly notices: string[] = [];
   /** The kind of each task, where it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;
 

@@ -85,6 +85,8 @@ export interface Graph {
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
+  /** What was taken for granted about files, in words for people. */
+  notices?: readonly string[];
   /** True when the decisions of the lock have been applied. */
   decided?: true;
 }

@@ -67,7 +67,7 @@ export interface Task {
 /** The source of a task's rows. `unknown`: it is wrong and was reported. */
 export type RowSource =
   | { from: 'nowhere' }
-  | { from: 'file'; path: string }
+  | { from: 'file'; path: string; separator?: string }
   | { from: 'list'; rows: Json[] }
   | { from: 'var'; text: string }
   /** Each file that matches is a row: `{ path, name, stem, extension, folder }`. */

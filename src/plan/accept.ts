@@ -1,6 +1,6 @@
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Acceptance, Output, Purchase, StepRecord } from '../lock/record.ts';
-import { describeDifference } from './difference.ts';
+import { describeChanges, findChanges } from './changes.ts';
 import type { Match } from './match.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
@@ -101,5 +101,6 @@ function describeInput({ step, record }: Match, { request }: Purchase): string {
   const failed = record && countedPurchases(record).find(({ fingerprint }) => fingerprint === step.fingerprint);
   const instead = failed?.state === 'failed' ? ', whose job failed' : '';
   if (request === undefined) return `its output for the changed input${instead}`;
-  return `its output, although ${describeDifference(request, step.decided?.wanted?.paidRequest ?? step.paidRequest)}${instead}`;
+  const wanted = { ...step, paidRequest: step.decided?.wanted?.paidRequest ?? step.paidRequest };
+  return `its output, although ${describeChanges(findChanges(request, wanted).changes)}${instead}`;
 }

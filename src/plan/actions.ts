@@ -21,8 +21,8 @@ export function hasWork({ rows }: Pick<Plan, 'rows'>): boolean {
 }
 
 /** Tells whether a step stays as it is although its input changed: it is pinned, or a post that is out. */
-export function isHeldBack({ wouldCost, changedSince }: PlanRow): boolean {
-  return wouldCost !== undefined || changedSince === true;
+export function isHeldBack({ pinned, wouldCost, changedSince }: PlanRow): boolean {
+  return (pinned === true && wouldCost !== undefined) || changedSince === true;
 }
 
 /** Tells whether every step is up to date, and none is held back. */

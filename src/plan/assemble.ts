@@ -3,10 +3,12 @@ import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { applyDecisions } from './apply-decisions.ts';
+import { block, blockDependents, blockUnfunded } from './block.ts';
+import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
-import { findUnfunded } from './fund.ts';
+import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
@@ -18,6 +20,7 @@ import type { Plan, PlanRow, StepOrder } from './plan.ts';
 import { tellOrphanedPosts, tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
+import { reasonOf } from './reason.ts';
 import { costOfRetries } from './retry.ts';
 import { budgetCap, sumUp } from './sum-up.ts';
 
@@ -27,6 +30,8 @@ export interface PlanFacts extends SendFacts {
   lock: Lock;
   /** State on disk of the outputs that `outputsToCheck` listed. */
   fileState(output: Output): FileState;
+  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
+  isKept?(output: Output): boolean;
   concurrency: number;
   /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
   mediaFacts?(output: Output): MediaFacts | undefined;
@@ -36,6 +41,8 @@ export interface PlanFacts extends SendFacts {
   selected?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
+  /** Tells what in the campaign made an input differ; absent where nobody asks. */
+  causeOf?: ChangeFacts['causeOf'] | undefined;
   /** What to expect of prices that manifest and lock do not tell. */
   hints?: PriceHints;
   /** Result of `matchSteps` for this graph and lock, if known; it is valid only without `redo`. */
@@ -72,9 +79,10 @@ export function assemblePlan(given: PlanFacts): Plan {
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const known = { ...facts, postedAs: findPosted(lock) };
+  const known = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
   const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
+  tellFollowing(everyRow);
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
@@ -82,16 +90,16 @@ export function assemblePlan(given: PlanFacts): Plan {
   const asked = sendsAsked([...rows, ...asks]);
   const heldFirst = heldCredits(lock, priceOf, asked);
   const lostPrices = findLostPrices(facts, { held: heldFirst, priceOf, asked, rows });
-  for (const row of waitForPrices(rows, lostPrices)) block(row, 'budget', whileLost);
+  for (const row of waitForPrices(rows, lostPrices)) block(row, 'budget', reasonOf('price-unknown', whileLost));
   const cap = budgetCap(facts, { held: heldFirst, lostPrices });
-  blockUnfunded(rows, asks, Math.min(cap, facts.maxCredits ?? Number.POSITIVE_INFINITY));
+  blockUnfunded(rows, asks, { budget: cap, run: facts.maxCredits ?? Number.POSITIVE_INFINITY });
   const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
   blockDependents(rows, matches, everyRow);
   rows.push(...asks); // I21
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
-  return { mediabatch: 'plan', version: 1, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
+  return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
 }
 
 function makeRow(
@@ -112,9 +120,12 @@ function makeRow(
   const priceOf = () => context.priceOf(step.kind, step.request);
   const isPinned = step.decided?.pinned !== undefined;
   const plain: Decision = isUnneeded
-    ? { action: 'keep', reason: `not needed: ${missing.condition.of} gave ${missing.parts}` }
+    ? { action: 'keep', reason: reasonOf('not-needed', `not needed: ${missing.condition.of} gave ${missing.parts}`) }
     : decide(match, facts.redo.has(step.address) && !isPinned ? decisionFacts.again : decisionFacts.once);
-  const decision = step.decided === undefined || isUnneeded ? plain : tellDecided(match, plain, priceOf());
+  const decision =
+    step.decided === undefined || isUnneeded
+      ? plain
+      : tellDecided(match, plain, { price: priceOf(), facts: decisionFacts.once });
   const spends = isSpending(decision.action);
   // Priced lazily: most steps of a finished campaign are kept, whatever they would cost.
   const price = isCarriedOut(decision.action) ? priceOf() : undefined;
@@ -126,6 +137,8 @@ function makeRow(
     address: step.address,
     task: step.task,
     kind: step.kind,
+    ...(step.key !== undefined && { key: step.key }),
+    ...(step.tags.length > 0 && { tags: step.tags }),
     action: decision.action,
     reason: decision.reason,
     credits: spends && price !== undefined ? price.credits : 0,
@@ -186,81 +199,17 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Blocks what the credits do not cover. Possible charges come first; one that does not fit may still be charged. */
-function blockUnfunded(rows: PlanRow[], asks: PlanRow[], cap: number): void {
-  if (cap === Number.POSITIVE_INFINITY) return;
-  let left = cap;
-  for (const row of asks) {
-    const cost = row.credits ?? 1;
-    if (cost > left)
-      block(row, 'budget', `${row.reason}; the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`);
-    left = Math.max(0, left - cost);
-  }
-  const unfunded = findUnfunded(rows, left, (row) => row.order?.needs ?? []);
-  for (const row of rows) {
-    if (!unfunded.has(row.address)) continue;
-    const needed = row.order?.needs.find((address) => unfunded.has(address));
-    const own = `the credits do not reach: it costs ${row.credits ?? 'an unknown number'}`;
-    block(row, 'budget', row.credits === 0 ? `the credits do not reach for ${needed ?? 'what it needs'}` : own);
-  }
-}
-
-/** Blocks a step that would be bought if it needs one that will not be done. */
-function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
-  const sharing = new Set(
-    matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
-  );
-  const waiting = new Set(rows.filter(({ address, action }) => isSpending(action) || sharing.has(address)));
-  if (waiting.size === 0) return;
-  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
-  const inRun = new Set(rows.map(({ address }) => address));
-  // A step follows those it needs, except that the step whose job it shares may follow it.
-  for (let found = true; found; ) {
-    found = false;
-    for (const row of waiting) {
-      const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
-        const need = byAddress.get(address);
-        return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
-      });
-      if (inTheWay[0] === undefined) continue;
-      block(row, inTheWay[0].by, inTheWay[0].reason);
-      waiting.delete(row);
-      found = true;
-    }
-  }
-}
-
-/** Returns `undefined` for a step that is done, or will be. */
-function whyNotDone(
-  { address, action }: PlanRow,
-  isInRun: boolean,
-): { by: 'step' | 'selection'; reason: string } | undefined {
-  switch (action) {
-    case 'blocked':
-    case 'failed':
-    case 'unresolved':
-      return { by: 'step', reason: `needs ${address}, which is ${action}` };
-    case 'create':
-    case 'redo':
-    case 'retry':
-    case 'attach':
-      return isInRun ? undefined : { by: 'selection', reason: `needs ${address}, which is not done and not selected` };
-    default:
-      return undefined;
-  }
-}
-
-function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: string): void {
-  row.action = 'blocked';
-  row.blockedBy = by;
-  row.reason = reason;
-  row.credits = 0;
-  delete row.order;
-  delete row.price;
-  delete row.discards;
-  delete row.mayRetry;
-  delete row.unchecked;
-  delete row.post;
+/** The address under which a request was bought, from an index that is made when it is first asked. */
+function addressFinder(lock: Lock): (fingerprint: string) => string | undefined {
+  let addresses: Map<string, string> | undefined;
+  return (fingerprint) => {
+    addresses ??= new Map(
+      [...lock.steps.values()].flatMap(({ address, purchases }) =>
+        purchases.map((purchase) => [purchase.fingerprint, address] as const),
+      ),
+    );
+    return addresses.get(fingerprint);
+  };
 }
 
 /** Collects the sends that this plan asks about, whose prices it reserves anew. */

@@ -2,13 +2,15 @@ import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import { mayBeCharged } from '../lock/sends.ts';
-import { describeDifference } from './difference.ts';
+import type { ChangeFacts } from './changes.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
 import type { Match } from './match.ts';
 import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
+import type { Reason } from './plan.generated.ts';
 import type { Action } from './plan.ts';
 import { isPost } from './post-record.ts';
 import { decidePost } from './posts.ts';
+import { reasonOf, tellChanges, upToDate } from './reason.ts';
 import { nextPurchase } from './repeat.ts';
 import { findRetry } from './retry.ts';
 import { wantedPath, withoutExtension } from './save-names.ts';
@@ -16,9 +18,11 @@ import { wantedPath, withoutExtension } from './save-names.ts';
 /** State on disk of an output in the lock. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
-export interface DecisionFacts extends SendFacts {
+export interface DecisionFacts extends SendFacts, ChangeFacts {
   /** State of a recorded output. */
   fileState(output: Output): FileState;
+  /** True when an intact copy of a recorded output is kept here, though not at its path. Absent: none is. */
+  isKept?(output: Output): boolean;
   /** Measurements of a file; requested only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
   /** True when the user asked to buy this step again. */
@@ -30,7 +34,7 @@ export interface DecisionFacts extends SendFacts {
 /** One step's action before money and other steps are considered. */
 export interface Decision {
   action: Exclude<Action, 'orphan'>;
-  reason: string;
+  reason: Reason;
   /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
   /** The open send to ask about first; `purchase` is absent then. */
@@ -50,15 +54,25 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'unresolved':
       return decideOpenSend(ownOpenSend(match, facts) ?? purchase, facts);
     case 'refused':
-      return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
+      return {
+        action: 'create',
+        reason: reasonOf('refused', `refused before${because(purchase)}`),
+        purchase: next(match),
+      };
     case 'running':
-      return { action: 'attach', reason: `job ${purchase.jobId} is running${movedFrom(match)}` }; // I1
+      return {
+        action: 'attach',
+        reason: reasonOf('job-running', `job ${purchase.jobId} is running${movedFrom(match)}`),
+      }; // I1
     case 'failed':
       return decideFailed(match, purchase);
     case 'lost':
       return {
         action: 'attach',
-        reason: `the service did not know job ${purchase.jobId} any more; it is asked once again (--redo buys it again)`,
+        reason: reasonOf(
+          'job-lost',
+          `the service did not know job ${purchase.jobId} any more; it is asked once again (--redo buys it again)`,
+        ),
       };
     case 'done':
       return decideDone(match, purchase, facts);
@@ -69,42 +83,50 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
 
 function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (match.sharesJobOf !== undefined) {
-    return { action: 'download', reason: `same request as ${match.sharesJobOf}: one job, shared` };
+    return { action: 'download', reason: reasonOf('shared', `same request as ${match.sharesJobOf}: one job, shared`) };
   }
   const counted = match.record === undefined ? [] : countedPurchases(match.record);
   const bought = counted.find((purchase) => purchase.jobId !== undefined);
   if (bought === undefined) {
     const { part } = match.step;
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
-    if (isForgotten) return { action: 'create', reason: 'what was bought for it is forgotten', purchase: next(match) };
+    if (isForgotten)
+      return {
+        action: 'create',
+        reason: reasonOf('forgotten', 'what was bought for it is forgotten'),
+        purchase: next(match),
+      };
     const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
     const verb = isPost(match.step.kind) ? 'posted' : 'bought';
-    return { action: 'create', reason: `not ${verb} yet${only}`, purchase: next(match) };
+    return { action: 'create', reason: reasonOf('not-bought', `not ${verb} yet${only}`), purchase: next(match) };
   }
-  const difference =
-    bought.request === undefined ? 'an input changed' : describeDifference(bought.request, match.step.paidRequest);
-  const reason = facts.redo ? `${difference} (and --redo asks)` : difference;
+  const reason = tellChanges('changed', { bought, match }, { facts });
   return { action: 'redo', reason, purchase: next(match) };
 }
 
 function buyAgain(match: Match, purchase: Purchase): Decision {
   const failed = purchase.state === 'failed' || purchase.state === 'lost';
   if (purchase.state === 'refused') {
-    return { action: 'create', reason: `refused before${because(purchase)}`, purchase: next(match) };
+    return {
+      action: 'create',
+      reason: reasonOf('refused', `refused before${because(purchase)}`),
+      purchase: next(match),
+    };
   }
   return {
     action: failed ? 'retry' : 'redo',
     reason: failed
-      ? `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`
-      : '--redo asks for another',
+      ? reasonOf('job-failed', `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`)
+      : reasonOf('redo-asked', '--redo asks for another'),
     purchase: next(match),
   };
 }
 
 /** Spends at most once, because what it asks for was sent before. */
 function decideOpenSend(purchase: Purchase, facts: DecisionFacts): Decision {
-  const { by, reason } = settlingOf(purchase, facts);
-  return by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
+  const settling = settlingOf(purchase, facts);
+  const reason = reasonOf('answer-lost', settling.reason);
+  return settling.by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
 }
 
 function decideFailed(match: Match, purchase: Purchase): Decision {
@@ -112,13 +134,13 @@ function decideFailed(match: Match, purchase: Purchase): Decision {
   const retry = findRetry(match);
   switch (retry.is) {
     case 'none':
-      return { action: 'failed', reason: `${failed}; --redo buys it again` };
+      return { action: 'failed', reason: reasonOf('job-failed', `${failed}; --redo buys it again`) };
     case 'used-up':
-      return { action: 'failed', reason: `${failed}; ${retry.why} (--redo buys it again)` };
+      return { action: 'failed', reason: reasonOf('job-failed', `${failed}; ${retry.why} (--redo buys it again)`) };
     case 'again':
       return {
         action: 'retry',
-        reason: `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`,
+        reason: reasonOf('job-failed', `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`),
         purchase: next(match),
       };
     default:
@@ -128,28 +150,44 @@ function decideFailed(match: Match, purchase: Purchase): Decision {
 
 function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Decision {
   if (kinds[match.step.kind]?.media === 'none') {
-    if (match.movedFrom === undefined) return { action: 'keep', reason: 'up to date' };
-    return { action: 'move', reason: `same request as ${match.movedFrom} before` };
+    if (match.movedFrom === undefined) return { action: 'keep', reason: upToDate };
+    return { action: 'move', reason: renamed(match.movedFrom) };
   }
   const outputs = purchase.outputs ?? [];
   const [first] = outputs;
   const isEmpty = purchase.outputs !== undefined && kinds[match.step.kind]?.parts !== undefined;
-  if (first === undefined && isEmpty) return { action: 'keep', reason: 'its job gave nothing' };
-  if (first === undefined) return { action: 'download', reason: `paid, and not saved yet${movedFrom(match)}` };
+  if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'its job gave nothing') };
+  if (first === undefined)
+    return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
   const output = outputs.find((one) => facts.fileState(one) !== 'intact') ?? first;
   const state = facts.fileState(output);
-  const newest = match.record?.purchases[0];
-  if (state !== 'intact' && newest !== undefined && newest !== purchase && match.movedFrom === undefined) {
-    return { action: 'download', reason: 'this very request was bought before; its output is fetched again' };
-  }
-  if (state !== 'intact') {
-    const seen = describeLoss(output, state);
-    return { action: 'download', reason: `paid; ${output.path} ${seen}${movedFrom(match)}` };
-  }
-  if (match.movedFrom !== undefined) return { action: 'move', reason: `same request as ${match.movedFrom} before` };
+  if (state !== 'intact') return decideGone(match, purchase, { facts, outputs, output, state });
+  if (match.movedFrom !== undefined) return { action: 'move', reason: renamed(match.movedFrom) };
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
-  if (displaced !== undefined) return { action: 'move', reason: `saved under a new name; was ${displaced.path}` };
+  if (displaced !== undefined)
+    return { action: 'move', reason: reasonOf('saved-elsewhere', `saved under a new name; was ${displaced.path}`) };
   return decideSaved(match, outputs, facts);
+}
+
+/** Decides about a paid output that is not at its path: it comes back from where it was kept, or from the service. */
+function decideGone(
+  { record, movedFrom: from }: Match,
+  purchase: Purchase,
+  lost: { facts: DecisionFacts; outputs: Output[]; output: Output; state: Exclude<FileState, 'intact'> },
+): Decision {
+  const { facts, outputs, output, state } = lost;
+  const isHere = outputs.every((one) => facts.fileState(one) === 'intact' || facts.isKept?.(one) === true);
+  const action = isHere ? 'move' : 'download';
+  const newest = record?.purchases[0];
+  if (newest !== undefined && newest !== purchase && from === undefined) {
+    const how = isHere ? 'kept, and comes back' : 'fetched again';
+    return { action, reason: reasonOf('bought-before', `this very request was bought before; its output is ${how}`) };
+  }
+  const seen = describeLoss(output, state);
+  const end = isHere ? '; it comes back from what is kept' : '';
+  const bought = from === undefined ? '' : ` (bought as ${from})`;
+  const code = state === 'changed' ? 'edited' : 'missing';
+  return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${bought}${end}`) };
 }
 
 function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {
@@ -160,16 +198,19 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
 /** Decides about a present output, which may not meet `expect`: it is kept, and never automatically bought again. */
 function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Decision {
   const { expect } = match.step;
-  if (expect === undefined) return { action: 'keep', reason: 'up to date' };
+  if (expect === undefined) return { action: 'keep', reason: upToDate };
   for (const output of outputs) {
     const [unmet] = findUnmet(expect, output, facts.mediaFacts?.(output));
     if (unmet === undefined) continue;
     return {
       action: 'failed',
-      reason: `${output.path} does not fit \`expect\`: ${unmet}; change \`expect\`, or buy it again with --redo`,
+      reason: reasonOf(
+        'unfit',
+        `${output.path} does not fit \`expect\`: ${unmet}; change \`expect\`, or buy it again with --redo`,
+      ),
     };
   }
-  return { action: 'keep', reason: 'up to date' };
+  return { action: 'keep', reason: upToDate };
 }
 
 /** Returns the next purchase of this step's request. */
@@ -179,6 +220,10 @@ function next(match: Match): { generation: number; repeat: number } {
 
 function because(purchase: Purchase): string {
   return purchase.error === undefined ? '' : `: ${purchase.error}`;
+}
+
+function renamed(from: string): Reason {
+  return reasonOf('renamed', `same request as ${from} before`);
 }
 
 function movedFrom(match: Match): string {

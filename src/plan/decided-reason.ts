@@ -1,19 +1,24 @@
+import type { ChangeFacts } from './changes.ts';
 import type { Decision } from './decide.ts';
-import { describeDifference } from './difference.ts';
 import type { Match } from './match.ts';
 import type { Price } from './plan.ts';
+import { tellChanges } from './reason.ts';
 
 /** Adds people's earlier decisions to the reason of a decision. */
-export function tellDecided(match: Match, decision: Decision, price: Price): Decision {
+export function tellDecided(
+  match: Match,
+  decision: Decision,
+  { price, facts }: { price: Price; facts: ChangeFacts },
+): Decision {
   const { decided } = match.step;
   if (decided === undefined) return decision;
   const { pinned, wanted } = decided;
-  const word = pinned === undefined ? 'accepted' : 'pinned';
-  if (decision.action !== 'keep') return { ...decision, reason: `${decision.reason} (${word})` };
-  if (wanted === undefined) return { ...decision, reason: `${decision.reason}, and ${word}` };
-  const bought = match.purchase?.request;
-  const change = bought === undefined ? 'an input changed' : describeDifference(bought, wanted.paidRequest);
-  if (pinned === undefined) return { ...decision, reason: `accepted as it is, although ${change}` };
+  const code = pinned === undefined ? 'accepted' : 'pinned';
+  const { text } = decision.reason;
+  if (decision.action !== 'keep') return { ...decision, reason: { ...decision.reason, text: `${text} (${code})` } };
+  if (wanted === undefined) return { ...decision, reason: { code, text: `${text}, and ${code}` } };
   const cost = price.credits === null ? 'what it would cost is not known' : `would cost ${price.credits}`;
-  return { ...decision, reason: `pinned; ${change} (${cost})` };
+  const tell = (change: string) =>
+    pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
+  return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };
 }

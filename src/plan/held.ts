@@ -1,4 +1,4 @@
-import type { Lock } from '../lock/record.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { closedSends, sendOf } from '../lock/sends.ts';
 import { chargeName, chargesByJob } from '../lock/spent.ts';
 import type { PriceOf } from './prices.ts';
@@ -16,8 +16,31 @@ export interface Held {
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   const held: Held = { credits: 0, unknownPrices: 0 };
+  for (const { credits } of heldPurchases(lock, priceOf, asked)) {
+    held.credits += credits ?? 0;
+    held.unknownPrices += credits === null ? 1 : 0;
+  }
+  return held;
+}
+
+/** A purchase that may have been charged. `name`: of the send, or of the charge of its job. */
+export interface HeldPurchase {
+  name: string;
+  record: StepRecord;
+  purchase: Purchase;
+  /** Its price; `null`: unknown. */
+  credits: number | null;
+}
+
+/** Yields each of them once. */
+export function* heldPurchases(
+  lock: Lock,
+  priceOf: PriceOf,
+  asked: ReadonlySet<string> = new Set(),
+): Generator<HeldPurchase> {
   const seen = new Set<string>([...asked, ...closedSends(lock), ...chargesByJob(lock).keys()]);
-  for (const { kind, purchases } of lock.steps.values()) {
+  for (const record of lock.steps.values()) {
+    const { kind, purchases } = record;
     for (const purchase of purchases) {
       const { state, jobId, request = purchases[0]?.request } = purchase;
       if (state === 'refused') continue;
@@ -26,9 +49,7 @@ export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<str
       if (seen.has(name)) continue;
       seen.add(name);
       const credits = request === undefined ? null : priceOf(purchase.kind ?? kind, request).credits;
-      held.credits += credits ?? 0;
-      held.unknownPrices += credits === null ? 1 : 0;
+      yield { name, record, purchase, credits };
     }
   }
-  return held;
 }

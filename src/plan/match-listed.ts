@@ -1,6 +1,7 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { foldText, groupBy, isOpenField, isSameField } from './compare-fields.ts';
+import { groupBy } from '../ground/values.ts';
+import { foldText, isOpenField, isSameField } from './compare-fields.ts';
 import type { Match } from './match.ts';
 
 /** The comparable part of a job in a list of the service. */
@@ -54,7 +55,7 @@ export function matchListed<Job extends ListedRecord>(
   jobs: readonly Job[],
   fieldsOf: (kind: string) => readonly string[],
 ): Adoption<Job> {
-  const groups = groupBy(matches, ({ step }) => `${step.kind} ${canonicalJson(step.request)}`);
+  const groups = [...groupBy(matches, ({ step }) => `${step.kind} ${canonicalJson(step.request)}`).values()];
   const found = groups.map((group) => ({ group, ...findCandidates(group, jobs, fieldsOf) }));
   const wantedBy = new Map<string, number>();
   for (const { exact } of found) for (const { jobId } of exact) wantedBy.set(jobId, (wantedBy.get(jobId) ?? 0) + 1);

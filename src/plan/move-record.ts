@@ -4,7 +4,7 @@ import type { StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { advise, call } from './advice.ts';
 import { findKept } from './apply-decisions.ts';
-import { describeDifference } from './difference.ts';
+import { describeChanges, findChanges } from './changes.ts';
 import { asForgotten } from './forget.ts';
 import { isPost } from './post-record.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
@@ -93,7 +93,8 @@ function describeInput(old: StepRecord, step: Step, price: number | null): strin
   const kept = findKept(countedPurchases(old));
   if (kept === undefined || kept.fingerprint === step.fingerprint) return '';
   if (pinnedFingerprint(old) === kept.fingerprint) return '; its input is another one now, and it stays pinned';
-  const change = kept.request === undefined ? 'its input changed' : describeDifference(kept.request, step.paidRequest);
+  const change =
+    kept.request === undefined ? 'its input changed' : describeChanges(findChanges(kept.request, step).changes);
   if (isPost(step.kind)) return `; ${change}; what is online stays as it is`;
   return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: \`accept\` or \`pin\` keeps it`;
 }

@@ -5,6 +5,7 @@ import type { Match } from './match.ts';
 import type { PlanRow, StepOrder } from './plan.ts';
 import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';
+import { reasonOf } from './reason.ts';
 
 /** Facts that decide how an open send may be settled. */
 export interface SendFacts {
@@ -145,7 +146,7 @@ export function openSendRows(
         task,
         kind,
         action: 'unresolved',
-        reason: `${apart}${settling.reason}`,
+        reason: reasonOf('answer-lost', `${apart}${settling.reason}`),
         credits: 0,
         send: sendOf(purchase),
       };

@@ -7,6 +7,7 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Match } from './match.ts';
 import type { PlanRow } from './plan.ts';
+import { reasonOf } from './reason.ts';
 
 /** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
 export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
@@ -27,7 +28,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
       task: address.split('@')[0] ?? address,
       kind: record.kind,
       action: 'orphan',
-      reason: reasonOf(record),
+      reason: reasonOf('orphan', describeOrphan(record)),
       credits: 0,
       ...(face.jobId !== undefined && { jobId: face.jobId }),
       ...(face.outputs?.[0] !== undefined && { output: face.outputs[0].path }),
@@ -37,7 +38,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
 }
 
 /** Mentions a pin, which cannot hold what the manifest no longer has, so that this does not go unnoticed. */
-function reasonOf(record: StepRecord): string {
+function describeOrphan(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
   return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
 }

@@ -5,6 +5,7 @@ import type { Decision } from './decide.ts';
 import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
 import { isPost, sendsOf } from './post-record.ts';
+import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
 
 /** Tells whether carrying out this row makes something public. */
@@ -42,7 +43,8 @@ export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
   for (const row of rows) {
     const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
     if (orphan === undefined) continue;
-    row.reason += `; if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
+    const hint = `if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
+    row.reason = { ...row.reason, text: `${row.reason.text}; ${hint}` };
   }
 }
 
@@ -94,7 +96,7 @@ function withheld(row: PlanRow, reason: string): PlanRow {
     unchecked: _unchecked,
     ...rest
   } = row;
-  return { ...rest, action: 'blocked', blockedBy: 'consent', reason, credits: 0 };
+  return { ...rest, action: 'blocked', blockedBy: 'consent', reason: reasonOf('consent', reason), credits: 0 };
 }
 
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {

@@ -1,14 +1,16 @@
 import type { Purchase } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
-import { describeDifference } from './difference.ts';
+import type { ChangeFacts } from './changes.ts';
 import type { Match } from './match.ts';
+import type { Reason } from './plan.generated.ts';
 import { isPost, sendsOf } from './post-record.ts';
+import { reasonOf, tellChanges } from './reason.ts';
 import { nextPurchase } from './repeat.ts';
 
 /** The decision about a post that is out, or may be. */
 export interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
-  reason: string;
+  reason: Reason;
   purchase?: { generation: number; repeat: number };
   /** True when it was posted and its input has changed since: what is online stays as it is. */
   changedSince?: true;
@@ -20,7 +22,7 @@ export interface PostDecision {
  */
 export function decidePost(
   match: Match,
-  facts: { redo: boolean; postedAs?(fingerprint: string): string | undefined },
+  facts: ChangeFacts & { redo: boolean; postedAs?(fingerprint: string): string | undefined },
 ): PostDecision | undefined {
   const { step, purchase, record, sharesJobOf } = match;
   if (!isPost(step.kind)) return undefined;
@@ -29,7 +31,7 @@ export function decidePost(
   if (sends.some(isOpenSend)) {
     return {
       action: 'unresolved',
-      reason: 'the answer to its create was lost; only its accounts show whether it is out',
+      reason: reasonOf('answer-lost', 'the answer to its create was lost; only its accounts show whether it is out'),
     };
   }
   const [posted] = sends;
@@ -39,29 +41,36 @@ export function decidePost(
   if (facts.redo) {
     return {
       action: 'redo',
-      reason: '--redo asks for another; what is online stays',
+      reason: reasonOf('redo-asked', '--redo asks for another; what is online stays'),
       purchase: nextPurchase(record?.purchases ?? [], step.fingerprint),
     };
   }
-  if (posted === undefined) return { action: 'keep', reason: `posted as ${other} before` };
+  if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `posted as ${other} before`) };
   if (purchase?.jobId !== undefined) return decideSame(match, purchase);
-  return { action: 'keep', ...describeChange(match, posted) };
+  return { action: 'keep', ...describeChange(match, posted, facts) };
 }
 
 /** Decides about a post of exactly this request. */
 function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
   if (state === 'failed') {
     const because = error === undefined ? '' : `: ${error}`;
-    const reason = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
-    return { action: 'failed', reason };
+    const text = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
+    return { action: 'failed', reason: reasonOf('job-failed', text) };
   }
-  return state === 'done' && movedFrom === undefined ? { action: 'keep', reason: 'posted' } : undefined;
+  return state === 'done' && movedFrom === undefined
+    ? { action: 'keep', reason: reasonOf('posted', 'posted') }
+    : undefined;
 }
 
-function describeChange({ step }: Match, posted: Purchase): Pick<PostDecision, 'reason' | 'changedSince'> {
-  if (posted.fingerprint === step.fingerprint) return { reason: 'posted, and forgotten since' };
-  const change = posted.request === undefined ? 'an input' : describeDifference(posted.request, step.paidRequest);
-  return { reason: `posted; changed since (${change})`, changedSince: true };
+function describeChange(
+  match: Match,
+  posted: Purchase,
+  facts: ChangeFacts,
+): Pick<PostDecision, 'reason' | 'changedSince'> {
+  if (posted.fingerprint === match.step.fingerprint)
+    return { reason: reasonOf('posted', 'posted, and forgotten since') };
+  const tell = (change: string) => `posted; changed since (${change})`;
+  return { reason: tellChanges('posted-changed', { bought: posted, match }, { facts, tell }), changedSince: true };
 }
 
 /** Returns the state of a post sent under this address; `undefined` when its own purchase tells it. */

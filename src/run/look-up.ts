@@ -1,7 +1,8 @@
 import type { ListWalk, LookUpVerdict } from '../contract/listed-job.ts';
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson } from '../ground/json.ts';
-import { foldText, groupBy, isOpenField, isSameField } from '../plan/compare-fields.ts';
+import { groupBy } from '../ground/values.ts';
+import { foldText, isOpenField, isSameField } from '../plan/compare-fields.ts';
 import type { ListedRecord } from '../plan/match-listed.ts';
 
 /** A create that may have reached the service, without a known answer. */
@@ -28,7 +29,7 @@ export function decideLookUp<Job extends ListedRecord>(
   const all = [...new Map(walks.flatMap(({ jobs }) => jobs.map((job) => [job.jobId, job] as const))).values()];
   const calibrated = findCalibrated([...all, ...walks.flatMap(({ older }) => older)], { fields, known });
   const [telling] = fields;
-  const groups = groupBy(lost, ({ request }) => canonicalJson(request)).map((creates) => ({
+  const groups = [...groupBy(lost, ({ request }) => canonicalJson(request)).values()].map((creates) => ({
     creates,
     ...findLike(creates, strangersOf(creates, walks, known), fields, calibrated),
   }));

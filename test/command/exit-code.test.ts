@@ -5,10 +5,20 @@ import type { Action, Plan } from '../../src/plan/plan.ts';
 function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan {
   return {
     mediabatch: 'plan',
-    version: 1,
+    version: 2,
     campaign: 'c',
     concurrency: 1,
-    rows: [{ address: 's', task: 's', kind: 'image', action, reason: '', credits: 0, ...(blockedBy && { blockedBy }) }],
+    rows: [
+      {
+        address: 's',
+        task: 's',
+        kind: 'image',
+        action,
+        reason: { code: 'not-bought', text: '' },
+        credits: 0,
+        ...(blockedBy && { blockedBy }),
+      },
+    ],
     totals: { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
   };
 }

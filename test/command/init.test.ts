@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { products, workplaceForEach } from './workplace.ts';
 
@@ -11,9 +11,51 @@ test.each(readdirSync(join(root, 'examples')))('--example %s writes a campaign t
   expect((await run('init', 'new', '--example', name)).code).toBe(0);
   expect(await run('validate', 'new/campaign.yaml')).toMatchObject({ code: 0 });
   expect(read('new/.gitattributes')).toContain('merge=union');
-  const [first = ''] = read('new/campaign.yaml').split('\n');
-  const schema = /\$schema=(.+)$/.exec(first)?.[1] ?? '';
-  expect(readFileSync(join(workplace.folder, 'new', schema), 'utf8')).toContain('"$schema"');
+});
+
+describe('the schema of a new campaign is there for whoever gets its folder', () => {
+  const schemaOf = (manifest: string) => /\$schema=(.+)$/m.exec(read(manifest))?.[1] ?? '';
+
+  test('beside the manifest, where nothing else brings it', async () => {
+    await run('init', 'new');
+    expect(schemaOf('new/campaign.yaml')).toBe('mediabatch.schema.json');
+    expect(read('new/mediabatch.schema.json')).toBe(readFileSync(join(root, 'schemas/manifest.schema.json'), 'utf8'));
+  });
+
+  test('in the package that the project depends on', async () => {
+    const schemas = join(workplace.folder, 'node_modules/mediabatch/schemas');
+    mkdirSync(schemas, { recursive: true });
+    mkdirSync(join(workplace.folder, '.git'));
+    write('node_modules/mediabatch/schemas/manifest.schema.json', '{}');
+    // Here by chance: the next person may not have it.
+    await run('init', 'first');
+    expect(schemaOf('first/campaign.yaml')).toBe('mediabatch.schema.json');
+    write('package.json', '{ "devDependencies": { "mediabatch": "^0.1.0" } }');
+    await run('init', 'deep/second');
+    expect(schemaOf('deep/second/campaign.yaml')).toBe('../../node_modules/mediabatch/schemas/manifest.schema.json');
+    expect(readdirSync(join(workplace.folder, 'deep/second'))).not.toContain('mediabatch.schema.json');
+  });
+});
+
+test.each([
+  ['spring', 'spring'],
+  ['Grüße 2026', 'grusse-2026'],
+  ['--- Launch (v2)!', 'launch-v2'],
+  ['2026', '"2026"'],
+  ['true', '"true"'],
+  ['春', 'quickstart'],
+])('a campaign in the folder %s is named %s', async (folder, name) => {
+  const into = `./${folder}`;
+  expect((await run('init', into)).code).toBe(0);
+  expect(read(`${into}/campaign.yaml`)).toContain(`\nname: ${name}\n`);
+  expect(await run('validate', `${into}/campaign.yaml`)).toMatchObject({ code: 0 });
+});
+
+test('what git is going to see is said, unless it is ignored', async () => {
+  expect((await run('init', 'new')).err).toContain('Outputs go to images/ and music/, and git sees them');
+  mkdirSync(join(workplace.folder, 'other'));
+  write('other/.gitignore', '/images\n');
+  expect((await run('init', 'other')).err).toContain('Outputs go to music/, and git sees them');
 });
 
 test('--list names them', async () => {
@@ -54,6 +96,7 @@ test.each([
   ],
   ['one column', 'town\nOslo\nBergen\n', ['picture@Oslo', 'picture@Bergen'], 'Oslo, product'],
   ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x", product'],
+  ['semicolons', 'sku;name;price\na1;"Lamp; big";1,5\nb2;Vase;2\n', ['picture@a1', 'picture@b2'], 'Lamp; big, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);
@@ -80,6 +123,7 @@ test('--from-csv: a table in the folder is named where it is', async () => {
     '.gitignore',
     'campaign.yaml',
     'data',
+    'mediabatch.schema.json',
   ]);
 });
 
@@ -88,7 +132,7 @@ test.each<[string, string, string | undefined, number, string]>([
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
-  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv file'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv or .tsv file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });

@@ -208,7 +208,7 @@ test('commands are written in one place: nothing else in the sources spells them
   // Help and completion describe the program itself; what is in schemas is read in editors.
   const free = /^(sandbox|kinds)\/|^cli\/program\/|^cli\/commands\/completion\.ts$|generated\.ts$/;
   const names =
-    'plan|apply|status|explain|render|accept|pin|unpin|forget|move|import|adopt|resolve|unlock|gc|destroy|doctor|jobs|uploads';
+    'plan|apply|status|explain|render|accept|pin|unpin|forget|move|import|adopt|resolve|unlock|open|runs|gc|destroy|doctor|jobs|uploads';
   const spelled = files
     .filter((name) => !free.test(name.replaceAll('\\', '/')) && existsSync(join(root, 'src', name)))
     .flatMap((name) => {

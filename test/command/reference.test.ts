@@ -9,7 +9,7 @@ const workplace = workplaceForEach();
 const { run, write } = workplace;
 
 describe('schema', () => {
-  test.each(['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status', 'failure'])(
+  test.each(['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'])(
     '%s is the published file',
     async (name) => {
       const { code, out } = await run('schema', name);
@@ -64,7 +64,7 @@ describe('help', () => {
   test('every line fits 100 columns, and every command has its words', async () => {
     const { out } = await run('help');
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(out).toMatch(/^ {2}expand <file> {2,}\S/m);
+    expect(out).toMatch(/^ {2}expand \[file\] {2,}\S/m);
     expect(out).not.toMatch(/^Commands:/m);
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { command } from '../rig/command.ts';
@@ -125,6 +125,66 @@ describe('gc', () => {
     expect((await trial.apply()).code).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(3);
     expect(readFileSync(trial.path('output/song.mp3'))).toHaveLength(bytesFreed);
+  });
+});
+
+describe('gc --kept', () => {
+  const words = (prompt: string) => manifest.replace('a dog', prompt);
+
+  test('an old file comes back offline and for nothing, until it is deleted', async () => {
+    const trial = await finished();
+    const dog = readFileSync(trial.path('output/pic.png'));
+    trial.write('campaign.yaml', words('a cat'));
+    expect((await trial.apply()).code).toBe(0);
+    const cat = readFileSync(trial.path('output/pic.png'));
+    trial.write('campaign.yaml', words('a dog'));
+    const nowhere = { ...trial.sandbox.env, MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1' };
+    const lock = ['--service-moved'];
+    const back = await trial.apply(lock, { env: nowhere });
+    expect(back.code, back.err).toBe(0);
+    expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
+    expect(trial.sandbox.ledger()).toHaveLength(4);
+
+    const gc = async (...args: string[]) => {
+      const { code, out, err } = await runInProcess(['gc', 'campaign.yaml', '--json', ...args], {}, trial.folder);
+      return { code, err, files: out === '' ? [] : JSON.parse(out).files };
+    };
+    expect((await gc('--older-than', '1d')).code).toBe(64);
+    expect((await gc('--kept', '--older-than', '1d', '--yes')).files).toEqual([]);
+    const listed = await gc('--kept', '--dry-run');
+    const kept = { is: 'kept', was: 'output/pic.png', address: 'pic', deleted: false };
+    expect(listed.files, listed.err).toMatchObject([kept, kept]);
+    expect(listed.files.map(({ bytes }: { bytes: number }) => bytes).sort()).toEqual([dog.length, cat.length].sort());
+    expect(listed.err).toContain('would delete 2 files');
+    expect((await gc('--kept')).code).toBe(64);
+    const gone = await gc('--kept', '--yes');
+    expect(gone.files, gone.err).toMatchObject([{ deleted: true }, { deleted: true }]);
+    expect((await gc('--kept', '--yes')).err).toContain('nothing to delete');
+    expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
+
+    trial.write('campaign.yaml', words('a cat'));
+    const plan = JSON.parse((await runInProcess(['plan', 'campaign.yaml', '--json'], {}, trial.folder)).out);
+    expect(plan.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'download']);
+  });
+
+  test('takes nothing that lies there in another form, or through a link', async () => {
+    const trial = await finished();
+    trial.write('campaign.yaml', words('a cat'));
+    expect((await trial.apply()).code).toBe(0);
+    const folder = trial.path('.mediabatch/kept');
+    const [name = ''] = readdirSync(folder);
+    const bytes = readFileSync(join(folder, name));
+    writeFileSync(join(folder, name), 'damaged');
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    symlinkSync('../../campaign.yaml', join(folder, `${'a'.repeat(64)}.png`));
+    const left = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
+    expect(left.err.match(/left alone/g)).toHaveLength(3);
+    renameSync(folder, trial.path('elsewhere'));
+    writeFileSync(trial.path(`elsewhere/${name}`), bytes);
+    symlinkSync('../elsewhere', folder);
+    const linked = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
+    expect(linked.err).toContain('nothing to delete');
+    expect(readdirSync(trial.path('elsewhere'))).toContain(name);
   });
 });
 

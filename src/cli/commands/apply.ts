@@ -69,11 +69,12 @@ function refuseRealRehearsal(options: ApplyOptions): void {
 
 /** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
-  const { sandbox, lock, var: vars = {} } = options;
+  const { sandbox, lock, var: vars = {}, varFile = [] } = options;
   const words = [
     manifest,
     ...(sandbox === true ? ['--sandbox'] : []),
     ...(lock === undefined ? [] : ['--lock', lock]),
+    ...varFile.flatMap((path) => ['--var-file', path]),
     ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
   ];
   err(

@@ -32,6 +32,7 @@ export interface DestroyOptions {
   lock?: string;
   lockTimeout: number;
   var?: Record<string, string>;
+  varFile?: string[];
   /** The service of the lock has a new address. */
   serviceMoved?: boolean;
 }

@@ -11,11 +11,15 @@ import { collectVars } from '../vars.ts';
 export interface ExpandOptions {
   json?: boolean;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 /** The manifest with everything resolved: one entry for each step. Needs no network and writes nothing. */
 export async function expand(file: string, options: ExpandOptions, terminal: Terminal): Promise<number> {
-  const { graph, manifest, diagnostics, sources } = await loadManifest(file, { vars: collectVars(options.var) });
+  const { graph, manifest, diagnostics, sources } = await loadManifest(file, {
+    vars: collectVars(options.var),
+    varFiles: options.varFile,
+  });
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
     throw mistakesOf(file, { diagnostics, sources });
   }

@@ -1,5 +1,5 @@
 import { requireStep } from '../../campaign/choose-steps.ts';
-import { requireGraph } from '../../campaign/load-manifest.ts';
+import { requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -15,6 +15,7 @@ export interface ExplainOptions {
   lock?: string;
   json?: boolean;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 interface Context {
@@ -25,9 +26,9 @@ interface Context {
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const graph = await requireGraph(campaign);
+  const { graph, trace } = await requireTracedGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
-  const { plan } = await makePlan(campaign, { graph, lock }, {});
+  const { plan } = await makePlan(campaign, { graph, lock, trace }, {});
   const step = requireStep(name, applyDecisions(graph, lock));
   const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);

@@ -1,4 +1,5 @@
 import { manifestProblem } from '../../campaign/load-manifest.ts';
+import { refuseOwnFile } from '../../campaign/refuse-own-file.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
@@ -53,6 +54,7 @@ export async function fmt(files: string[], options: FmtOptions, terminal: Termin
 
 async function readText(file: string): Promise<string> {
   if (file === '-') return readStandardInput();
+  await refuseOwnFile(file);
   const read = await readManifestText(file);
   if ('problem' in read) throw manifestProblem(file, read);
   return read.text;

@@ -1,69 +1,108 @@
 import { basename, dirname, relative } from 'node:path';
 import { deleteLeftover } from '../../campaign/delete-leftover.ts';
-import { findLeftovers, type LeftoverFile, type OtherLock } from '../../campaign/find-leftovers.ts';
+import { findKept } from '../../campaign/find-kept.ts';
+import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Leftover } from '../../contract/leftover.ts';
+import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { gcJson, leftoversText } from '../../report/tables/gc-text.ts';
+import { chargesText, gcJson, leftoversText } from '../../report/tables/gc-text.ts';
 import { askPerson } from '../ask-person.ts';
 import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface GcOptions {
+  /** What newer outputs replaced, instead of what no step owns. */
+  kept?: boolean;
+  /** In ms. */
+  olderThan?: number;
+  dryRun?: boolean;
   yes?: boolean;
   json?: boolean;
   sandbox?: boolean;
   lock?: string;
   lockTimeout: number;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 /** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
+  if (options.olderThan !== undefined && options.kept !== true) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--older-than goes with --kept only',
+      hint: 'it is the age of what newer outputs replaced; nothing was deleted',
+      options: ['--older-than'],
+    });
+  }
   const campaign = await open(file, options, terminal);
   const { paths, tell } = campaign;
-  const graph = await requireGraph(campaign);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
   try {
-    const { lock } = await requireLock(campaign, undefined);
-    const others = await otherLocks(paths, options.sandbox === true);
-    const { files, kept } = await findLeftovers(paths.outputs, {
-      graph,
-      lock,
-      others,
-      saved: new SavedFiles(paths.state, paths.outputs),
-      now: systemClock.now(),
-    });
+    const { found, remove } = options.kept
+      ? await lookAtKept(campaign, options)
+      : await lookAtOutputs(campaign, options);
+    const { files, kept } = found;
     for (const { path, why } of kept) {
       terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
     }
     if (files.length === 0) {
       if (options.json) terminal.out(`${safeJson(gcJson([], kept), 2)}\n`);
-      const all = kept.length === 0 ? ': every file on record belongs to a step' : '';
-      terminal.err(`nothing to delete${all}\n`);
+      const nothing = options.kept ? '' : ': every file on record belongs to a step';
+      terminal.err(`nothing to delete${kept.length === 0 ? nothing : ''}\n`);
       return exitCodes.done;
     }
-    return await deleteAll(files, { root: paths.outputs, kept, options, terminal });
+    return await deleteAll(files, { remove, kept, options, terminal });
   } finally {
     await guard.release();
   }
 }
 
+/** What may go, and how one of it goes; false: it is not what was found any more. */
+interface Findings {
+  found: Leftovers;
+  remove(file: LeftoverFile): Promise<boolean>;
+}
+
+async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promise<Findings> {
+  const { paths } = campaign;
+  const graph = await requireGraph(campaign);
+  const { lock } = await requireLock(campaign, undefined);
+  const found = await findLeftovers(paths.outputs, {
+    graph,
+    lock,
+    // A sandbox campaign has a folder of its own.
+    others: options.sandbox === true ? [] : await otherLocks(paths, false),
+    saved: new SavedFiles(paths.state, paths.outputs),
+    now: systemClock.now(),
+  });
+  return { found, remove: (file) => deleteLeftover(paths.outputs, file) };
+}
+
+async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }: GcOptions): Promise<Findings> {
+  const { paths } = campaign;
+  const files = new KeptFiles(paths.state, paths.kept);
+  const { lock } = await requireLock(campaign, undefined);
+  const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
+  const found = await findKept(files, { lock, others, now: systemClock.now(), olderThanMs: olderThan });
+  return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
+}
+
 /** Campaigns of the same folder may share files with this one. What cannot be read might own anything. */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
-  // A sandbox campaign has a folder of its own.
-  if (sandbox) return [];
-  const locks = await findLocks(paths.folder, { sandbox: false });
+  const locks = await findLocks(paths.folder, { sandbox });
   return locks
     .filter(({ path }) => path !== paths.lock)
     .map(({ path, shown, problem, reading }) => {
@@ -82,18 +121,23 @@ async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<Other
 
 async function deleteAll(
   files: readonly LeftoverFile[],
-  context: { root: string; kept: { path: string; why: string }[]; options: GcOptions; terminal: Terminal },
+  context: Pick<Findings, 'remove'> & Pick<Leftovers, 'kept'> & { options: GcOptions; terminal: Terminal },
 ): Promise<number> {
-  const { root, kept, options, terminal } = context;
+  const { remove, kept, options, terminal } = context;
   const { style } = terminal;
   const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
-  terminal.err(leftoversText(files, { style, ...width }));
-  if (files.some((file) => file.is === 'output')) {
+  terminal.err(leftoversText(files, { style, now: systemClock.now(), ...width }));
+  if (files.some(({ is }) => is !== 'partial')) {
     terminal.err(
-      'They were paid for. Should a step want one again, apply fetches it for free while the service has it.\n',
+      `They were paid for (${chargesText(files)}). Should a step want one again, apply fetches it for free while the service has it.\n`,
     );
   }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (options.dryRun) {
+    if (options.json) terminal.out(`${safeJson(gcJson(files.map(plain), kept), 2)}\n`);
+    terminal.err(`would delete ${countOf(files.length, 'file')} (${bytesText(total)})\n`);
+    return exitCodes.done;
+  }
   const question = `Delete ${countOf(files.length, 'file')} (${bytesText(total)})?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal });
   if (agreed !== 'yes') {
@@ -102,9 +146,8 @@ async function deleteAll(
   }
   const results: (Leftover & { deleted: boolean })[] = [];
   for (const file of files) {
-    const { digests: _digests, ...row } = file;
-    const deleted = await deleteLeftover(root, file);
-    results.push({ ...row, deleted });
+    const deleted = await remove(file);
+    results.push({ ...plain(file), deleted });
     if (!deleted) terminal.err(`${style.yellow('left alone')} ${safeText(file.path)}: it was changed meanwhile\n`);
   }
   if (options.json) terminal.out(`${safeJson(gcJson(results, kept), 2)}\n`);
@@ -112,4 +155,8 @@ async function deleteAll(
   const freed = gone.reduce((sum, { bytes }) => sum + bytes, 0);
   terminal.err(`deleted ${countOf(gone.length, 'file')}, ${bytesText(freed)} freed\n`);
   return exitCodes.done;
+}
+
+function plain({ digests: _digests, ...row }: LeftoverFile): Leftover & { deleted: boolean } {
+  return { ...row, deleted: false };
 }

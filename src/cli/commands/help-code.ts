@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, titles } from '../../contract/failure.ts';
-import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { readCodePage } from '../../report/diagnostics/code-page.ts';
 import { codePageText } from '../../report/diagnostics/code-page-text.ts';
+import { nearestCommand } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
@@ -20,10 +20,9 @@ export async function helpCode(topic: string, program: Command, terminal: Termin
 }
 
 function unknownTopic(topic: string, program: Command): CampaignError {
-  const commands = program.commands.map((command) => command.name());
   const isCode = /^m?b?\d+$/i.test(topic);
   if (!isCode) {
-    const near = nearestName(topic, commands);
+    const near = nearestCommand(program, topic);
     const hint = near === undefined ? advise`${call('help')} lists the commands` : `did you mean ${near}?`;
     return new CampaignError({
       code: 'MB3003',

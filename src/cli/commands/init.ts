@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, relative } from 'node:path';
+import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
@@ -11,6 +11,8 @@ import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
+import { defaultManifest } from '../program/name-manifest.ts';
+import { nameAfterFolder, pointAtSchema } from '../settle-in.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface InitOptions {
@@ -52,25 +54,44 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
     options.fromCsv === undefined
       ? await readExample(options.example ?? defaultExample)
       : await makeCsvCampaign(options.fromCsv, folder);
-  await writeAll(folder, pointAtSchema(files, folder), terminal);
-  const manifest = relative(process.cwd(), join(folder, 'campaign.yaml')) || 'campaign.yaml';
-  terminal.err(`\nTry it with play money: ${terminal.paste({ ...call('apply', '--sandbox'), file: manifest })}\n`);
+  const { 'campaign.yaml': text = '', ...others } = files;
+  const { manifest, copies } = pointAtSchema(nameAfterFolder(String(text), folder), folder);
+  await writeAll(
+    folder,
+    { files: { 'campaign.yaml': manifest, ...others }, around: { ...surroundings, ...copies } },
+    terminal,
+  );
+  const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
+  terminal.err(`\n${await gitText(path)}`);
+  terminal.err(`Try it with play money: ${terminal.paste({ ...call('apply', '--sandbox'), file: path })}\n`);
   return exitCodes.done;
 }
 
-/** The schema of this very installation, so that editors complete and check. */
-function pointAtSchema(files: NewFiles, folder: string): NewFiles {
-  const schema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
-  const way = relative(resolve(folder), schema).replaceAll('\\', '/');
-  const { 'campaign.yaml': manifest = '', ...others } = files;
-  return { 'campaign.yaml': String(manifest).replace(/\$schema=\S+/, `$schema=${way}`), ...others };
+/** What of a campaign git sees: the lock has to be committed, and what is saved may be. */
+async function gitText(manifest: string): Promise<string> {
+  const { graph } = await loadManifest(manifest);
+  const saves = graph?.steps.map(({ save }) => save) ?? [];
+  const saved = saves.filter((save) => save.includes('/')).map((save) => `${save.split('/')[0]}/`);
+  const lines =
+    readIfThere(join(dirname(manifest), '.gitignore'))
+      ?.toString('utf8')
+      .split(/\r?\n/) ?? [];
+  const ignored = new Set(lines.map((line) => `${line.trim().replaceAll(/^\/|\/$/g, '')}/`));
+  const seen = [...new Set(saved)].filter((name) => !ignored.has(name));
+  const lock = 'Commit campaign.lock.jsonl as soon as there is one: it says what was paid for.\n';
+  if (seen.length === 0) return lock;
+  return `${lock}Outputs go to ${safeText(seen.join(' and '))}, and git sees them. To keep them out, name them in .gitignore: a clone fetches them again, for 0 credits.\n`;
 }
 
 /** All or nothing of the campaign itself; of what stands around it, what is not there yet. */
-async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Promise<void> {
+async function writeAll(
+  folder: string,
+  { files, around }: { files: NewFiles; around: NewFiles },
+  terminal: Terminal,
+): Promise<void> {
   const { style } = terminal;
   const tell = (what: string, name: string) => terminal.err(`  ${what} ${safeText(join(folder, name))}\n`);
-  for (const name of Object.keys({ ...files, ...surroundings })) {
+  for (const name of Object.keys({ ...files, ...around })) {
     const wayOut = findWayOut(dirname(join(folder, name)));
     if (wayOut === undefined) continue;
     throw new CampaignError({
@@ -94,7 +115,7 @@ async function writeAll(folder: string, files: NewFiles, terminal: Terminal): Pr
       files: taken.map((name) => join(folder, name)),
     });
   }
-  for (const [name, content] of Object.entries({ ...files, ...surroundings })) {
+  for (const [name, content] of Object.entries({ ...files, ...around })) {
     await makeFolder(dirname(join(folder, name)));
     try {
       await writeNewFile(join(folder, name), Buffer.from(content));

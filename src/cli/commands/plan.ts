@@ -5,6 +5,7 @@ import { savePlan } from '../../campaign/save-plan.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { isWork } from '../../plan/actions.ts';
 import { call } from '../../plan/advice.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { planText } from '../../report/plan/plan-text.ts';
@@ -17,11 +18,12 @@ import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+  if (options.compare !== undefined) return (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
-  const { graph, facts } = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  const { graph, facts, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });
   const { lock } = await requireLock(campaign, service, options);
-  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts }, options);
+  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace }, options);
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text'); // I19
@@ -47,6 +49,11 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   const unselected = findUnselected(made, { options, graph, command: 'plan' });
   // A program has its answer: it is in the rows.
   tellUnselected(unselected, terminal, { ends: format !== 'json' });
-  const pending = made.rows.some(isWork);
-  return options.detailedExitcode && pending ? exitCodes.changesPending : exitCodes.done;
+  return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
+}
+
+/** That the credits do not carry the plan is what a pipeline must not miss. */
+function detailedExit({ rows }: Plan): number {
+  if (rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;
+  return rows.some(isWork) ? exitCodes.changesPending : exitCodes.done;
 }

@@ -9,7 +9,7 @@ import { kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The JSON Schemas that are published with the package. */
-export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'diagnostics', 'status', 'failure'] as const;
+export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
@@ -39,6 +39,7 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case 'plan':
     case 'lock':
     case 'event':
+    case 'run':
     case 'diagnostics':
     case 'status':
     case 'failure':

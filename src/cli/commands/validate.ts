@@ -19,6 +19,7 @@ export interface ValidateOptions {
   format?: 'text' | 'json' | 'github';
   json?: boolean;
   var?: Record<string, string>;
+  varFile?: string[];
 }
 
 /** Every mistake of each manifest, or that it is fine. */
@@ -31,6 +32,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
     const { diagnostics, sources } = loaded;
     const graph = hasErrors(diagnostics) ? undefined : loaded.graph;
     valid &&= graph !== undefined;
+    for (const text of graph?.notices ?? []) tellOn(terminal)({ is: 'notice', text });
     const counts = graph && { steps: graph.steps.length, tasks: graph.tasks.length };
     switch (format) {
       case 'json':
@@ -71,9 +73,14 @@ function toCheckoutPath(file: string): string {
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */
 async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedManifest> {
   try {
-    const loaded = await loadManifest(file, { vars: collectVars(options.var), onSize: keepHeapSmall });
+    const loaded = await loadManifest(file, {
+      vars: collectVars(options.var),
+      varFiles: options.varFile,
+      onSize: keepHeapSmall,
+    });
     // Only then does it matter which service is meant, and what is kept of it.
-    return hasUnknownNames(loaded) ? await loadWithNames(await open(file, { var: options.var }, terminal)) : loaded;
+    const context = { var: options.var, varFile: options.varFile };
+    return hasUnknownNames(loaded) ? await loadWithNames(await open(file, context, terminal)) : loaded;
   } catch (error) {
     const failure = failureOf(error);
     if (failure?.code !== 'MB1001') throw error;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** Decisions of people, recorded in the lock. None of them costs credits. */
@@ -54,7 +55,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
   addDecideOptions(
     program
       .command('move')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('<old>', 'the address on record')
       .argument('<new>', 'the step that it is now')
       .summary('give what was bought a new address')
@@ -68,7 +69,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
   addDecideOptions(
     program
       .command('import')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('<address>', 'a step that is not bought')
       .argument('<job>', 'the id of a paid job')
       .summary('give a step a job that is paid already')
@@ -86,7 +87,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
   addDecideOptions(
     program
       .command('adopt')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('find paid jobs that no lock knows')
       .description(
         'Lists jobs at the service that no lock of this folder knows, and gives them to the steps that asked for exactly this. Asks first. Costs nothing.',
@@ -101,7 +102,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
 
 function chosenSteps(command: Command): Command {
   return command
-    .argument('<file>', 'the manifest')
+    .addArgument(manifestArgument())
     .argument('[addresses...]', 'steps or tasks; * stands for anything')
     .option('-s, --select <selection>', 'by selection: tag:launch, state:changed', collectText);
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
-import { varOption } from './options.ts';
+import { manifestArgument, manifestsArgument } from './name-manifest.ts';
+import { addVarOptions } from './options.ts';
 
 /** Commands around the text of a manifest. Each loads what it needs only when it runs. */
 export function addLanguageCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -20,23 +21,23 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
       exit(await (await import('../commands/init.ts')).init(dir, options, terminal)),
     );
 
-  program
-    .command('validate')
-    .argument('<files...>', 'manifests')
-    .summary('show every mistake of a manifest at once')
-    .description('Shows every mistake of a manifest, or “ok” with counts. Needs no network.')
-    .addOption(
-      new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
-    )
-    .option('--json', 'the same as --format json')
-    .addOption(varOption())
-    .action(async (files: string[], options) =>
-      exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
-    );
+  addVarOptions(
+    program
+      .command('validate')
+      .addArgument(manifestsArgument())
+      .summary('show every mistake of a manifest at once')
+      .description('Shows every mistake of a manifest, or “ok” with counts. Needs no network.')
+      .addOption(
+        new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
+      )
+      .option('--json', 'the same as --format json'),
+  ).action(async (files: string[], options) =>
+    exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
+  );
 
   program
     .command('fmt')
-    .argument('<files...>', 'manifests, or - for standard input')
+    .addArgument(manifestsArgument('manifests, or - for standard input'))
     .summary('format manifests, keeping every comment')
     .description(
       'Formats manifests in place: white space and quotes, nothing else. Order, comments, anchors and texts stay.',
@@ -46,18 +47,18 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
       exit(await (await import('../commands/fmt.ts')).fmt(files, options, terminal)),
     );
 
-  program
-    .command('expand')
-    .argument('<file>', 'the manifest')
-    .summary('print one entry per step, everything resolved')
-    .description(
-      'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
-    )
-    .option('--json', 'one JSON document on stdout')
-    .addOption(varOption())
-    .action(async (file: string, options) =>
-      exit(await (await import('../commands/expand.ts')).expand(file, options, terminal)),
-    );
+  addVarOptions(
+    program
+      .command('expand')
+      .addArgument(manifestArgument())
+      .summary('print one entry per step, everything resolved')
+      .description(
+        'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
+      )
+      .option('--json', 'one JSON document on stdout'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/expand.ts')).expand(file, options, terminal)),
+  );
 
   program
     .command('schema')

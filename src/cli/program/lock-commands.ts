@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ProgramContext } from './context.ts';
 import { addDecisionCommands } from './decision-commands.ts';
+import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions, lockTimeoutOption, wholeNumber } from './options.ts';
 
 /** Commands by which a person settles what the lock cannot know. */
@@ -12,7 +13,7 @@ export function addLockCommands(program: Command, context: ProgramContext): void
   addStateOptions(
     program
       .command('resolve')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('<address>', 'the step, as the plan shows it')
       .summary('decide about a create whose answer was lost')
       .description('Records what a person has found out about a create whose answer was lost. Spends nothing itself.')
@@ -28,7 +29,7 @@ export function addLockCommands(program: Command, context: ProgramContext): void
 
   program
     .command('unlock')
-    .argument('<file>', 'the manifest')
+    .addArgument(manifestArgument())
     .requiredOption('--id <id>', 'the id of the run, as the refusal showed it')
     .summary('end the claim of a run on another machine')
     .description('Ends the claim of a run that is gone on another machine.')

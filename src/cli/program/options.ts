@@ -9,6 +9,9 @@ export function addPlanOptions(command: Command): Command {
       'buy these steps again (a post: only by its very address); may be given several times',
       collectText,
     )
+    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
+    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
+    .option('--seed <text>', 'with --sample: draws other rows')
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests')
@@ -25,17 +28,29 @@ export function addSelectOptions(command: Command): Command {
 
 /** Which lock a command looks at, and with which variables. */
 export function addStateOptions(command: Command): Command {
-  return command
-    .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
-    .option('--lock <file>', 'another lock than the one beside the manifest')
-    .addOption(varOption());
+  return addVarOptions(
+    command
+      .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
+      .option('--lock <file>', 'another lock than the one beside the manifest'),
+  );
 }
 
 export function serviceMovedOption(): Option {
   return new Option('--service-moved', 'the lock was made at another address, which the service had until now');
 }
 
-export function varOption(): Option {
+/** What the manifest is told from outside. */
+export function addVarOptions(command: Command): Command {
+  return command
+    .addOption(varOption())
+    .option(
+      '--var-file <file>',
+      'set such variables from a YAML or JSON file; --var and MEDIABATCH_VAR_name go before it; may be given several times',
+      collectText,
+    );
+}
+
+function varOption(): Option {
   const collect = (text: string, earlier: Record<string, string> = {}) => {
     const at = text.indexOf('=');
     if (at <= 0) throw new InvalidArgumentError('write it as name=value');
@@ -53,6 +68,12 @@ export function lockTimeoutOption(): Option {
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number, 0 or more');
   return Number(text);
+}
+
+export function countAboveZero(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
+  return value;
 }
 
 export function port(text: string): number {
@@ -105,6 +126,13 @@ export function duration(text: string): number {
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
   if (match === null || unit === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h');
   return Number(match[1]) * unit;
+}
+
+/** `12h`, `30d` in ms. */
+export function age(text: string): number {
+  const match = /^(\d{1,6})(h|d)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');
+  return Number(match[1]) * (match[2] === 'h' ? 3_600_000 : 86_400_000);
 }
 
 export function pollInterval(text: string): 'auto' | number {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
   addSelectOptions,
@@ -20,14 +21,15 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addPlanOptions(
     program
       .command('plan')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('show what a run would do, and what it costs')
       .description(
         'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
       )
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
-      .option('--detailed-exitcode', 'exit 2 when there is something to do'),
+      .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
+      .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
@@ -35,7 +37,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addPlanOptions(
     program
       .command('apply')
-      .argument('<file>', 'the manifest, or a plan that was saved with plan --out')
+      .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
       .summary('plan, ask, run, download, and write the lock')
       .description(
         'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
@@ -77,7 +79,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     addStateOptions(
       program
         .command('status')
-        .argument('<file>', 'the manifest')
+        .addArgument(manifestArgument())
         .summary('show what is done, running, failed and missing')
         .description(
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
@@ -87,6 +89,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
+  );
+
+  addStateOptions(
+    program
+      .command('open')
+      .addArgument(manifestArgument())
+      .argument('<address>', 'the step, as the plan shows it')
+      .summary('show the output of a step in the system’s viewer')
+      .description('Opens the output of a step in the program that this system has for it. Needs no network.')
+      .option('--print', 'print its path instead, one on each line'),
+  ).action(async (file: string, address: string, options) =>
+    exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
   );
 
   for (const [name, summary, description] of [
@@ -100,7 +114,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     addStateOptions(
       program
         .command(name)
-        .argument('<file>', 'the manifest')
+        .addArgument(manifestArgument())
         .argument('<address>', 'the step, as the plan shows it')
         .summary(summary)
         .description(`${description} Needs no network and writes nothing.`)

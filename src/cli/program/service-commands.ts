@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProgramContext } from './context.ts';
-import { addStateOptions, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
+import { manifestArgument } from './name-manifest.ts';
+import { addStateOptions, age, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** As in lock-commands.ts: they change what is on record elsewhere. */
 const tidyGroup = 'Decide and tidy up:';
@@ -94,9 +95,12 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
     program
       .command('gc')
       .helpGroup(tidyGroup)
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .summary('delete local files that no step owns')
       .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
+      .option('--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/')
+      .option('--older-than <age>', 'with --kept: only what was kept longer ago than this (12h, 30d)', age)
+      .option('--dry-run', 'list only')
       .option('-y, --yes', 'do not ask')
       .option('--json', 'one JSON document on stdout')
       .addOption(lockTimeoutOption()),
@@ -108,7 +112,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
     program
       .command('destroy')
       .helpGroup(tidyGroup)
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('[addresses...]', 'steps on record; * stands for anything')
       .summary('remove records at the service, for good')
       .description(

@@ -22,17 +22,23 @@ export async function readFilePattern(given: string): Promise<FilePattern> {
   const globstars = names.filter((name) => name === '**').length;
   const isEasy = names.every((name) => name === '**' || name.split('*').length - 1 <= mostStars);
   if (isEasy && globstars <= mostStars && !pattern.includes('(')) return { listed: pattern };
-  const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
-  if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {
-    throw new PatternProblem('has parentheses or a range in it; use `*`, `?`, `[…]` and `{…,…}`');
-  }
-  const { test } = compileLinearPattern(`^${toExpression(pattern)}$`);
+  const matches = await compileFilePattern(pattern);
   const plain = names.slice(
     0,
     names.findIndex((name) => special.test(name)),
   );
   const isFlat = globstars === 0 && !/\{[^}]*\//.test(pattern);
-  return { listed: [...plain, '**'].join('/'), ...(isFlat && { depth: names.length - 1 }), matches: test };
+  return { listed: [...plain, '**'].join('/'), ...(isFlat && { depth: names.length - 1 }), matches };
+}
+
+/** Tells which paths a pattern matches, whatever it is, in linear time. Throws `PatternProblem` as above. */
+export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
+  const pattern = given.replace(/^(?:\.\/)+/, '');
+  const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
+  if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {
+    throw new PatternProblem('has parentheses or a range in it; use `*`, `?`, `[…]` and `{…,…}`');
+  }
+  return compileLinearPattern(`^${toExpression(pattern)}$`).test;
 }
 
 function toExpression(pattern: string): string {

@@ -3,19 +3,25 @@ import { dirname, join, resolve } from 'node:path';
 import { readFilePattern } from './file-pattern.ts';
 
 /** More than the rows of any campaign. */
-const mostFiles = 100_000;
+export const mostFiles = 100_000;
+
+export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };
+
+export const outsidePattern: ListedFiles = {
+  problem: 'outside',
+  detail: 'a pattern stays below the folder of the manifest',
+};
+
+export function leadsOut(pattern: string): boolean {
+  return /^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern);
+}
 
 /**
  * Lists the files below a folder that a pattern matches, relative to it, sorted by code unit. Skips hidden files,
  * whatever the pattern says, and everything behind a symbolic link.
  */
-export async function listFiles(
-  folder: string,
-  pattern: string,
-): Promise<{ files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string }> {
-  if (/^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern)) {
-    return { problem: 'outside', detail: 'a pattern stays below the folder of the manifest' };
-  }
+export async function listFiles(folder: string, pattern: string): Promise<ListedFiles> {
+  if (leadsOut(pattern)) return outsidePattern;
   try {
     const { glob } = await import('tinyglobby');
     const { listed, depth, matches = () => true } = await readFilePattern(pattern);

@@ -25,11 +25,15 @@ export function findWayOut(path: string): string | undefined {
 
 /** True when the repository that holds `path` also holds `other`, or when no repository holds `path`. */
 export function isInSameRepository(path: string, other: string): boolean {
-  const wanted = resolve(path);
-  const [repository] = treesAround(wanted).filter((folder) => isThere(join(folder, '.git')));
+  const repository = repositoryOf(path);
   if (repository === undefined) return true;
   const way = relative(repository, resolve(other));
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** The folder of the innermost repository that holds a path. */
+export function repositoryOf(path: string): string | undefined {
+  return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
 }
 
 /** Folders with content that others may have made: the repositories that hold the path, and the working folder. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 
@@ -53,6 +53,21 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | undefin
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(fd);
     return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** The text with which such a file begins, of at most so many bytes; undefined as above, but for its size. */
+export function readStart(path: string, mostBytes: number): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!fstatSync(fd).isFile()) return undefined;
+    const bytes = Buffer.alloc(mostBytes);
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, mostBytes, 0));
   } catch {
     return undefined;
   } finally {

@@ -1,7 +1,10 @@
 import { link, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/output-target.ts';
-import { hashFile } from '../outputs/hash-file.ts';
+import { messageOf } from '../../ground/values.ts';
+import { type Digest, hashFile } from '../outputs/hash-file.ts';
+import type { KeptFiles } from '../outputs/kept-files.ts';
 import type { SavedFiles } from '../outputs/saved-files.ts';
 import { renameFile, syncFolder } from './durable.ts';
 import type { PacedDisk } from './paced-disk.ts';
@@ -9,10 +12,10 @@ import { isErrno } from './plain-file.ts';
 
 /**
  * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
- * was saved from here, or if it has the same bytes; any other is put aside under a telling name, and reported.
+ * was saved from here, and is kept, or if it has the same bytes; any other is put aside under a telling name, and reported.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
-  const { name, sha256, target, disk, saved } = file;
+  const { name, sha256, target, disk, saved, kept } = file;
   const old = await hashFile(path);
   const isSame = old?.sha256 === sha256;
   if (old !== undefined && !isSame) {
@@ -24,6 +27,8 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         : 'was not made by this step or was changed since';
       const aside = await putAside(path, old.sha256);
       target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
+    } else {
+      await keepReplaced(path, old, { target, kept });
     }
   }
   // A file with these very bytes may be someone's own, and stays theirs. Noted first: killed in between, it is ours.
@@ -39,6 +44,22 @@ interface Finished {
   target: OutputTarget;
   disk: PacedDisk;
   saved: SavedFiles;
+  kept?: KeptFiles | undefined;
+}
+
+/** What was paid stays, and before the new file takes its name. A disk that cannot hold both must still get the new one. */
+async function keepReplaced(
+  path: string,
+  digest: Digest,
+  { target, kept }: Pick<Finished, 'target' | 'kept'>,
+): Promise<void> {
+  try {
+    await kept?.keep(path, digest);
+  } catch (error) {
+    if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    const why = messageOf(error);
+    target.notice(`the file that was at ${path} is replaced, and could not be kept: ${why}`);
+  }
 }
 
 /** Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */

@@ -1,5 +1,6 @@
 import type { Outputs } from '../../contract/ports.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
+import type { KeptFiles } from './kept-files.ts';
 import { measureMedia } from './measure-media.ts';
 import { relocateOutput } from './relocate-output.ts';
 import { saveOutput } from './save-output.ts';
@@ -15,20 +16,22 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
  * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
- * `saved`: files that may be moved and replaced; absent: those that this very object has saved.
+ * `saved`: files that may be moved and replaced; absent: those that this very object has saved. `kept`: where a paid file
+ * goes that a newer one replaces; absent: nowhere.
  */
 export function createOutputs(
   root: string,
-  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles } = {},
+  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: KeptFiles } = {},
 ): Outputs {
-  const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles() } = options;
+  const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept } = options;
   const disk = new PacedDisk();
   // Moves run one after another: files that swap names are in each other's way.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
-    save: (target, download) => saveOutput(root, { target, download, maxBytes, disk, saved, ...(seen && { seen }) }),
+    save: (target, download) =>
+      saveOutput(root, { target, download, maxBytes, disk, saved, kept, ...(seen && { seen }) }),
     relocate(target, from, { remove = false } = {}) {
-      const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved }));
+      const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved, kept }));
       lastMove = move.catch(() => undefined);
       return move;
     },

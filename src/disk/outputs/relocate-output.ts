@@ -1,9 +1,9 @@
-import { constants } from 'node:fs';
-import { copyFile, link, open, unlink } from 'node:fs/promises';
+import { link, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/output-target.ts';
 import type { Output } from '../../lock/record.ts';
+import { copyDurably, refusesLink } from '../fs/copy-file.ts';
 import { diskErrors } from '../fs/disk-errors.ts';
 import { syncFolder } from '../fs/durable.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';
@@ -11,6 +11,7 @@ import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { hashFile } from './hash-file.ts';
+import type { KeptFiles } from './kept-files.ts';
 import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { knownExtensions } from './sniff.ts';
@@ -22,20 +23,22 @@ interface Relocation {
   remove: boolean;
   disk: PacedDisk;
   saved: SavedFiles;
+  kept?: KeptFiles | undefined;
 }
 
 /** Puts the bytes of a local file under the target's name. Undefined when the file is gone, changed or unusable. */
 export async function relocateOutput(
   root: string,
-  { target, from, remove: isUnwanted, disk, saved }: Relocation,
+  { target, from, remove: isUnwanted, disk, saved, kept }: Relocation,
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
-  const found = await findIntact(root, from);
+  const found = (await findIntact(root, from)) ?? (await findKept(kept, from));
   if (found === undefined) return undefined;
-  const { source } = found;
-  if (path === from.path && !found.aside) return from;
-  const remove = isUnwanted && saved.has(from.path, from.sha256); // I23
+  const { source, where } = found;
+  if (path === from.path && where === 'in-place') return from;
+  const isRemovable = where !== 'kept' && isUnwanted;
+  const remove = isRemovable && saved.has(from.path, from.sha256); // I23
   const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
   const temporary = join(folder, temporaryName('part'));
   try {
@@ -46,7 +49,7 @@ export async function relocateOutput(
       return undefined;
     }
     await diskErrors(path, () =>
-      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, disk, saved }),
+      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, disk, saved, kept }),
     );
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -54,7 +57,7 @@ export async function relocateOutput(
   }
   // `rename` does nothing when both names already are the same file, and leaves the temporary one behind.
   await unlink(temporary).catch(() => undefined);
-  if (isUnwanted && !remove && source !== place) {
+  if (isRemovable && !remove && source !== place) {
     target.notice(`${from.path} stays beside ${path}: it is on record, but was not saved from here`);
   }
   if (remove && source !== place) {
@@ -73,8 +76,8 @@ interface Found {
   source: string;
   inode: number;
   device: number;
-  /** It was put aside to make room for another output. */
-  aside: boolean;
+  /** `aside`: beside its own path, to make room for another output. */
+  where: 'in-place' | 'aside' | 'kept';
 }
 
 /** At its own path, or beside it where `putInPlace` keeps files that were in the way. */
@@ -91,9 +94,17 @@ async function findIntact(root: string, from: Output): Promise<Found | undefined
     const source = join(folder, `${candidate}${extension}`);
     const stats = lstatOrAbsent(source);
     if (stats === undefined || !(await hasBytes(source, from))) continue;
-    return { source, inode: stats.ino, device: stats.dev, aside: candidate !== stem };
+    return { source, inode: stats.ino, device: stats.dev, where: candidate === stem ? 'in-place' : 'aside' };
   }
   return undefined;
+}
+
+/** A newer output has replaced it: it stays kept, because the next one may do so again. */
+async function findKept(kept: KeptFiles | undefined, from: Output): Promise<Found | undefined> {
+  const source = await kept?.find(from);
+  const stats = source === undefined ? undefined : lstatOrAbsent(source);
+  if (source === undefined || stats === undefined) return undefined;
+  return { source, inode: stats.ino, device: stats.dev, where: 'kept' };
 }
 
 async function hasBytes(source: string, from: Output): Promise<boolean> {
@@ -116,18 +127,7 @@ async function linkOrCopy(source: string, temporary: string): Promise<void> {
   try {
     await link(source, temporary);
   } catch (error) {
-    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error;
+    if (!refusesLink(error)) throw error;
     await copyDurably(source, temporary);
-  }
-}
-
-/** Both names stay, so they must be two files: an edit of one must not change the other. */
-async function copyDurably(source: string, temporary: string): Promise<void> {
-  await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const handle = await open(temporary, constants.O_RDWR);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

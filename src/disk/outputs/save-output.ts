@@ -12,6 +12,7 @@ import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
 import { putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { smallBytes } from './hash-file.ts';
+import type { KeptFiles } from './kept-files.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
@@ -34,6 +35,7 @@ interface SaveOrder {
   maxBytes: number;
   disk: PacedDisk;
   saved: SavedFiles;
+  kept?: KeptFiles | undefined;
   /** Saves whoever checks the file later from reading it. */
   seen?: StatCache;
 }
@@ -41,7 +43,7 @@ interface SaveOrder {
 async function saveChunks(
   root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, download, maxBytes, disk, saved, seen }: SaveOrder,
+  { target, download, maxBytes, disk, saved, kept, seen }: SaveOrder,
 ): Promise<Output> {
   const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
   const temporary = join(folder, temporaryName('part')); // I11
@@ -60,7 +62,7 @@ async function saveChunks(
     const { sha256, bytes } = received;
     const full = `${base}${found.extension}`;
     const path = `${target.save}${found.extension}`;
-    await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved }));
+    await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved, kept }));
     // Reading a small file is as quick as noting it.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);

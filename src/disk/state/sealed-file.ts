@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openPlainFile } from '../fs/plain-file.ts';
 import { replaceFile } from '../fs/replace.ts';
 import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
-import { isRealFolder, prepareStateFolder } from './state-folder.ts';
+import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
  * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so whoever gets a branch merged can
@@ -19,7 +19,7 @@ const headLength = beginning.length + 64 + 1;
  */
 export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
   const secret = readOwnSecret();
-  if (secret === undefined || !hasRealFolders(state, name)) return undefined;
+  if (secret === undefined || !hasRealFolders(state, folderOf(name))) return undefined;
   const handle = await openPlainFile(join(state, name), constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
@@ -39,7 +39,7 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
 export async function writeSealedFile(state: string, name: string, content: string): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;
-  await prepareStateFolder(state, foldersOf(name).join('/'));
+  await prepareStateFolder(state, folderOf(name));
   const bytes = Buffer.from(content);
   await replaceFile(join(state, name), [Buffer.from(headOf(secret, name, bytes)), bytes]);
   return true;
@@ -54,13 +54,6 @@ function headOf(secret: Buffer, name: string, content: Uint8Array): string {
   return `${beginning}${sealOf(secret, name, content)}\n`;
 }
 
-function hasRealFolders(state: string, name: string): boolean {
-  return (
-    isRealFolder(state) &&
-    foldersOf(name).every((_, index, all) => isRealFolder(join(state, ...all.slice(0, index + 1))))
-  );
-}
-
-function foldersOf(name: string): string[] {
-  return name.split('/').slice(0, -1);
+function folderOf(name: string): string {
+  return name.split('/').slice(0, -1).join('/');
 }

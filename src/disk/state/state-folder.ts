@@ -8,11 +8,22 @@ import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
  * branch: nothing is made behind a link (`UnsafeFileError`).
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
-  isRealFolder(state);
-  const folder = join(state, name);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  isRealFolder(folder);
+  for (const folder of [state, ...foldersOn(state, name)]) {
+    if (isRealFolder(folder)) continue;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    isRealFolder(folder);
+  }
   await ignoreItself(state);
+}
+
+/** False when one of the folders on the way to `name` is missing. Throws `UnsafeFileError` for a link among them. */
+export function hasRealFolders(state: string, name: string): boolean {
+  return [state, ...foldersOn(state, name)].every(isRealFolder);
+}
+
+function foldersOn(state: string, name: string): string[] {
+  const names = name === '' ? [] : name.split('/');
+  return names.map((_, index) => join(state, ...names.slice(0, index + 1)));
 }
 
 /** False when there is none. Throws `UnsafeFileError` for a link or a file in its place. */

@@ -1,11 +1,11 @@
 import type { Json } from '../../ground/json.ts';
 import { emptyMap, isMap, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
-import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { renderTemplate } from '../../manifest/template/render-template.ts';
 import { isTemplate, type Template, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkPaths } from '../check/check-paths.ts';
 import type { Expansion } from '../expansion.ts';
 import { readOverride } from '../render/read-override.ts';
+import { hintForUndeclared, setVarsOfFiles } from './vars-of-files.ts';
 
 /**
  * Resolves all vars, as declared or as set from outside. Values may be templates of other vars; values from outside
@@ -13,6 +13,7 @@ import { readOverride } from '../render/read-override.ts';
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
+  setVarsOfFiles(vars, expansion);
   for (const [name, text] of Object.entries(expansion.facts.vars)) setFromOutside(vars, { name, text }, expansion);
   const declared = new DeclaredVars(vars, expansion);
   for (const name of Object.keys(expansion.manifest.vars)) declared.resolve(name);
@@ -117,13 +118,6 @@ class DeclaredVars {
     }
     return true;
   }
-}
-
-function hintForUndeclared(name: string, declared: readonly string[]): string {
-  if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
-  const nearest = nearestName(name, declared);
-  const guess = nearest === undefined ? 'declare' : `did you mean \`${nearest}\`? Otherwise declare`;
-  return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
 /** Shows how to write the value in a shell. */

@@ -61,7 +61,7 @@ export function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): 
     const first = seen.get(key);
     expansion.reportError({
       code: 'MB1402',
-      message: `two rows of task \`${task.id}\` have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
+      message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
       hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
       place: row?.place() ?? keyPlace,
       related: [

@@ -1,12 +1,15 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
 import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.ts';
 import { type Task, taskPath } from '../../manifest/manifest.ts';
+import { nameSeparator } from '../../manifest/rows/csv-separator.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
-import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
+import type { DataFile } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { hasParts, shapeOfParts } from '../check/check-parts.ts';
+import { nameTasks } from '../check/merge-mistakes.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
 import type { TaskRows } from './draft.ts';
@@ -15,16 +18,20 @@ import { rowsOfFiles } from './file-rows.ts';
 /** Reads the rows of every task. A data file is read once, however many tasks use it. */
 export function readTaskRows(expansion: Expansion): void {
   const files = new Map<string, TaskRows>();
+  const empty = new Map<string, Task[]>();
   for (const task of expansion.manifest.tasks) {
     const rows = readRowsOf(task, files, expansion);
     expansion.rows.set(task.id, rows);
     if (typeof rows !== 'object' || task.rows.from === 'parts') continue;
     if (rows.rows.length > 0) checkRowSchema(task, rows, expansion);
-    else reportNoRows(task, rows, expansion);
+    else empty.set(rows.label, [...(empty.get(rows.label) ?? []), task]);
   }
+  for (const [label, tasks] of empty) reportNoRows(tasks, label, expansion);
 }
 
-function reportNoRows(task: Task, { label }: Rows, expansion: Expansion): void {
+function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
+  const [task] = tasks;
+  if (task === undefined) return;
   const { rows } = task;
   const place = expansion.manifest.places.value(taskPath(task.id, 'foreach'));
   const why = rows.from === 'files' ? `no file matches ${shorten(rows.pattern)}` : `${label} has no rows`;
@@ -32,7 +39,10 @@ function reportNoRows(task: Task, { label }: Rows, expansion: Expansion): void {
     rows.from === 'files'
       ? 'patterns are looked up beside the file that they are written in; `*` stays in one folder, `**` goes into all; hidden files are left out'
       : 'add a row, or remove the task';
-  expansion.reportError({ code: 'MB1408', message: `task \`${task.id}\` makes no steps: ${why}`, hint, place });
+  const message =
+    tasks.length === 1 ? `task \`${task.id}\` makes no steps: ${why}` : `${tasks.length} tasks make no steps: ${why}`;
+  const trail = tasks.length === 1 ? {} : { trail: [nameTasks(tasks.map(({ id }) => id))] };
+  expansion.reportError({ code: 'MB1408', message, hint, place, ...trail });
 }
 
 function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansion): TaskRows {
@@ -52,8 +62,9 @@ function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansi
       return rowsOfVar(source.text, path, expansion);
     case 'file': {
       const name = pathFrom(task.folder, source.path);
-      const rows = files.get(name) ?? rowsOfFile(name, path, expansion);
-      files.set(name, rows);
+      const id = `${source.separator ?? ''} ${name}`;
+      const rows = files.get(id) ?? rowsOfFile(name, { path, separator: source.separator }, expansion);
+      files.set(id, rows);
       return rows;
     }
     case 'files':
@@ -104,12 +115,16 @@ function rowsOfVar(text: string, path: Path, expansion: Expansion): TaskRows {
   return keepRows(rowsFromList(found.value, { label, placeOf, code: 'MB1103' }), expansion);
 }
 
-function rowsOfFile(name: string, path: Path, expansion: Expansion): TaskRows {
+function rowsOfFile(
+  name: string,
+  { path, separator }: { path: Path; separator: string | undefined },
+  expansion: Expansion,
+): TaskRows {
   const { manifest, facts } = expansion;
   const place = manifest.places.value(path);
   if (extensionOf(name) === undefined) {
     const message = `\`${shorten(name)}\` is not the path of a data file`;
-    const hint = 'name a .csv, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
+    const hint = 'name a .csv, .tsv, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
     expansion.reportError({ code: 'MB1103', message, hint, place });
     return 'unknown';
   }
@@ -118,11 +133,25 @@ function rowsOfFile(name: string, path: Path, expansion: Expansion): TaskRows {
   if ('problem' in file) {
     const { code, says, hint } = fileProblems[file.problem];
     const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place });
+    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place, ...usersOf(name, expansion) });
     return 'unknown';
   }
   if (!('text' in file)) throw new Error(`internal error: the data file ${name} was listed, not read`);
-  return keepRows(readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text }), expansion);
+  const read = readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text, separator });
+  const { rows } = read;
+  if (rows?.separator !== undefined && rows.isGuess === true) {
+    expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
+  }
+  const users = usersOf(name, expansion);
+  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
+}
+
+/** Who reads a file, where that is not one task alone. */
+function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
+  const users = manifest.tasks.filter(
+    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
+  );
+  return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
 
 function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskRows {

@@ -4,7 +4,9 @@ import { isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../grou
 import { kinds } from '../../kinds/index.ts';
 import { readWhen } from '../read-task-limits.ts';
 import { classifyForeach, readWholeParts } from '../rows/read-row-source.ts';
+import { extensionOf } from '../rows/read-rows.ts';
 import type { TellTask } from '../tell-task.ts';
+import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 import { checkExpectation } from './check-expectation.ts';
 
@@ -30,6 +32,7 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
 
 function checkForeach(id: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
+  if (isMap(foreach)) checkFileSource(id, foreach, tell);
   if (typeof foreach !== 'string') return;
   const at = { key: 'foreach', of: 'value' } as const;
   const kind = classifyForeach(foreach);
@@ -60,6 +63,23 @@ function checkForeach(id: string, task: JsonMap, tell: TellTask): void {
   }
 }
 
+function checkFileSource(id: string, { file, separator }: JsonMap, tell: TellTask): void {
+  if (typeof file !== 'string' || isTemplate(file)) return;
+  if (classifyForeach(file) !== 'file') {
+    const message = `\`foreach.file\` of task \`${id}\` is not the path of one file`;
+    tell(
+      { key: 'foreach', part: 'file', of: 'value' },
+      { message, hint: 'write the path of one file, as in file: products.csv' },
+    );
+  } else if (separator !== undefined && extensionOf(file) !== 'csv') {
+    const message = `\`foreach.separator\` of task \`${id}\` separates nothing: ${shorten(file)} is no table`;
+    tell(
+      { key: 'foreach', part: 'separator', of: 'key' },
+      { message, hint: 'remove it; it is for .csv and .tsv files' },
+    );
+  }
+}
+
 function checkMaxItems(id: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
   const maxItems = ownValue(task, 'maxItems');
@@ -83,7 +103,7 @@ function checkMaxItems(id: string, task: JsonMap, tell: TellTask): void {
 function checkSchema(id: string, task: JsonMap, tell: TellTask): void {
   if (ownValue(task, 'schema') === undefined) return;
   const foreach = ownValue(task, 'foreach');
-  if (foreach === unknownValue || (typeof foreach === 'string' && classifyForeach(foreach) === 'file')) return;
+  if (isMap(foreach) || (typeof foreach === 'string' && classifyForeach(foreach) === 'file')) return;
   const message = `\`schema\` of task \`${id}\` checks nothing: it is for the rows of a data file`;
   const hint = 'remove it, or read the rows from a file, as in foreach: products.csv';
   tell({ key: 'schema', of: 'key' }, { message, hint });

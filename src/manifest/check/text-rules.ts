@@ -80,7 +80,7 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
           visit(values, [...path, axis], 'a value of a matrix');
         }
       } else {
-        visit(item, path, key === 'foreach' ? 'a row' : `\`${key}\``);
+        visit(item, path, key === 'foreach' && Array.isArray(item) ? 'a row' : `\`${key}\``);
       }
     }
   }

@@ -3,6 +3,7 @@ import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { emptyMap, shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { placeOfLine, type Source } from '../yaml/source.ts';
+import { findSeparator, nameSeparator, withoutSeparatorLine, writeSeparator } from './csv-separator.ts';
 import type { Row, Rows } from './rows.ts';
 
 interface CsvRecord {
@@ -11,21 +12,32 @@ interface CsvRecord {
   line: number;
 }
 
-/** Reads a table with a header row. Every value is a text; line breaks inside quotes are LF. */
-export function readCsv(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
+/**
+ * Reads a table with a header row. Every value is a text; line breaks inside quotes are LF. Without a `separator` it is
+ * recognized.
+ */
+export function readCsv(
+  source: Source,
+  label: string,
+  given: string | undefined,
+): { rows?: Rows; diagnostics: Diagnostic[] } {
   const fail = (line: number, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
   };
-  const text = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
-  const separator = findOtherSeparator(text);
-  if (separator !== undefined) {
-    const message = `the columns of ${label} are separated by ${separator.name}`;
-    const hint = 'save it with commas between the columns, as in sku,name,price';
-    return { diagnostics: [fail(separator.line, message, hint)] };
+  const whole = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  const found =
+    given === undefined ? findSeparator(whole, (one) => fitsAll(whole, one)) : { separator: given, said: true };
+  if ('either' in found) {
+    const names = found.either.map(nameSeparator);
+    const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
+    const hint = `say which, as in foreach: { file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }, or put names that hold one in double quotes`;
+    return { diagnostics: [fail(firstLine(whole), message, hint)] };
   }
+  const { separator } = found;
+  const text = withoutSeparatorLine(whole);
   let records: CsvRecord[];
   try {
-    records = readRecords(text);
+    records = readRecords(text, separator);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { diagnostics: [explainCsvError(error, { text, label, fail })] };
@@ -52,7 +64,11 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
     if (record.cells.length !== columns.length) {
       const message = `${rowLabel} has ${count(record.cells.length, 'value')}, but the first line names ${count(columns.length, 'column')}`;
       diagnostics.push(
-        fail(record.line, message, 'put values that hold a comma in double quotes, and write empty values as ,,'),
+        fail(
+          record.line,
+          message,
+          `put values that hold ${separator === ',' ? 'a comma' : nameSeparator(separator)} in double quotes, and write empty values as ${separator === '\t' ? 'two tabs' : separator.repeat(2)}`,
+        ),
       );
       continue;
     }
@@ -60,22 +76,29 @@ export function readCsv(source: Source, label: string): { rows?: Rows; diagnosti
     for (const [position, column] of columns.entries()) value[column] = record.cells[position] ?? '';
     rows.push({ value, label: rowLabel, place: (): Place => placeOfLine(source, record.line) });
   }
-  return diagnostics.length > 0 ? { diagnostics } : { rows: { rows, label, columns }, diagnostics };
+  if (diagnostics.length > 0) return { diagnostics };
+  return { rows: { rows, label, columns, ...(separator !== ',' && { separator, isGuess: !found.said }) }, diagnostics };
 }
 
-/** Recognizes a header that has another common separator outside of quotes: spreadsheets of many countries write it. */
-function findOtherSeparator(text: string): { name: string; line: number } | undefined {
-  const lines = text.split('\n', 100);
-  const index = lines.findIndex((line) => line.trim() !== '');
-  const header = (lines[index] ?? '').replaceAll(/"[^"]*"/g, '');
-  if (header.includes(',')) return undefined;
-  if (header.includes(';')) return { name: '`;`', line: index + 1 };
-  return header.trim().includes('\t') ? { name: 'tabs', line: index + 1 } : undefined;
+function firstLine(text: string): number {
+  return /^\s*/.exec(text)?.[0].split('\n').length ?? 1;
+}
+
+/** Whether by this separator every row has a value for each column. */
+function fitsAll(text: string, separator: string): boolean {
+  try {
+    const [header, ...body] = readRecords(text, separator);
+    return header !== undefined && body.length > 0 && body.every(({ cells }) => cells.length === header.cells.length);
+  } catch (error) {
+    if (error instanceof CsvError) return false;
+    throw error;
+  }
 }
 
 /** Uses the raw text of each record to know the line on which it starts. */
-function readRecords(text: string): CsvRecord[] {
+function readRecords(text: string, separator: string): CsvRecord[] {
   const parsed = parse(text, {
+    delimiter: separator,
     info: true,
     raw: true,
     record_delimiter: '\n',

@@ -1,7 +1,8 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, isScalar, unknownValue } from '../../ground/values.ts';
+import { isMap, isScalar, type JsonMap, unknownValue } from '../../ground/values.ts';
 import type { RowSource } from '../manifest.ts';
 import { isTemplate } from '../template/template.ts';
+import { readSeparator } from './csv-separator.ts';
 
 /** Recognizes a text that is exactly one `{{tasks.NAME.PARTS}}`. */
 export function readWholeParts(text: string): { task: string; parts: string } | undefined {
@@ -28,6 +29,7 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
     const right = value.every((row) => row !== unknownValue && (isScalar(row) || isMap(row)));
     return right ? { from: 'list', rows: value } : { from: 'unknown' };
   }
+  if (isMap(value) && value !== unknownValue) return readFileSource(value);
   if (typeof value !== 'string') return { from: 'unknown' };
   switch (classifyForeach(value)) {
     case 'template':
@@ -39,6 +41,13 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
     default:
       return { from: 'unknown' };
   }
+}
+
+function readFileSource({ file, separator }: JsonMap): RowSource {
+  if (typeof file !== 'string' || classifyForeach(file) !== 'file') return { from: 'unknown' };
+  if (separator === undefined) return { from: 'file', path: file };
+  const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
+  return read === undefined ? { from: 'unknown' } : { from: 'file', path: file, separator: read };
 }
 
 function readTemplate(text: string, most: Json | undefined): RowSource {

@@ -10,10 +10,10 @@ import { readCsv } from './read-csv.ts';
 import type { Row, Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension: csv, json, jsonl, yaml. `path` is as the manifest names it and is shown to
+ * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` is for tables. `path` is as the manifest names it and is shown to
  * people; `file` is relative to their working folder. Mistakes have their places in the data file.
  */
-export function readRows(data: { path: string; file: string; text: string }): {
+export function readRows(data: { path: string; file: string; text: string; separator?: string | undefined }): {
   rows?: Rows;
   diagnostics: Diagnostic[];
 } {
@@ -26,7 +26,7 @@ export function readRows(data: { path: string; file: string; text: string }): {
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
-      return readCsv(source, data.path);
+      return readCsv(source, data.path, data.separator ?? (/\.tsv$/i.test(data.path) ? '\t' : undefined));
     case 'json':
       return readJson(source, data.path);
     case 'jsonl':
@@ -47,6 +47,8 @@ export function extensionOf(path: string): 'csv' | 'json' | 'jsonl' | 'yaml' | '
   const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   switch (extension) {
     case 'csv':
+    case 'tsv':
+      return 'csv';
     case 'json':
     case 'jsonl':
     case 'yaml':

@@ -21,6 +21,10 @@ export interface Rows {
   label: string;
   /** All columns of the rows, in the order of their first appearance. Absent when the rows are scalars. */
   columns?: string[];
+  /** Of a table whose columns no comma separates. */
+  separator?: string;
+  /** The separator was recognized: nobody said it. */
+  isGuess?: boolean;
 }
 
 /** The answer of the reader of data files. */

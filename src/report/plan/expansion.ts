@@ -3,6 +3,7 @@ import type { Graph, Step } from '../../graph/graph.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { writeReferences } from './write-references.ts';
 
 /** Source position of a value. `from`: it is not written under the task's own name, but here. */
 export interface Origin {
@@ -96,13 +97,4 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
     ...(pin === true && { pin }),
     ...(task?.description !== undefined && { description: task.description }),
   };
-}
-
-/** References as a person would write them, with the address of the step instead of the name of its task. */
-function writeReferences(value: Json): Json {
-  if (Array.isArray(value)) return value.map(writeReferences);
-  if (value === null || typeof value !== 'object') return value;
-  if (typeof value.$ref === 'string') return `{{${value.$ref}.${String(value.field)}}}`;
-  if (Array.isArray(value.$text)) return value.$text.map((part) => String(writeReferences(part))).join('');
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeReferences(item)]));
 }

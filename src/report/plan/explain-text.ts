@@ -1,12 +1,15 @@
 import type { OpenRequest, Step } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
+import { groupBy } from '../../ground/values.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { call } from '../../plan/advice.ts';
+import type { Cause, Change } from '../../plan/plan.generated.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import type { Paste } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { writeReferences } from './write-references.ts';
 
 /** All facts about one step. */
 export interface Explanation {
@@ -19,13 +22,11 @@ export interface Explanation {
 export function explainText({ row, step, record }: Explanation, options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const lines = [
-    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(row.reason)}`,
+    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(row.reason.text)}`,
     '',
     ...factLines(row, step, options.paste),
   ];
-  const bought = record?.purchases.find(({ request }) => request !== undefined);
-  const wanted = step.decided?.wanted?.paidRequest ?? step.paidRequest;
-  lines.push('', 'request', ...fieldLines(wanted, bought?.request, style));
+  lines.push('', 'request', ...fieldLines(step.request, row.reason.changes ?? [], style));
   if (record !== undefined) {
     lines.push('', 'on record', ...record.purchases.flatMap(purchaseLines));
   }
@@ -79,22 +80,36 @@ function priceOf(credits: number | null): string {
   return credits === null ? 'credits unknown' : countOf(credits, 'credit');
 }
 
-/** Every field once; one that differs from the purchase shows both. */
-function fieldLines(wanted: OpenRequest, bought: OpenRequest | undefined, style: Style): string[] {
-  const fields = [...new Set([...Object.keys(bought ?? {}), ...Object.keys(wanted)])].sort();
+/** Every field once; one that differs from the purchase shows both, and what made it differ. */
+function fieldLines(request: OpenRequest, changes: readonly Change[], style: Style): string[] {
+  const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
+  const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();
   return fields.flatMap((field) => {
-    const [before, after] = [bought?.[field], wanted[field]];
-    const same = before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after);
-    if (bought === undefined || same) return [`  ${safeText(field)}: ${shown(after)}`];
-    return [
-      ...(before === undefined ? [] : [style.red(`- ${safeText(field)}: ${shown(before)}`)]),
-      ...(after === undefined ? [] : [style.green(`+ ${safeText(field)}: ${shown(after)}`)]),
-    ];
+    const own = changed.get(field);
+    if (own === undefined) return [`  ${safeText(field)}: ${shown(request[field])}`];
+    return own.flatMap((change) => changeLines(change, style));
   });
 }
 
+function changeLines({ field, before, after, cause }: Change, style: Style): string[] {
+  const name = safeText(field);
+  if (cause?.is === 'step') return [style.yellow(`~ ${name}: ${safeText(cause.name, 300)}, which is another one now`)];
+  const from = cause === undefined ? '' : style.dim(`  (${safeText(describeCause(cause), 300)})`);
+  return [
+    ...(before === undefined ? [] : [style.red(`- ${name}: ${shown(before)}`)]),
+    ...(after === undefined ? [] : [`${style.green(`+ ${name}: ${shown(after)}`)}${from}`]),
+  ];
+}
+
+function describeCause({ name, file, line }: Cause): string {
+  return file === undefined ? name : `${file}${line === undefined ? '' : `:${line}`} ${name}`;
+}
+
+/** Outputs of other steps as a template would name them. */
 function shown(value: Json | undefined): string {
-  return value === undefined ? '' : safeText(typeof value === 'string' ? value : canonicalJson(value), 2000);
+  if (value === undefined) return '';
+  const written = writeReferences(value);
+  return safeText(typeof written === 'string' ? written : canonicalJson(written), 2000);
 }
 
 function purchaseLines(purchase: Purchase): string[] {

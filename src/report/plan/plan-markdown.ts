@@ -1,62 +1,92 @@
-import type { Plan } from '../../plan/plan.ts';
-import { priceText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
+import { hasWork } from '../../plan/actions.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
+import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
-import { moneyLines, pricesText } from './plan-money.ts';
+import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
+import { markdownCell, markdownCode } from './markdown-code.ts';
+import { planHeadline } from './plan-counts.ts';
+import { groupPlan, type PlanItem } from './plan-items.ts';
+import { limitLines } from './plan-limits.ts';
+import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
-import { groupPlanRows, type PlanItem, planHeadline } from './plan-rows.ts';
-import { describeReason } from './plan-text.ts';
+import { creditsOfItem, glyphs } from './plan-text.ts';
+import { timeLines } from './plan-time.ts';
 
-/** The plan as a Markdown table, for a comment on a pull request. Long lists are folded as on a terminal. */
+/** Of all lists of steps together: a comment on a pull request holds 65,536. */
+const mostCharacters = 40_000;
+
+/**
+ * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
+ * below, the money last. All names and texts of the campaign stand in code spans, in which nothing has a meaning.
+ */
 export function planMarkdown(plan: Plan): string {
-  const rows = groupPlanRows(plan, { all: false }).flatMap(({ action, items }) =>
-    items.map((item) => `| ${[action, ...cellsOf(item)].join(' | ')} |`),
-  );
+  const items = groupPlan(plan, { all: false });
+  const index = indexRows(plan);
   const style = makeStyle(false);
-  const posts = postLines(plan, { style }).map((line) => markdownText(line));
-  const money = [...posts, ...moneyLines(plan.totals, { style, isQuiet: false })];
-  const parts = [`### ${markdownText(plan.campaign)}`, planHeadline(plan)];
-  if (rows.length > 0) {
-    parts.push(['| action | step | kind | credits | reason |', '| --- | --- | --- | ---: | --- |', ...rows].join('\n'));
-  }
-  parts.push(money.map((line) => `- ${line.replace(/ {2,}/, ': ')}`).join('\n'));
+  const footer = [
+    ...postLines(plan, { style }).map((line) => footerItem(line, markdownCode)),
+    ...moneyLines(plan.totals, { style, isQuiet: false }).map((line) => footerItem(line)),
+    ...limitLines(plan.rows, { style }).map((line) => footerItem(line)),
+    ...timeLines(plan.totals, { style }).map((line) => footerItem(line)),
+  ];
+  const parts = [
+    `### ${markdownCode(plan.campaign)}`,
+    ...(items.length > 0 ? [tableOf(items, index)] : []),
+    hasWork(plan) ? `**${planHeadline(plan)}**` : planHeadline(plan),
+    ...stepsOf(items),
+    footer.join('\n'),
+  ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function cellsOf(item: PlanItem): string[] {
-  switch (item.is) {
-    case 'row': {
-      const { address, kind, credits } = item.row;
-      return [
-        markdownText(address, 300),
-        markdownText(kind),
-        credits === 0 ? '' : markdownText(priceText(item.row)),
-        markdownText(describeReason(item.row)),
-      ];
-    }
-    case 'kept':
-      return [markdownText(item.task), markdownText(item.kind), '', `${item.steps} up to date`];
-    case 'more':
-      return [`… and ${item.rows.length} more`, '', pricesText(item.rows).join(', '), ''];
-    default:
-      return item satisfies never;
-  }
+function tableOf(items: readonly PlanItem[], index: RowIndex): string {
+  const rows = items.map((item) => {
+    const cells = [
+      `\`${glyphs[item.action]}\` ${item.action}`,
+      markdownCell(nameOfItem(item), 300),
+      markdownCell(item.kind ?? ''),
+      creditsText(item.rows.length),
+      creditsOfItem(item.rows),
+      [markdownCell(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return ['| | task | kind | steps | credits | why |', '| --- | --- | --- | ---: | ---: | --- |', ...rows].join('\n');
 }
 
-/** Every character with a meaning to Markdown, HTML or a link finder. Entities never form structure. */
-const special = /[!-,./:-@[-`{-~]/g;
-
-/**
- * A text as Markdown that shows exactly this text: no structure, no HTML, no links. The empty comments keep a code host
- * from reading `@name` as a person to notify and `#12` as an issue.
- */
-export function markdownText(text: string, maxLength = 500): string {
-  return safeText(text, maxLength).replace(special, (character) => {
-    if (harmless.has(character)) return character;
-    const entity = `&#${character.charCodeAt(0)};`;
-    return character === '@' || character === '#' ? `${entity}<!-- -->` : entity;
+/** The steps behind each row that stands for several, as many as there is room for; kept ones need no list. */
+function stepsOf(items: readonly PlanItem[]): string[] {
+  let left = mostCharacters;
+  return items.flatMap((item) => {
+    if (item.rows.length === 1 || item.action === 'keep') return [];
+    const lines: string[] = [];
+    for (const row of item.rows) {
+      const line = stepOf(row);
+      left -= line.length;
+      if (left < 0) break;
+      lines.push(line);
+    }
+    const more = item.rows.length - lines.length;
+    const summary = `${item.action} ${countOf(item.rows.length, 'step')} of <code>${inHtml(nameOfItem(item))}</code>`;
+    const rest = more === 0 ? [] : [`- … and ${countOf(more, 'more step')}`];
+    return [`<details><summary>${summary}</summary>\n\n${[...lines, ...rest].join('\n')}\n\n</details>`];
   });
 }
 
-/** Within a line that does not begin with them, these have no meaning of their own. */
-const harmless = new Set([',', ';', '%', '?', "'", '"', '/', '(', ')', '=', '+']);
+function stepOf({ address, credits, price, reason, output }: PlanRow): string {
+  const text = priceText({ credits, ...(price && { price }) });
+  const cost =
+    credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
+  const was = output === undefined ? '' : ` ${markdownCode(output)}`;
+  return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(reason.text, 300)}${was}`;
+}
+
+/** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */
+function inHtml(text: string): string {
+  return text.replace(/[^A-Za-z0-9_ -]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+function footerItem(line: string, inert = (text: string) => text): string {
+  const [, label = '', text = line] = /^(.*?) {2,}(.*)$/.exec(line) ?? [];
+  return `- ${label}: ${inert(text)}`;
+}

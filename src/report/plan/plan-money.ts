@@ -1,17 +1,16 @@
-import type { PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { sumPrices } from '../../plan/sum-prices.ts';
+import type { PlanTotals } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
-import { padRight } from '../text-width.ts';
+import { footerLines } from './footer-lines.ts';
 
 /**
  * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
  * only.
  */
-export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean }): string[] {
+export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean; width?: number }): string[] {
   return moneyFacts(totals, options)
     .filter((fact) => !options.isQuiet || !fact.isAboutThisPlan)
-    .map(({ label, text }) => `${options.style.dim(padRight(label, 12))}  ${text}`);
+    .flatMap(({ label, text, paint }) => footerLines(label, text, { ...options, ...(paint && { paint }) }));
 }
 
 interface MoneyFact {
@@ -19,14 +18,17 @@ interface MoneyFact {
   text: string;
   /** True when it concerns what this plan would do, not the campaign. */
   isAboutThisPlan: boolean;
+  paint?: ((text: string) => string) | undefined;
 }
 
-function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] {
+function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[] {
   const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
   const facts: MoneyFact[] = [];
-  const add = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: false });
-  const addOfPlan = (label: string, text: string) => facts.push({ label, text, isAboutThisPlan: true });
-  addOfPlan('to spend', options.style.bold(toSpendText(totals)));
+  const add = (label: string, text: string, paint?: MoneyFact['paint']) =>
+    facts.push({ label, text, isAboutThisPlan: false, paint });
+  const addOfPlan = (label: string, text: string, paint?: MoneyFact['paint']) =>
+    facts.push({ label, text, isAboutThisPlan: true, paint });
+  addOfPlan('to spend', toSpendText(totals), style.bold);
   if (mayRetry !== undefined) {
     addOfPlan(
       'retries',
@@ -36,7 +38,10 @@ function moneyFacts(totals: PlanTotals, options: { style: Style }): MoneyFact[] 
   add('already paid', creditsText(alreadyPaid));
   if (held > 0) add('held', `${creditsText(held)} for creates whose outcome is not known`);
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
-  if (budget !== undefined) add('budget', budgetText(totals, budget, options.style));
+  if (budget !== undefined) {
+    const { text, isShort } = budgetText(totals, budget);
+    add('budget', text, isShort ? style.red : undefined);
+  }
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
   if (balance !== undefined) add('balance', creditsText(balance));
   return facts;
@@ -74,15 +79,6 @@ function likelyText(likely: number, estimate: PlanTotals['estimate']): string {
   return `≈ ${countOf(likely, 'credit')}${least}${high === null ? '' : `, at most ${creditsText(high)}`}`;
 }
 
-/** What some rows cost, in parts: `26 credits`, `≈ 39 credits`, `3 of unknown price`. */
-export function pricesText(rows: readonly PlanRow[]): string[] {
-  const { toSpend, unknownPrices, estimate } = sumPrices(rows);
-  const unpriced = estimate?.unpriced ?? 0;
-  const likely = estimate === undefined ? 0 : estimate.likely;
-  const known = unknownPrices > unpriced ? [`≈ ${countOf(likely, 'credit')}`] : [countOf(toSpend, 'credit')];
-  return [...(toSpend + likely > 0 ? known : []), ...(unpriced > 0 ? [`${unpriced} of unknown price`] : [])];
-}
-
 /** What certain prices come to, where requests of one class were charged differently. */
 function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
@@ -90,19 +86,22 @@ function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
-function budgetText(totals: PlanTotals, budget: number, style: Style): string {
+function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
+  const { budgetLeft: before, estimate, toSpend, unknownPrices } = totals;
   const total = creditsText(budget);
-  const before = totals.budgetLeft;
-  if (before === undefined) return total;
-  if (totals.toSpend === 0 && totals.unknownPrices === 0) return `${total}, ${creditsText(before)} left`;
-  const { estimate, toSpend } = totals;
+  if (before === undefined) return { text: total, isShort: false };
+  if (toSpend === 0 && unknownPrices === 0) return { text: `${total}, ${creditsText(before)} left`, isShort: false };
   const after = before - toSpend;
-  if (after < 0)
-    return style.red(`${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`);
-  const likely = before - Math.max(toSpend, estimate?.likely ?? 0);
+  if (after < 0) {
+    return {
+      text: `${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`,
+      isShort: true,
+    };
+  }
   const left = `${total}, ${creditsText(before)} left now`;
-  if (totals.unknownPrices === 0) return `${left}, ${creditsText(after)} after this plan`;
-  if (likely < 0) return style.red(`${left}: likely ${creditsText(-likely)} too few for this plan`);
-  if ((estimate?.unpriced ?? 1) > 0) return `${left}, at most ${creditsText(likely)} after this plan`;
-  return `${left}, likely ${creditsText(likely)} after this plan`;
+  if (unknownPrices === 0) return { text: `${left}, ${creditsText(after)} after this plan`, isShort: false };
+  const likely = before - Math.max(toSpend, estimate?.likely ?? 0);
+  if (likely < 0) return { text: `${left}: likely ${creditsText(-likely)} too few for this plan`, isShort: true };
+  const word = (estimate?.unpriced ?? 1) > 0 ? 'at most' : 'likely';
+  return { text: `${left}, ${word} ${creditsText(likely)} after this plan`, isShort: false };
 }

@@ -1,12 +1,17 @@
 import { hasWork, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { countOf, creditsText, priceText } from '../numbers.ts';
+import { sumPrices } from '../../plan/sum-prices.ts';
+import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
-import { moneyLines, pricesText } from './plan-money.ts';
+import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
+import { allUpToDate, planHeadline } from './plan-counts.ts';
+import { groupPlan, type PlanItem } from './plan-items.ts';
+import { limitLines } from './plan-limits.ts';
+import { moneyLines } from './plan-money.ts';
 import { postLines } from './plan-posts.ts';
-import { allUpToDate, groupPlanRows, type PlanGroup, type PlanItem, planHeadline } from './plan-rows.ts';
+import { timeLines } from './plan-time.ts';
 
 export interface PlanTextOptions {
   style: Style;
@@ -16,7 +21,7 @@ export interface PlanTextOptions {
   all?: boolean;
 }
 
-const glyphs: Readonly<Record<Action, string>> = {
+export const glyphs: Readonly<Record<Action, string>> = {
   create: '+',
   redo: '~',
   retry: '^',
@@ -30,19 +35,27 @@ const glyphs: Readonly<Record<Action, string>> = {
   orphan: '-',
 };
 
-/** The plan for people: each step's action, reason and price, and the totals. Ends with a line feed. */
+/**
+ * The plan for people: what happens to which steps, why and for how much, a line for each cause; then the counts, and the
+ * money last, because that is what the question after it is about. Ends with a line feed.
+ */
 export function planText(plan: Plan, options: PlanTextOptions): string {
-  const { style } = options;
-  const isShort = isQuiet(plan) && options.all !== true;
-  const headline = hasWork(plan) ? `${style.bold(safeText(plan.campaign))}: ${planHeadline(plan)}` : planHeadline(plan);
-  const groups = isShort ? [] : groupPlanRows(plan, { all: options.all ?? false });
-  const columns = measureColumns(groups, options.width);
+  const { style, all = false } = options;
+  const isShort = isQuiet(plan) && !all;
+  const items = isShort ? [] : groupPlan(plan, { all });
   const unchecked = plan.rows.filter((row) => row.unchecked === true);
+  const counts = hasWork(plan) ? style.bold(planHeadline(plan)) : planHeadline(plan);
   return joinBlocks([
-    [headline],
-    ...groups.map((group) => groupLines(group, columns, style)),
+    items.length > 0 ? [style.bold(safeText(plan.campaign))] : [],
+    itemLines(items, indexRows(plan), options),
     unchecked.length > 0 ? uncheckedLines(unchecked, options) : [],
-    [...postLines(plan, { style }), ...moneyLines(plan.totals, { style, isQuiet: isShort })],
+    wrapText(counts, Math.max(40, options.width), { maxLines: 6 }),
+    [
+      ...postLines(plan, options),
+      ...moneyLines(plan.totals, { ...options, isQuiet: isShort }),
+      ...limitLines(plan.rows, options),
+      ...timeLines(plan.totals, options),
+    ],
   ]);
 }
 
@@ -58,101 +71,78 @@ function joinBlocks(blocks: string[][]): string {
     .join('\n');
 }
 
-interface Columns {
-  width: number;
-  address: number;
-  kind: number;
-  credits: number;
-  /** Position of the reason: on the same line, or on lines of its own below if there is no room. */
-  reason: 'beside' | 'below';
-  reasonWidth: number;
+interface Cells {
+  item: PlanItem;
+  name: string;
+  kind: string;
+  count: string;
+  credits: string;
+  reason: string;
 }
 
-const indentation = '  ';
-const reasonLines = 3;
+const reasonLines = 4;
+const mostKind = 12;
+const gap = '  ';
+/** A name that takes more than this part of the line is cut in its middle. */
+const nameShare = 0.4;
+/** Less room than this for names, and kinds are left out. */
+const leastName = 8;
+/** Less room than this beside the other columns, and reasons go below. */
+const leastReason = 24;
 
-function measureColumns(groups: PlanGroup[], terminalWidth: number): Columns {
-  const width = Math.max(40, terminalWidth);
-  const items = groups.flatMap((group) => group.items);
-  const widest = (texts: string[], most: number) =>
-    texts.reduce((max, text) => Math.max(max, Math.min(most, displayWidth(text))), 0);
-  const kind = widest(items.map(kindOf), 12);
-  const credits = Math.max(1, widest(items.map(creditsOf), 12));
-  const others = indentation.length + 2 + 2 + kind + 2 + credits;
-  const address = widest(items.map(addressOf), Math.min(Math.floor(width * 0.4), width - others));
-  const before = others + address + 2;
-  const isBeside = width - before >= 24;
+/** A line for each item, in columns that fit. `creditsOf`: what stands in the column of credits. */
+export function itemLines(
+  items: readonly PlanItem[],
+  index: RowIndex,
+  { style, width: columns, creditsOf = creditsOfItem }: PlanTextOptions & { creditsOf?: typeof creditsOfItem },
+): string[] {
+  const width = Math.max(40, columns);
+  const table = items.map((item) => ({ ...cellsOf(item, index), credits: creditsOf(item.rows) }));
+  const widest = (textOf: (cells: Cells) => string, most = width) =>
+    table.reduce((max, cells) => Math.max(max, Math.min(most, displayWidth(textOf(cells)))), 0);
+  const [count, credits] = [widest((row) => row.count), widest((row) => row.credits)];
+  const sumOf = (own: number[]) => own.reduce((sum, one) => sum + (one === 0 ? 0 : gap.length + one), 2);
+  const widestKind = widest((row) => row.kind, mostKind);
+  const kind = sumOf([widestKind, count, credits]) + leastName > width ? 0 : widestKind;
+  const others = sumOf([kind, count, credits]);
+  const name = widest((row) => row.name, Math.max(leastName, Math.min(Math.floor(width * nameShare), width - others)));
+  const before = others + name + gap.length;
+  const room = width - before;
+  return table.flatMap((cells) => {
+    const paintIt = paint(cells.item.action, style);
+    const line = [
+      `${paintIt(glyphs[cells.item.action])} ${padRight(cutMiddle(cells.name, name), name)}`,
+      ...(kind === 0 ? [] : [style.dim(padRight(cutToWidth(cells.kind, kind), kind))]),
+      ...(count === 0 ? [] : [padLeft(cells.count, count)]),
+      ...(credits === 0 ? [] : [padLeft(cells.credits, credits)]),
+    ].join(gap);
+    if (room < leastReason) {
+      const reason = wrapText(cells.reason, width - 4, { maxLines: reasonLines });
+      return [line.trimEnd(), ...reason.filter(Boolean).map((text) => style.dim(`    ${text}`))];
+    }
+    const reason = wrapText(cells.reason, room, { maxLines: reasonLines });
+    return reason.map((text, at) => (at === 0 ? `${line}${gap}${text}` : `${' '.repeat(before)}${text}`).trimEnd());
+  });
+}
+
+function cellsOf(item: PlanItem, index: RowIndex): Omit<Cells, 'credits'> {
+  const { rows } = item;
   return {
-    width,
-    address,
-    kind,
-    credits,
-    reason: isBeside ? 'beside' : 'below',
-    reasonWidth: isBeside ? width - before : width - 6,
+    item,
+    name: safeText(nameOfItem(item), 300),
+    kind: safeText(item.kind ?? '', 40),
+    count: rows.length === 1 ? '' : countOf(rows.length, item.kind === 'post' ? 'post' : 'step'),
+    reason: [safeText(describeItem(item, index), 1000), describeDiscarded(item)].filter(Boolean).join(gap),
   };
 }
 
-function groupLines(group: PlanGroup, columns: Columns, style: Style): string[] {
-  const head = [`${group.action}: ${countOf(group.rows.length, 'step')}`, ...pricesText(group.rows)].join(', ');
-  return [
-    paint(group.action, style)(head),
-    ...group.items.flatMap((item) => itemLines(item, group.action, columns, style)),
-  ];
-}
-
-function itemLines(item: PlanItem, action: Action, columns: Columns, style: Style): string[] {
-  const start = indentation.length + 2;
-  if (item.is === 'more') {
-    const more = [`${' '.repeat(start)}… and ${item.rows.length} more`, ...pricesText(item.rows)].join(', ');
-    return [style.dim(cutToWidth(more, columns.width))];
-  }
-  const glyph = paint(action, style)(glyphs[action]);
-  const address = padRight(cutMiddle(addressOf(item), columns.address), columns.address);
-  const kind = padRight(cutToWidth(kindOf(item), columns.kind), columns.kind);
-  const credits = padLeft(creditsOf(item), columns.credits);
-  const line = `${indentation}${glyph} ${address}  ${style.dim(kind)}  ${credits}`;
-  const reason = wrapText(reasonOf(item), columns.reasonWidth, { maxLines: reasonLines });
-  if (columns.reason === 'below') {
-    return [line.trimEnd(), ...reason.filter(Boolean).map((text) => style.dim(`      ${text}`.trimEnd()))];
-  }
-  const margin = ' '.repeat(columns.width - columns.reasonWidth);
-  return reason.map((text, index) => (index === 0 ? `${line}  ${text}` : `${margin}${text}`).trimEnd());
-}
-
-function addressOf(item: PlanItem): string {
-  if (item.is === 'more') return '';
-  return safeText(item.is === 'row' ? item.row.address : item.task, 300);
-}
-
-function kindOf(item: PlanItem): string {
-  if (item.is === 'more') return '';
-  return safeText(item.is === 'row' ? item.row.kind : item.kind, 40);
-}
-
-function creditsOf(item: PlanItem): string {
-  return item.is === 'row' && item.row.credits !== 0 ? priceText(item.row) : '';
-}
-
-function reasonOf(item: PlanItem): string {
-  switch (item.is) {
-    case 'row':
-      return safeText(describeReason(item.row), 1000);
-    case 'kept':
-      return keptText(item);
-    case 'more':
-      return '';
-    default:
-      return item satisfies never;
-  }
-}
-
-function keptText({ steps, unneeded }: Extract<PlanItem, { is: 'kept' }>): string {
-  const here = steps - unneeded;
-  const parts = [
-    ...(here > 0 || unneeded === 0 ? [steps === 1 ? 'up to date' : `${countOf(here, 'step')} up to date`] : []),
-    ...(unneeded > 0 ? [`${countOf(unneeded, 'step')} not needed`] : []),
-  ];
-  return parts.join(', ');
+/** `24`; `≈ 24` as it is expected; `?`, or `24 + ?`, where nobody knows the prices of some. */
+export function creditsOfItem(rows: readonly PlanRow[]): string {
+  const { unknownPrices, estimate } = sumPrices(rows);
+  if (estimate === undefined) return '';
+  const { likely, unpriced } = estimate;
+  const known = likely === 0 ? [] : [`${unknownPrices > unpriced ? '≈ ' : ''}${creditsText(likely)}`];
+  return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
 /** Stated once for all of them: nobody could check these requests for errors. */
@@ -160,13 +150,6 @@ function uncheckedLines(rows: PlanRow[], { style, width }: PlanTextOptions): str
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
   const text = `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, and its OpenAPI document is not known here; \`plan --refresh\` or a run fetches it`;
   return wrapText(text, Math.max(40, width), { maxLines: 4 }).map((line) => style.yellow(line));
-}
-
-/** The reason, and the paid work that the row gives up. */
-export function describeReason(row: PlanRow): string {
-  return row.discards === undefined || row.discards === 0
-    ? row.reason
-    : `${row.reason}; discards ${creditsText(row.discards)}`;
 }
 
 function paint(action: Action, style: Style): (text: string) => string {

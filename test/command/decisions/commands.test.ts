@@ -74,7 +74,7 @@ describe('pin and unpin', () => {
     expect(await plan()).toMatchObject({
       'hero@lamp': {
         action: 'keep',
-        reason: 'pinned; prompt changed: “a lamp” → “a red lamp” (would cost 5)',
+        reason: 'pinned; prompt: “a lamp” → “a red lamp” (would cost 5)',
         wouldCost: 5,
       },
       'hero@vase': { action: 'redo' },
@@ -160,7 +160,7 @@ describe('accept', () => {
     place.write('campaign.yaml', after);
     expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
     const { err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(err).toContain('its output, although prompt changed: “a lamp” → “a red lamp”');
+    expect(err).toContain('its output, although prompt: “a lamp” → “a red lamp”');
     expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'redo', cover: 'keep' });
     expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted 1 step');
   });

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
+import { command, temporaryFolder } from '../../rig/command.ts';
 import { type Editor, openEditor } from './editor.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -110,6 +111,19 @@ describe('what is underlined', () => {
       expect(await editor.problemsIn(join(root, 'examples', example)), example).toEqual([]);
     }
   });
+});
+
+test('the schema that init writes is found by the first line of a manifest', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(folder.remove);
+  expect((await command(['init', 'new'], { cwd: folder.path })).code).toBe(0);
+  const path = join(folder.path, 'new/campaign.yaml');
+  expect(await editor.problemsIn(path)).toEqual([]);
+  const wrong = join(folder.path, 'new/wrong.yaml');
+  writeFileSync(wrong, readFileSync(path, 'utf8').replace('prompt:', 'promt:'));
+  expect(await editor.problemsIn(wrong)).toEqual([
+    { line: expect.any(Number), message: expect.stringContaining('promt') },
+  ]);
 });
 
 test('nothing was asked of the network; what would have been asked would have been seen', async () => {

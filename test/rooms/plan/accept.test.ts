@@ -29,7 +29,7 @@ const recorded = (text: string, purchases: Purchase[], decisions?: Decisions): R
 const acceptance = (revision: number): Decisions => ({
   accepted: [{ wanted: a.fingerprint, fingerprint: was.fingerprint, revision }],
 });
-const changedText = 'its output, although prompt changed: “before” → “a”';
+const changedText = 'its output, although prompt: before → a';
 
 describe('an output is accepted', () => {
   test('as it was edited', () => {

@@ -20,6 +20,8 @@ import {
   sendIn,
   song,
   stepOf,
+  type Told,
+  told,
   urlOf,
   withoutEstimate,
   withoutOrder,
@@ -30,11 +32,11 @@ const a = stepOf(graph, 'a');
 const empty = lockOf({});
 const since = new Date(now).toISOString();
 
-function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): PlanRow {
+function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Told<PlanRow> {
   return rowOf(planOf(given, lock, facts), given.steps.at(-1)?.address ?? '');
 }
 
-const told = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason]);
+const tell = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason.text]);
 
 describe('the files that are looked at before a plan', () => {
   test('are those of finished purchases; they are measured where the manifest expects something of that', () => {
@@ -71,25 +73,25 @@ describe('what a plan row says', () => {
   const recorded = { ...row, jobId: 'a-1' };
   const paid = { ...recorded, output: 'output/a.mp3' };
 
-  test.each<[string, Lock, Partial<PlanFacts>, Partial<PlanRow>]>([
+  test.each<[string, Lock, Partial<PlanFacts>, Partial<Told<PlanRow>>]>([
     ['of a first purchase', empty, {}, { ...row, action: 'create', reason: 'not bought yet', credits: 4 }],
     [
       'of a purchase that gives up a finished one',
       lockOf({ a: [job(earlier(a), { state: 'failed', credits: 2, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 4 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 4 },
     ],
     [
       'of a purchase that gives up a running one',
       lockOf({ a: [job(earlier(a), { credits: 3, generation: 2 }), saved(earlier(a))] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 3 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 3 },
     ],
     [
       'of a purchase that gives up a failure',
       lockOf({ a: [job(earlier(a), { state: 'failed' })] }),
       {},
-      { ...row, action: 'redo', reason: 'prompt changed: “before” → “a”', credits: 4, discards: 0 },
+      { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 0 },
     ],
     [
       'of a purchase that somebody asks for once more',
@@ -144,7 +146,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'pinned; prompt changed: “before” → “a” (would cost 4)',
+        reason: 'pinned; prompt: before → a (would cost 4)',
         pinned: true,
         wouldCost: 4,
       },
@@ -158,7 +160,7 @@ describe('what a plan row says', () => {
       {
         ...paid,
         action: 'keep',
-        reason: 'accepted as it is, although prompt changed: “before” → “a”',
+        reason: 'accepted as it is, although prompt: before → a',
         accepted: true,
       },
     ],
@@ -189,7 +191,7 @@ describe('what a plan row says', () => {
     const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
     expect(plan).toStrictEqual({
       mediabatch: 'plan',
-      version: 1,
+      version: 2,
       campaign: 'test',
       concurrency: 7,
       totals: {
@@ -214,7 +216,7 @@ describe('a step that is about one part of an output', () => {
     job(talk, { state: 'done', outputs: [1, 2, 3].slice(0, count).map((nth) => output(`output/talk-${nth}.mp4`)) });
 
   test('is not needed where the output turns out to have fewer parts', () => {
-    const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map(withoutOrder);
+    const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map((row) => withoutOrder(told(row)));
     const row = { task: 'still', kind: 'image' };
     const unneeded = { ...row, action: 'keep', reason: 'not needed: talk gave 1', credits: 0, unneeded: true };
     expect(rows.slice(1)).toEqual([
@@ -239,7 +241,7 @@ describe('a step that is about one part of an output', () => {
     const same = { prompt: 'same' };
     const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
     const twins = graphOfSteps([clips('talk'), ...stills]);
-    expect(told(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
+    expect(tell(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
       ['x', 'keep', 'not needed: talk gave 1'],
       ['y', 'keep', 'not needed: talk gave 1'],
     ]);
@@ -292,9 +294,9 @@ describe('what the credits do not reach for', () => {
 
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
-    expect(told(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
-      blocked('p', 'the credits do not reach: it costs an unknown number'),
-      blocked('a', 'the credits do not reach: it costs 4'),
+    expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
+      blocked('p', '--max-credits does not reach: it costs an unknown number'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
     ]);
   });
 
@@ -302,10 +304,10 @@ describe('what the credits do not reach for', () => {
     const post = { address: 'post', kind: 'post', request: { media: [urlOf('logo'), urlOf('a')] } };
     const logo = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
     const steps = graphOfSteps([logo, song('a'), post]);
-    expect(told(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
+    expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
-      blocked('a', 'the credits do not reach: it costs 4'),
-      blocked('post', 'the credits do not reach for a'),
+      blocked('a', '--max-credits does not reach: it costs 4'),
+      blocked('post', '--max-credits does not reach for a'),
     ]);
   });
 
@@ -320,8 +322,9 @@ describe('what the credits do not reach for', () => {
         kind: 'music',
         action: 'blocked',
         blockedBy: 'budget',
-        reason: 'the credits do not reach: it costs 4',
+        reason: { code: 'run-limit', text: '--max-credits does not reach: it costs 4' },
         credits: 0,
+        wouldCost: 4,
       },
     ]);
     expect(withoutEstimate(plan.totals)).toStrictEqual({
@@ -465,7 +468,7 @@ describe('a step that needs one that is not going to be done', () => {
       a: [job(stepOf(long, 'a'), { state: 'failed' })],
       x: [job(stepOf(long, 'x'), { state: 'failed' })],
     });
-    expect(told(planOf(long, failed).rows).slice(2)).toEqual([
+    expect(tell(planOf(long, failed).rows).slice(2)).toEqual([
       ['b', 'blocked', 'needs a, which is failed'],
       ['c', 'blocked', 'needs b, which is blocked'],
     ]);
@@ -486,7 +489,7 @@ describe('a step that needs one that is not going to be done', () => {
       song('other'),
     ]);
     const lock = lockOf({ a: [open] });
-    expect(told(planOf(twins, lock).rows).slice(1)).toEqual([
+    expect(tell(planOf(twins, lock).rows).slice(1)).toEqual([
       ['b', 'blocked', 'needs a, which is unresolved'],
       ['twin', 'blocked', 'needs b, which is blocked'],
       ['other', 'create', 'not bought yet'],
@@ -501,7 +504,7 @@ describe('a step that needs one that is not going to be done', () => {
       song('b', { request: same, needs: ['a'] }),
     ]);
     const refused = create(stepOf(twins, 'b'), { state: 'refused' });
-    expect(told(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
+    expect(tell(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
       ['twin', 'blocked', 'needs b, which is blocked'],
       ['a', 'unresolved', expect.any(String)],
       ['b', 'blocked', 'needs a, which is unresolved'],
@@ -518,7 +521,7 @@ describe('a step that needs one that is not going to be done', () => {
     (action, lock, facts) => {
       const plan = planOf(chain, lock, facts);
       expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
-      expect(told(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
+      expect(tell(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
         ['b', 'blocked', 'needs a, which is not done and not selected'],
       ]);
     },
@@ -541,7 +544,7 @@ describe('orphans', () => {
     task: 'gone',
     kind: 'music',
     action: 'orphan',
-    reason: 'in the lock, not in the manifest; kept',
+    reason: { code: 'orphan', text: 'in the lock, not in the manifest; kept' },
     credits: 0,
   };
   const gone = earlier(a);
@@ -558,7 +561,10 @@ describe('orphans', () => {
         ...orphan,
         address: 'gone',
         action: 'unresolved',
-        reason: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        reason: {
+          code: 'answer-lost',
+          text: 'in the lock, not in the manifest: it is not known whether the create was charged',
+        },
         send: sendIn(gone),
       },
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },

@@ -5,7 +5,22 @@ import { type Decision, type DecisionFacts, decide } from '../../../src/plan/dec
 import type { MediaFacts } from '../../../src/plan/expectation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
-import { clips, create, earlier, forgotten, job, lockOf, matchOf, now, output, saved, song, stepOf } from './facts.ts';
+import {
+  clips,
+  create,
+  earlier,
+  forgotten,
+  job,
+  lockOf,
+  matchOf,
+  now,
+  output,
+  saved,
+  song,
+  stepOf,
+  type Told,
+  told,
+} from './facts.ts';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -32,7 +47,11 @@ describe('what a plan says', () => {
     campaign.graph = graphOf(images(2).replace('a {{row}}', 'a red {{row}}'));
     expect(campaign.plan().rows[0]).toMatchObject({
       action: 'redo',
-      reason: 'prompt changed: “a p1” → “a red p1”',
+      reason: {
+        code: 'changed',
+        text: 'prompt: “a p1” → “a red p1”',
+        changes: [{ field: 'prompt', before: 'a p1', after: 'a red p1' }],
+      },
       credits: 3,
       discards: 3,
     });
@@ -90,7 +109,10 @@ tasks:
       ['download', 0],
       ['download', 0],
     ]);
-    expect(plan.rows[0]?.reason).toBe('paid; output/pic-p1.png is missing');
+    expect(plan.rows.map(({ reason }) => reason)).toEqual([
+      { code: 'missing', text: 'paid; output/pic-p1.png is missing' },
+      { code: 'edited', text: 'paid; output/pic-p2.png is not the file that was saved' },
+    ]);
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(2);
     expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep', 'pic@p2': 'keep' });
@@ -102,7 +124,7 @@ tasks:
     campaign.graph = graphOf(images(1).replace('with:', 'save: "x/{{row}}", with:'));
     expect(campaign.plan().rows[0]).toMatchObject({
       action: 'move',
-      reason: 'saved under a new name; was output/pic-p1.png',
+      reason: { code: 'saved-elsewhere', text: 'saved under a new name; was output/pic-p1.png' },
     });
     await campaign.run();
     expect([...campaign.outputs.files.keys()]).toEqual(['x/p1.png']);
@@ -131,7 +153,7 @@ tasks:
       ['create', null],
       ['download', 0],
     ]);
-    expect(plan.rows[1]?.reason).toBe('same request as one: one job, shared');
+    expect(plan.rows[1]?.reason).toEqual({ code: 'shared', text: 'same request as one: one job, shared' });
     const { outcomes } = await campaign.run();
     expect(outcomes).toEqual({ one: 'done', two: 'done' });
     expect(campaign.service.ledger).toHaveLength(1);
@@ -155,7 +177,10 @@ tasks:
     campaign.service.endOf = () => ({ is: 'failed', error: 'moderated' });
     await campaign.run();
     expect(campaign.plan().rows[0]).toMatchObject({ action: 'failed', credits: 0 });
-    expect(campaign.plan().rows[0]?.reason).toContain('moderated');
+    expect(campaign.plan().rows[0]?.reason).toMatchObject({
+      code: 'job-failed',
+      text: expect.stringContaining('moderated'),
+    });
     campaign.service.endOf = () => undefined;
     expect(campaign.plan({ redo: ['pic@p1'] }).rows[0]).toMatchObject({ action: 'retry', credits: 3 });
     await campaign.run({ redo: ['pic@p1'] });
@@ -210,7 +235,10 @@ tasks:
     const plan = new TestCampaign(chains).plan();
     expect(actionsOf(plan)).toEqual({ a: 'create', b: 'create', c: 'create', d: 'blocked' });
     expect(plan.totals).toMatchObject({ toSpend: 12, budget: 12, budgetLeft: 12 });
-    expect(plan.rows.find(({ address }) => address === 'd')?.reason).toBe('the credits do not reach: it costs 4');
+    expect(plan.rows.find(({ address }) => address === 'd')?.reason).toEqual({
+      code: 'budget',
+      text: 'the budget does not reach: it costs 4',
+    });
     const smaller = new TestCampaign(chains.replace('12', '8')).plan();
     expect(Object.values(actionsOf(smaller)).sort()).toEqual(['blocked', 'blocked', 'create', 'create']);
     expect(actionsOf(smaller)).toMatchObject({ a: 'create', c: 'create' });
@@ -230,15 +258,19 @@ describe('what is done with one step', () => {
   const decideA = (purchases: Purchase[], facts: Partial<DecisionFacts> = {}) =>
     decideOn(graph, purchases.length === 0 ? lockOf({}) : lockOf({ a: purchases }), facts);
 
-  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): Decision {
+  type ToldDecision = Told<Decision>;
+
+  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): ToldDecision {
     const address = given.steps.at(-1)?.address ?? '';
-    return decide(matchOf(given, lock, address), {
-      fileState: () => 'intact',
-      replays: 'yes',
-      now,
-      redo: false,
-      ...facts,
-    });
+    return told(
+      decide(matchOf(given, lock, address), {
+        fileState: () => 'intact',
+        replays: 'yes',
+        now,
+        redo: false,
+        ...facts,
+      }),
+    );
   }
 
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
@@ -247,7 +279,7 @@ describe('what is done with one step', () => {
   const old = earlier(a);
 
   describe('that has no purchase of its own', () => {
-    test.each<[string, Purchase[], Partial<DecisionFacts>, Decision]>([
+    test.each<[string, Purchase[], Partial<DecisionFacts>, ToldDecision]>([
       ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
       [
         'another request was refused',
@@ -259,7 +291,7 @@ describe('what is done with one step', () => {
         'another request was bought',
         [saved(old)],
         {},
-        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
       [
         'a refusal of a third request is newer than what was bought',
@@ -268,7 +300,7 @@ describe('what is done with one step', () => {
           job(old, { state: 'failed' }),
         ],
         {},
-        { action: 'redo', reason: 'prompt changed: “before” → “a”', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
       [
         'a send of another request is open: that one is asked about by itself',
@@ -289,10 +321,10 @@ describe('what is done with one step', () => {
         { action: 'redo', reason: 'an input changed', purchase: nth(2, 1) },
       ],
       [
-        'the person asks as well',
+        'the person asks as well: the change is the reason',
         [saved(old)],
         { redo: true },
-        { action: 'redo', reason: 'prompt changed: “before” → “a” (and --redo asks)', purchase: nth(2, 1) },
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
     ])('%s', (_name, purchases, facts, expected) => {
       expect(decideA(purchases, facts)).toEqual(expected);
@@ -322,7 +354,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is to be bought again', () => {
-    test.each<[string, Purchase, Decision]>([
+    test.each<[string, Purchase, ToldDecision]>([
       ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
       ['running', job(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
       [
@@ -350,9 +382,9 @@ describe('what is done with one step', () => {
     /** The open send itself is what is asked about, and nothing new is bought. */
     const asking =
       (reason: string) =>
-      (open: Purchase): Decision => ({ action: 'create', reason, asks: open });
+      (open: Purchase): ToldDecision => ({ action: 'create', reason, asks: open });
     const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
-    const waiting = (reason: string) => (): Decision => ({ action: 'unresolved', reason });
+    const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
       'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
     );
@@ -369,7 +401,7 @@ describe('what is done with one step', () => {
     const own = { accountOf: (send: string) => `${send} with the key at hand` };
     const ours = own.accountOf('send of a 2.3');
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
       ['just now', { since: hoursAgo(0) }, {}, sentAgain],
       ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
       ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
@@ -407,7 +439,7 @@ describe('what is done with one step', () => {
     const unknown = 'it is not known whether the create was charged';
     const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => Decision]>([
+    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
       ['there is a list to search', { fence: 'job-9' }, {}, searched],
       ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
       ['the person wants to hold', { fence: 'job-9' }, { onUnknown: 'hold' }, held],
@@ -457,7 +489,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is not finished', () => {
-    test.each<[string, Purchase[], Decision]>([
+    test.each<[string, Purchase[], ToldDecision]>([
       [
         'refused, after a job that failed: the failure counts',
         [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
@@ -514,7 +546,7 @@ describe('what is done with one step', () => {
   });
 
   describe('that is done', () => {
-    const keep: Decision = { action: 'keep', reason: 'up to date' };
+    const keep: ToldDecision = { action: 'keep', reason: 'up to date' };
 
     test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
       const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
@@ -614,7 +646,7 @@ describe('what is done with one step', () => {
       const strict = graphOfSteps([song('a', { expect: { durationSeconds: { min: 10 } } })]);
       const paid = lockOf({ a: [saved(a)] });
 
-      test.each<[string, MediaFacts | undefined, Decision]>([
+      test.each<[string, MediaFacts | undefined, ToldDecision]>([
         ['is', { durationSeconds: 12 }, keep],
         [
           'is not',

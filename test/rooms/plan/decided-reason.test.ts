@@ -26,7 +26,7 @@ test.each<[string, Lock, Partial<PlanFacts>, string]>([
     'a pin, when nobody knows what it would cost',
     pinned(uncharged),
     {},
-    'pinned; prompt changed: “before” → “p” (what it would cost is not known)',
+    'pinned; prompt: before → p (what it would cost is not known)',
   ],
   [
     'a pin, when nobody knows what changed',
@@ -34,7 +34,7 @@ test.each<[string, Lock, Partial<PlanFacts>, string]>([
     {},
     'pinned; an input changed (what it would cost is not known)',
   ],
-  ['an acceptance', accepted(uncharged), {}, 'accepted as it is, although prompt changed: “before” → “p”'],
+  ['an acceptance', accepted(uncharged), {}, 'accepted as it is, although prompt: before → p'],
   [
     'an acceptance, when nobody knows what changed',
     accepted(unexplained),

@@ -70,7 +70,11 @@ describe('a pin', () => {
     const plan = campaign.plan();
     expect(actionsOf(plan)).toEqual({ ...changedRows, 'pic@p1': 'keep', film: 'keep', next: 'keep' });
     expect(rowOf(plan, 'pic@p1')).toMatchObject({
-      reason: 'pinned; prompt changed: “a p1” → “a red p1” (would cost 3)',
+      reason: {
+        code: 'pinned',
+        text: 'pinned; prompt: “a p1” → “a red p1” (would cost 3)',
+        changes: [{ field: 'prompt', before: 'a p1', after: 'a red p1' }],
+      },
       pinned: true,
       wouldCost: 3,
       credits: 0,
@@ -114,7 +118,10 @@ describe('a pin', () => {
       next: 'keep',
     });
     await campaign.run();
-    expect(rowOf(campaign.plan(), 'pic@p3')).toMatchObject({ action: 'keep', reason: 'up to date, and pinned' });
+    expect(rowOf(campaign.plan(), 'pic@p3')).toMatchObject({
+      action: 'keep',
+      reason: { code: 'pinned', text: 'up to date, and pinned' },
+    });
   });
 
   test('a file that is missing is fetched from the pinned job', async () => {
@@ -203,7 +210,10 @@ describe('an acceptance', () => {
     const edited = { ...output, sha256: 'e'.repeat(64), edited: true as const };
     record(campaign, acceptOutput(match, found, [{ path: output.path, file: { is: 'edited', output: edited } }]));
     campaign.outputs.files.set(output.path, edited.sha256);
-    expect(rowOf(campaign.plan(), 'pic@p2')).toMatchObject({ action: 'keep', reason: 'up to date' });
+    expect(rowOf(campaign.plan(), 'pic@p2')).toMatchObject({
+      action: 'keep',
+      reason: { code: 'up-to-date', text: 'up to date' },
+    });
     const control = campaign.plan({ redo: ['pic@p1', 'pic@p2'] });
     expect(rowOf(control, 'pic@p1')?.order?.replaces).toHaveLength(1);
     expect(rowOf(control, 'pic@p2')?.order?.replaces).toEqual([]);

@@ -114,14 +114,25 @@ export function planOf(graph: Graph, lock: Lock, facts: Partial<PlanFacts> = {})
   });
 }
 
-export function rowOf({ rows }: Plan, address: string): PlanRow {
+/** With the sentence of its reason instead of the reason. */
+export type Told<Reasoned extends { reason: { text: string } }> = Omit<Reasoned, 'reason'> & { reason: string };
+
+export function told<Reasoned extends { reason: { text: string } }>(from: Reasoned): Told<Reasoned> {
+  return { ...from, reason: from.reason.text };
+}
+
+export function rowOf({ rows }: Plan, address: string): Told<PlanRow> {
   const row = rows.find((one) => one.address === address);
   if (row === undefined) throw new Error(`no row ${address}`);
-  return row;
+  return told(row);
 }
 
 /** What a person reads of a row. Prices have tests of their own. */
-export function withoutOrder({ order: _order, price: _price, ...row }: PlanRow): Omit<PlanRow, 'order' | 'price'> {
+export function withoutOrder({
+  order: _order,
+  price: _price,
+  ...row
+}: Told<PlanRow>): Omit<Told<PlanRow>, 'order' | 'price'> {
   return row;
 }
 

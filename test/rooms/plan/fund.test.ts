@@ -19,7 +19,7 @@ function unfunded(cap: number, rows: Written[]): string[] {
       address,
       task: address,
       kind: 'music',
-      reason: '',
+      reason: { code: 'not-bought', text: '' },
       action,
       credits,
       ...(again && sentAgain && { order: sentAgain }),

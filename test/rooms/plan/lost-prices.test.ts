@@ -17,9 +17,9 @@ const actions = (lock: Lock, selected?: string[]) => {
 test('the next of the same price goes, and all that costs something else waits for it', () => {
   const plan = planOf(graph, locked({ lost: [lost] }));
   expect(plan.rows.map(({ address, action, reason }) => [address, action, reason]).slice(1)).toEqual([
-    ['other', 'create', 'not bought yet'],
-    ['next', 'create', 'not bought yet'],
-    ['a', 'blocked', whileLost],
+    ['other', 'create', { code: 'not-bought', text: 'not bought yet' }],
+    ['next', 'create', { code: 'not-bought', text: 'not bought yet' }],
+    ['a', 'blocked', { code: 'price-unknown', text: whileLost }],
   ]);
   // What was lost has cost something.
   expect(plan.totals).toMatchObject({

@@ -59,7 +59,7 @@ describe('what stands on record for one address becomes that of another', () => 
   const { credits: _credits, ...uncharged } = saved(step);
 
   test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string]>([
-    ['another input', old([saved(was)]), {}, `${moved}; prompt changed: “before” → “new”, ${redone}`],
+    ['another input', old([saved(was)]), {}, `${moved}; prompt: before → new, ${redone}`],
     ['an input that nobody knows', old([unexplained]), {}, `${moved}; its input changed, ${redone}`],
     [
       'an unknown price',

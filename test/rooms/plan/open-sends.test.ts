@@ -40,7 +40,7 @@ function asksOf(lock: Lock, facts: Partial<PlanFacts> = {}, given: Graph = graph
 
 const told = (rows: readonly PlanRow[]) =>
   rows.map(
-    ({ address, action, reason, send, order }) => `${address} ${action} ${send} ${order?.key ?? '-'}: ${reason}`,
+    ({ address, action, reason, send, order }) => `${address} ${action} ${send} ${order?.key ?? '-'}: ${reason.text}`,
   );
 
 describe('an open send is a row of every plan, whatever became of its step', () => {
@@ -148,7 +148,7 @@ describe('an open send is a row of every plan, whatever became of its step', () 
     expect(renamed.map(({ address, task, order }) => [address, task, order?.address, order?.movedFrom])).toEqual([
       ['a', 'a', 'a', 'was'],
     ]);
-    expect(renamed[0]?.reason).toBe(`of an earlier input: ${replayed}`);
+    expect(renamed[0]?.reason.text).toBe(`of an earlier input: ${replayed}`);
   });
 
   test('after the rows of the steps, and before orphans', () => {
@@ -183,7 +183,7 @@ describe('what is asked', () => {
       task: stepOf(hero, 'hero@de/2').task,
       kind: 'music',
       action: 'create',
-      reason: `of an earlier input: ${searched}`,
+      reason: { code: 'answer-lost', text: `of an earlier input: ${searched}` },
       credits: 4,
       price,
       send: sent.send,
@@ -248,11 +248,14 @@ describe('what is asked', () => {
     const [row] = asksOf(lockOf({ a: [sent] }));
     expect(row).toMatchObject({
       action: 'unresolved',
-      reason: 'of an earlier input: the answer to its create was lost, and what it asked for is not on record',
+      reason: {
+        code: 'answer-lost',
+        text: 'of an earlier input: the answer to its create was lost, and what it asked for is not on record',
+      },
     });
     expect(row).not.toHaveProperty('order');
     const lost = { ...sent, state: 'unresolved' as const, error: 'cut off' };
-    expect(asksOf(lockOf({ a: [lost] }))[0]?.reason).toBe(
+    expect(asksOf(lockOf({ a: [lost] }))[0]?.reason.text).toBe(
       'of an earlier input: it is not known whether the create was charged: cut off',
     );
   });
@@ -267,7 +270,7 @@ describe('what is asked', () => {
   ])('is nothing where %s', (_name, more, facts, reason) => {
     const [row, ...others] = asksOf(lockOf({ gone: [create(old, { since, ...more })] }), facts);
     expect(row).toMatchObject({ action: 'unresolved', credits: 0, send: open.send });
-    expect(row?.reason).toContain(reason);
+    expect(row?.reason.text).toContain(reason);
     expect(row).not.toHaveProperty('order');
     expect(others).toEqual([]);
   });
@@ -308,7 +311,11 @@ describe('what asking may cost', () => {
       action: 'blocked',
       blockedBy: 'budget',
       credits: 0,
-      reason: `in the lock, not in the manifest: ${replayed}; the credits do not reach: it costs 4`,
+      reason: {
+        code: 'budget',
+        text: `in the lock, not in the manifest: ${replayed}; the budget does not reach: it costs 4`,
+      },
+      wouldCost: 4,
     });
     expect(row).not.toHaveProperty('order');
     expect(planOf(budget(3), lockOf({ gone: [open] })).totals).toMatchObject({ held: 4, toSpend: 0 });
@@ -321,7 +328,7 @@ describe('what asking may cost', () => {
       planOf(budget(credits), lock).rows.map(({ address, action, credits: cost }) => `${address} ${action} ${cost}`);
     expect(rows(9)).toEqual(['a create 4', 'b create 4', 'gone create null']);
     expect(rows(8)).toEqual(['a create 4', 'b blocked 0', 'gone create null']);
-    expect(asksOf(lock, {}, budget(0))[0]?.reason).toContain('it costs an unknown number');
+    expect(asksOf(lock, {}, budget(0))[0]?.reason.text).toContain('it costs an unknown number');
   });
 
   test('holds to --max-credits, too', () => {

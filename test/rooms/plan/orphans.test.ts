@@ -211,7 +211,7 @@ describe('rows of what the manifest no longer has', () => {
       kind,
       ...(jobId !== undefined && { jobId }),
       ...(output !== undefined && { output }),
-      reason,
+      reason: reason.text,
     }));
   const kept = 'in the lock, not in the manifest; kept';
   const gone = saved(earlier(b), { jobId: 'gone' });

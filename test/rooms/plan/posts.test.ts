@@ -46,13 +46,13 @@ describe('a post that is out', () => {
     expect(decided([sent()])).toMatchObject({ action: 'keep', reason: 'posted' });
     expect(decided([sent(before)])).toMatchObject({
       action: 'keep',
-      reason: 'posted; changed since (caption changed: “Helo” → “share”)',
+      reason: 'posted; changed since (caption: Helo → share)',
       changedSince: true,
       credits: 0,
       jobId: 'share-1',
     });
     const { request: _request, ...plain } = sent(before);
-    expect(decided([plain]).reason).toBe('posted; changed since (an input)');
+    expect(decided([plain]).reason).toBe('posted; changed since (an input changed)');
   });
 
   test.each<[string, Purchase[]]>([

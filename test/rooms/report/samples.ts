@@ -1,5 +1,6 @@
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import type { Diagnostic, Place } from '../../../src/ground/diagnostic.ts';
+import type { Reason } from '../../../src/plan/plan.generated.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 
@@ -14,10 +15,27 @@ export function mistake(message: string, more: Partial<Diagnostic> = {}): Diagno
   return { code: 'MB1203', severity: 'error', message, ...more };
 }
 
-export function row(address: string, action: Action, more: Partial<PlanRow> = {}): PlanRow {
+const usualCodes: { readonly [action in Action]: Reason['code'] } = {
+  create: 'not-bought',
+  redo: 'changed',
+  retry: 'job-failed',
+  attach: 'job-running',
+  download: 'missing',
+  move: 'renamed',
+  keep: 'up-to-date',
+  failed: 'job-failed',
+  blocked: 'needs',
+  unresolved: 'answer-lost',
+  orphan: 'orphan',
+};
+
+export type RowFacts = Partial<Omit<PlanRow, 'reason'>> & { reason?: string | Reason };
+
+export function row(address: string, action: Action, { reason: given, ...more }: RowFacts = {}): PlanRow {
   const task = address.split('@')[0] ?? address;
   const spends = action === 'create' || action === 'redo' || action === 'retry';
-  const reason = action === 'keep' ? 'up to date' : 'not bought yet';
+  const text = typeof given === 'string' ? given : action === 'keep' ? 'up to date' : 'not bought yet';
+  const reason = typeof given === 'object' ? given : { code: usualCodes[action], text };
   return { address, task, kind: 'image', action, reason, credits: spends ? 5 : 0, ...more };
 }
 
@@ -25,7 +43,7 @@ export function plan(rows: PlanRow[], totals: Partial<PlanTotals> = {}): Plan {
   const spending = rows.map(({ credits }) => credits);
   return {
     mediabatch: 'plan',
-    version: 1,
+    version: 2,
     campaign: 'aurora-launch',
     concurrency: 8,
     rows,
@@ -52,7 +70,7 @@ export function fullPlan(): Plan {
       kind: 'music',
       credits: 12,
       discards: 12,
-      reason: 'stylePrompt changed: “slow piano” → “slow strings”',
+      reason: 'stylePrompt: piano → strings',
     }),
     row('jingle', 'retry', { kind: 'music', credits: 6, reason: 'job j-7 failed: overloaded; --redo asks' }),
     row('teaser@de', 'attach', { reason: 'job j-8 is running', jobId: 'j-8' }),

@@ -4,7 +4,7 @@ import { ageText, spanText } from '../../../src/report/age-text.ts';
 import { accountsJson, accountsText, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
 import { destroyJson, recordsText } from '../../../src/report/tables/destroy-text.ts';
 import { doctorJson, doctorText } from '../../../src/report/tables/doctor-text.ts';
-import { gcJson, leftoversText } from '../../../src/report/tables/gc-text.ts';
+import { chargesText, gcJson, leftoversText } from '../../../src/report/tables/gc-text.ts';
 import { jobsText } from '../../../src/report/tables/jobs-text.ts';
 import { uploadsText } from '../../../src/report/tables/uploads-text.ts';
 import { voicesText } from '../../../src/report/tables/voices-text.ts';
@@ -132,14 +132,15 @@ test('records that are to be removed: what they cost, and what would be lost', (
 });
 
 test('leftovers, and only deleted ones count as freed', () => {
-  const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero' };
+  const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero', credits: 2, jobId: 'j' };
   const partial = { path: 'b.part', bytes: 5, is: 'partial' as const };
-  expect(leftoversText([output, partial], { style: noColor })).toMatchInlineSnapshot(`
-    "file    size  from
-    a.png   10 B  hero
-    b.part   5 B  a broken download
+  expect(leftoversText([output, partial], { style: noColor, now: 0 })).toMatchInlineSnapshot(`
+    "file    size  credits  from
+    a.png   10 B        2  hero
+    b.part   5 B           a broken download
     "
   `);
+  expect(chargesText([output, { ...output, path: 'a-2.png' }, partial])).toBe('2 credits');
   const json = gcJson(
     [
       { ...output, deleted: true },
@@ -148,6 +149,26 @@ test('leftovers, and only deleted ones count as freed', () => {
     [],
   );
   expect(json).toMatchObject({ mediabatch: 'gc', version: 1, bytesFreed: 10 });
+});
+
+test('what is kept, by the name that it had', () => {
+  const was = { is: 'kept' as const, was: 'images/hero.png', address: 'hero', since: '2030-01-01T00:00:00.000Z' };
+  const rows = [
+    { ...was, path: `${'a'.repeat(64)}.png`, bytes: 1_200_000, credits: 6, jobId: 'j1' },
+    { ...was, path: `${'b'.repeat(64)}.png`, bytes: 10, jobId: 'j2' },
+    { path: `${'c'.repeat(64)}.png`, bytes: 10, is: 'kept' as const, since: was.since },
+  ];
+  expect(
+    leftoversText(rows, { style: noColor, now: Date.parse('2030-02-01T00:00:00Z'), width: 80 }),
+  ).toMatchInlineSnapshot(`
+    "file                                  size  credits  from               kept for
+    images/hero.png (aaaaaaaa)          1.2 MB        6  hero                   31 d
+    images/hero.png (bbbbbbbb)            10 B        ?  hero                   31 d
+    cccccccccccccccc…ccccccccccccc.png    10 B        ?  no step on record      31 d
+    "
+  `);
+  expect(chargesText(rows)).toBe('6 credits and an unknown number for 2 jobs');
+  expect(chargesText(rows.slice(1))).toBe('an unknown number for 2 jobs');
 });
 
 test('the doctor groups findings, and says what to do', () => {

@@ -1,9 +1,9 @@
 import { hasWork, isHeldBack } from '../../plan/actions.ts';
-import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
-import { countOf } from '../numbers.ts';
+import type { Action, Plan } from '../../plan/plan.ts';
+import { countOf, creditsText } from '../numbers.ts';
 
 /** Reading order of a plan: actions that need the most attention first. */
-const actionOrder: readonly Action[] = [
+export const actionOrder: readonly Action[] = [
   'create',
   'redo',
   'retry',
@@ -16,72 +16,6 @@ const actionOrder: readonly Action[] = [
   'orphan',
   'keep',
 ];
-
-/** A line of a displayed plan: one step, the kept steps of a task, or the omitted part of a long list. */
-export type PlanItem =
-  | { is: 'row'; row: PlanRow }
-  /** `unneeded`: how many of them turned out not to be needed. */
-  | { is: 'kept'; task: string; kind: string; steps: number; unneeded: number }
-  | { is: 'more'; task: string; rows: PlanRow[] };
-
-export interface PlanGroup {
-  action: Action;
-  /** All rows of the action, shown or not. */
-  rows: PlanRow[];
-  items: PlanItem[];
-}
-
-const longList = 40;
-const shownOfLongList = 12;
-
-/**
- * Groups the rows by action. Unless `all` is given, kept steps are one item per task, and more than 40 rows of one task
- * and action are cut to the first 12.
- */
-export function groupPlanRows(plan: Plan, options: { all: boolean }): PlanGroup[] {
-  const byAction = groupBy(plan.rows, ({ action }) => action);
-  return actionOrder.flatMap((action) => {
-    const rows = byAction.get(action);
-    if (rows === undefined) return [];
-    return [{ action, rows, items: options.all ? rows.map(itemOf) : foldRows(action, rows) }];
-  });
-}
-
-function foldRows(action: Action, rows: PlanRow[]): PlanItem[] {
-  const items: PlanItem[] = [];
-  for (const [task, ofTask] of groupBy(rows, ({ task }) => task)) {
-    const kind = ofTask[0]?.kind ?? '';
-    if (action === 'keep') items.push(...foldKept(ofTask, { task, kind }));
-    else if (ofTask.length <= longList) items.push(...ofTask.map(itemOf));
-    else {
-      const more: PlanItem = { is: 'more', task, rows: ofTask.slice(shownOfLongList) };
-      items.push(...ofTask.slice(0, shownOfLongList).map(itemOf), more);
-    }
-  }
-  return items;
-}
-
-/** A step that is held back is always shown: nothing else would tell that its input changed. */
-function foldKept(rows: PlanRow[], of: { task: string; kind: string }): PlanItem[] {
-  const folded = rows.filter((row) => !isHeldBack(row));
-  const unneeded = folded.filter((row) => row.unneeded).length;
-  const kept: PlanItem[] = folded.length === 0 ? [] : [{ is: 'kept', ...of, steps: folded.length, unneeded }];
-  return [...kept, ...rows.filter(isHeldBack).map(itemOf)];
-}
-
-function groupBy<Key>(rows: PlanRow[], keyOf: (row: PlanRow) => Key): Map<Key, PlanRow[]> {
-  const groups = new Map<Key, PlanRow[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group === undefined) groups.set(keyOf(row), [row]);
-    else group.push(row);
-  }
-  return groups;
-}
-
-function itemOf(row: PlanRow): PlanItem {
-  return { is: 'row', row };
-}
 
 /** One line for the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
 export function planHeadline(plan: Plan): string {
@@ -144,6 +78,6 @@ const words: Readonly<Record<Action, string>> = {
 function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
   return actions.flatMap((action) => {
     const count = counts.get(action) ?? 0;
-    return count === 0 ? [] : [`${count} ${words[action]}`];
+    return count === 0 ? [] : [`${creditsText(count)} ${words[action]}`];
   });
 }

@@ -1,0 +1,89 @@
+import { dirname, relative } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
+import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
+import { openRepository, pathInRepository } from '../disk/git/repository.ts';
+import type { Graph } from '../graph/graph.ts';
+import { byId, takeFound } from '../lock/scan-ids.ts';
+import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
+import { type Charge, listCharges } from '../plan/whereabouts.ts';
+import { mostLockBytes, readCommit } from './commit-campaign.ts';
+import { findRuns, type RunOf } from './find-runs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { requireLock } from './read-lock.ts';
+
+/** What a campaign cost, and where the credits went. */
+export interface Cost {
+  campaign: string;
+  by: readonly CostDimension[];
+  /** Only what is not on record in this commit. */
+  since?: { ref: string; commit: string };
+  rows: CostRow[];
+  totals: CostSums;
+}
+
+export interface CostOptions {
+  by: readonly CostDimension[];
+  /** A commit: only what was bought after it. */
+  since?: string | undefined;
+}
+
+/** Sums up the charges on record. Needs git only for months, authors and `since`; asks no service, and writes nothing. */
+export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: CostOptions): Promise<Cost> {
+  const { by, since: ref } = options;
+  const { lock } = await requireLock(campaign, undefined);
+  let charges = listCharges(graph, lock);
+  const found: Pick<Cost, 'since'> = {};
+  if (ref !== undefined) {
+    const there = await readCommit(campaign, ref);
+    const before = new Set(listCharges(graph, there.lock).map(({ name }) => name));
+    charges = charges.filter(({ name }) => !before.has(name));
+    found.since = { ref, commit: there.commit };
+  }
+  const commits = by.some((one) => one === 'month' || one === 'author')
+    ? await findFirstCommits(campaign.paths.lock, charges)
+    : new Map<string, FileCommit>();
+  const runOf: RunOf = by.includes('run') ? await findRuns(campaign.paths) : () => undefined;
+  const rows = tallyCharges(charges, by, (charge) =>
+    by.map((one) => (one === 'run' ? (runOf(charge) ?? null) : keyOf(charge, one, commits.get(charge.name)))),
+  );
+  return { campaign: graph.name, by, ...found, rows, totals: sumCharges(charges) };
+}
+
+function keyOf(charge: Charge, by: Exclude<CostDimension, 'run'>, commit: FileCommit | undefined): string | null {
+  switch (by) {
+    case 'task':
+    case 'kind':
+    case 'model':
+      return charge[by];
+    case 'tag':
+      return charge.tags === null ? null : [...charge.tags].sort().join(', ');
+    case 'month':
+      return commit?.date.slice(0, 7) ?? null;
+    case 'author':
+      return commit?.author ?? null;
+    default:
+      return by satisfies never;
+  }
+}
+
+/** The commit in which each charge first stands in the lock; those that are not committed yet are left out. */
+async function findFirstCommits(lock: string, charges: readonly Charge[]): Promise<Map<string, FileCommit>> {
+  const shown = relative('', lock) || lock;
+  const repository = await openRepository(dirname(lock));
+  const path = await pathInRepository(lock, repository);
+  const first = new Map<string, FileCommit>();
+  if (path === undefined) return first;
+  const sought = byId(charges);
+  await walkFileHistory(repository, { path, mostBytes: mostLockBytes }, (commit, bytes) => {
+    for (const name of takeFound(bytes, sought)) first.set(name, commit);
+    return sought.size > 0;
+  });
+  if (repository.isShallow && [...first.values()].some(({ hasParents }) => !hasParents)) {
+    throw new CampaignError({
+      code: 'MB3603',
+      message: `the history of ${shown} does not begin in this clone, so nobody can say when and by whom its jobs were bought`,
+      hint: 'this clone is shallow: `git fetch --unshallow` brings the whole history. Without month and author no history is needed',
+    });
+  }
+  return first;
+}

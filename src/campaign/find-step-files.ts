@@ -1,0 +1,89 @@
+import { extname } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
+import { isErrno, lstatOrAbsent } from '../disk/fs/plain-file.ts';
+import { findOutputFile } from '../disk/outputs/output-path.ts';
+import { knownExtensions } from '../disk/outputs/sniff.ts';
+import type { Graph } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
+import { isOutputPath } from '../lock/check-line.ts';
+import { countedPurchases } from '../lock/decisions.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
+import { type Advice, advise, call } from '../plan/advice.ts';
+import { applyDecisions } from '../plan/apply-decisions.ts';
+import { type Match, matchSteps } from '../plan/match.ts';
+import { writeName } from '../plan/names.ts';
+import { requireStep } from './choose-steps.ts';
+import type { CampaignPaths } from './paths.ts';
+
+export interface StepFiles {
+  address: string;
+  /** Absolute, in the order of the outputs. Media files, by their names. */
+  paths: string[];
+  /** They were bought for an input that has changed since. */
+  isEarlier: boolean;
+}
+
+/**
+ * Output files of one step that are on this disk: those of its present request, else those that were bought before.
+ * Throws a `CampaignError` that says how to get what is not here.
+ */
+export function findStepFiles(
+  name: string,
+  { graph, lock, paths }: { graph: Graph; lock: Lock; paths: CampaignPaths },
+): StepFiles {
+  const { address, kind } = requireStep(name, applyDecisions(graph, lock));
+  if (kinds[kind]?.media === 'none') {
+    throw none(address, { why: `a step of kind ${kind} gives no file`, hint: undefined });
+  }
+  const match = matchSteps(graph, lock).find(({ step }) => step.address === address);
+  const { purchase, isEarlier } = findBought(match);
+  const outputs = purchase?.outputs ?? [];
+  if (outputs.length === 0) throw none(address, whyNothing(address, match));
+  const found = outputs.map(({ path }) => ({ path, file: findMediaFile(paths.outputs, path) }));
+  const absent = found.find(({ file }) => file === undefined);
+  if (absent !== undefined) {
+    const fetches = isEarlier ? `its input has changed since, so this buys it anew: ` : 'this fetches it for free: ';
+    const hint = advise`${fetches}${call('apply', '--select', writeName(address))}`;
+    throw none(address, { why: `${absent.path} is not here`, hint });
+  }
+  return { address, paths: found.flatMap(({ file }) => file ?? []), isEarlier };
+}
+
+function findBought(match: Match | undefined): { purchase: Purchase | undefined; isEarlier: boolean } {
+  if (match?.purchase?.outputs !== undefined) return { purchase: match.purchase, isEarlier: false };
+  const counted = match?.record === undefined ? [] : countedPurchases(match.record);
+  return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
+}
+
+function whyNothing(address: string, match: Match | undefined): { why: string; hint: Advice | undefined } {
+  const select = call('apply', '--select', writeName(address));
+  if (match?.purchase?.state === 'done' && match.purchase.outputs !== undefined) {
+    return { why: 'its job gave nothing', hint: undefined };
+  }
+  if (match?.purchase?.state === 'done') {
+    return { why: 'it is bought and not saved yet', hint: advise`this fetches it for free: ${select}` };
+  }
+  if (match?.sharesJobOf !== undefined) {
+    const why = `it shares the job of ${match.sharesJobOf}, and is not saved yet`;
+    return { why, hint: advise`this saves it: ${select}` };
+  }
+  if (match?.purchase?.state === 'running')
+    return { why: 'its job is running', hint: advise`this collects it: ${select}` };
+  return { why: 'it is not bought', hint: advise`see what it costs: ${call('plan', '--select', writeName(address))}` };
+}
+
+/** Undefined for anything but a plain media file that no link leads to: a line of the lock can name any file. */
+function findMediaFile(root: string, path: string): string | undefined {
+  if (!isOutputPath(path) || !knownExtensions.includes(extname(path))) return undefined; // I23
+  const file = findOutputFile(root, path);
+  try {
+    return file !== undefined && lstatOrAbsent(file)?.isFile() === true ? file : undefined;
+  } catch (error) {
+    if (isErrno(error, 'ENOTDIR', 'ENAMETOOLONG', 'EACCES')) return undefined;
+    throw error;
+  }
+}
+
+function none(address: string, { why, hint }: { why: string; hint: Advice | undefined }): CampaignError {
+  return new CampaignError({ code: 'MB3002', message: `there is no file of ${address}: ${why}`, hint, name: address });
+}

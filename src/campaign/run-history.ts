@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Clock } from '../contract/clock.ts';
+import { UnsafeFileError } from '../contract/errors.ts';
+import type { RunEvent } from '../contract/event.ts';
+import type { RunClose, RunHeader } from '../contract/run-line.ts';
+import { readSmallFile } from '../disk/fs/plain-file.ts';
+import { readCheckedOutCommit } from '../disk/git-head.ts';
+import { digestOf } from '../disk/outputs/hash-file.ts';
+import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
+import { RunJournal } from '../disk/state/run-journal.ts';
+import { messageOf } from '../ground/values.ts';
+import { maxManifestBytes } from '../manifest/size-limit.ts';
+import type { Plan } from '../plan/plan.ts';
+import { safeJson } from '../report/safe-text.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { RunResult } from './run.ts';
+
+/** Of one run; what it does beyond that is left out. Leaves room for others below the limit of all. */
+const mostCharacters = 48 * 1024 ** 2;
+
+interface Watched {
+  on(event: RunEvent): void;
+  clock: Clock;
+  run(on: (event: RunEvent) => void): Promise<RunResult>;
+}
+
+/**
+ * Carries a run out and writes down what happens, as `.mediabatch/runs/ID.jsonl`. Nothing relies on it: a disk that does
+ * not take it costs one notice, and the run goes on.
+ */
+export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, clock, run }: Watched): Promise<RunResult> {
+  const startedAt = clock.now();
+  let progress: 'before' | 'running' | 'over' = 'before';
+  let unsaid: string | undefined;
+  const lost = (error: unknown) => {
+    const message = `the history of this run is not kept: ${messageOf(error)}`;
+    // Events have a first and a last one, and this is neither.
+    if (progress === 'before') unsaid = message;
+    else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
+    else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
+  };
+  const journal = await openJournal(plan, campaign, { clock, lost });
+  let spentNow = 0;
+  const hear = (event: RunEvent) => {
+    progress = event.event === 'run-ended' ? 'over' : 'running';
+    on(event);
+    journal?.add(lineOf(event));
+    if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
+    if (event.event === 'run-started' && unsaid !== undefined) {
+      on({ at: event.at, event: 'noticed', message: unsaid });
+    }
+  };
+  const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes'>) => {
+    const at = new Date(clock.now()).toISOString();
+    const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
+    const elapsedMs = clock.now() - startedAt;
+    const line: RunClose = { mediabatch: 'run-close', version: 1, at, ...end, spentNow, elapsedMs, ...dropped };
+    return journal?.close(lineOf(line));
+  };
+  try {
+    const result = await run(hear);
+    const { end } = result;
+    await close(end === undefined ? { how: 'left' } : { how: 'ended', exit: end.exit, outcomes: end.outcomes });
+    return result;
+  } catch (error) {
+    progress = 'over';
+    await close({ how: 'broken', error: messageOf(error) });
+    throw error;
+  }
+}
+
+async function openJournal(
+  plan: Plan,
+  campaign: OpenCampaign,
+  { clock, lost }: { clock: Clock; lost(error: unknown): void },
+): Promise<RunJournal | undefined> {
+  const { paths } = campaign;
+  try {
+    await new RunHistory(paths.state, paths.runs).prune();
+    const now = clock.now();
+    const id = makeRunId(now, clock.random);
+    const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
+    const journal = await RunJournal.create(paths.state, paths.runs, options);
+    journal.add(lineOf(headerOf(plan, campaign, { id, at: new Date(now).toISOString() })));
+    journal.flush();
+    return journal;
+  } catch (error) {
+    if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    lost(error);
+    return undefined;
+  }
+}
+
+function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id: string; at: string }): RunHeader {
+  const manifest = readSmallFile(paths.manifest, maxManifestBytes);
+  const commit = readCheckedOutCommit(paths.folder);
+  return {
+    mediabatch: 'run',
+    version: 1,
+    id,
+    at,
+    tool: readToolVersion(),
+    campaign: plan.campaign,
+    ...(manifest !== undefined && { manifest: digestOf(manifest).sha256 }),
+    ...(commit !== undefined && { commit }),
+    lock: basename(paths.lock),
+    sandbox,
+    steps: plan.rows.length,
+    totals: plan.totals,
+  };
+}
+
+function readToolVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return String((JSON.parse(text) as { version?: unknown }).version);
+}
+
+/** The key is in no event. A service may tell a link in an error, and what signs it stands behind its `?`. */
+function lineOf(line: RunEvent | RunHeader | RunClose): string {
+  const text = safeJson(line);
+  return text.includes('://') ? text.replace(/(:\/\/)(?:[^\s"\\/@]*@)?([^\s"\\?#]*)[?#][^\s"\\]*/g, '$1$2?…') : text; // I17
+}

@@ -1,0 +1,96 @@
+import { statSync } from 'node:fs';
+import { Argument, type Command } from 'commander';
+import { CampaignError } from '../../contract/failure.ts';
+import { shellWord } from '../../report/shell-word.ts';
+
+/** The manifest that a command is about when none is named. */
+export const defaultManifest = 'campaign.yaml';
+
+/** The FILE of a command. Whoever leaves it out means `campaign.yaml` of the working folder. */
+export function manifestArgument(what = 'the manifest'): Argument {
+  return new Argument('[file]', `${what} (default: ${defaultManifest})`);
+}
+
+/** The same for commands that take several. */
+export function manifestsArgument(what = 'manifests'): Argument {
+  return new Argument('[files...]', `${what} (default: ${defaultManifest})`);
+}
+
+/** Whether the first word of a command is a manifest. */
+export function isAboutManifest(command: Command): boolean {
+  const first = command.registeredArguments[0]?.name();
+  // `uploads add` takes files of any kind.
+  return first === 'file' || (first === 'files' && command.parent?.parent === null);
+}
+
+/**
+ * Writes `campaign.yaml` into a command line that leaves FILE out; every other one stays as it is. Where the number of
+ * words does not tell, the first one does: FILE has the ending of one, or is a file that exists. Refuses what may be both.
+ */
+export function nameManifest(program: Command, argv: readonly string[], isFile = isPlainFile): readonly string[] {
+  const found = findCommand(program, argv);
+  if (found === undefined || !isAboutManifest(found.command)) return argv;
+  const { command, at } = found;
+  const words = operandsOf(command, argv.slice(at));
+  if (hasManifest(command, words, isFile)) return argv;
+  return [...argv.slice(0, at), defaultManifest, ...argv.slice(at)];
+}
+
+function hasManifest(command: Command, words: readonly string[], isFile: (path: string) => boolean): boolean {
+  const [first] = words;
+  if (first === undefined) return false;
+  const [{ variadic } = { variadic: true }, ...others] = command.registeredArguments;
+  const needed = others.filter(({ required }) => required).length;
+  const isFixed = variadic || needed === others.length;
+  // Without its last word a command is refused as it should be: FILE is there, and something is missing.
+  if (isFixed) return words.length > needed || /\.ya?ml$/i.test(first);
+  const mayBeAddress = /^[A-Za-z_][\w-]*(?:[@/*].*)?$/.test(first);
+  const mayBeFile = /^\.{0,2}\/|\.(?:ya?ml|jsonc?|jsonl)$/i.test(first);
+  if (!isFile(first)) return mayBeFile && !(mayBeAddress && first.includes('@'));
+  if (!mayBeAddress || (mayBeFile && !first.includes('@')) || !isFile(defaultManifest)) return true;
+  const name = command.name();
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `${first} is a file here, and may be a step of ${defaultManifest}`,
+    hint: `write mediabatch ${name} ${shellWord(`./${first}`)} … for the file, or mediabatch ${name} ${defaultManifest} ${shellWord(first)} for the step`,
+  });
+}
+
+/** The command that a line calls, and where its own words begin. */
+function findCommand(program: Command, argv: readonly string[]): { command: Command; at: number } | undefined {
+  const named = ({ commands }: Command, at: number) => commands.find((one) => one.name() === argv[at]);
+  let at = argv.findIndex((word) => !word.startsWith('-'));
+  let command: Command | undefined;
+  for (let next = named(program, at); next !== undefined; next = named(next, at)) {
+    command = next;
+    at += 1;
+  }
+  return command && { command, at };
+}
+
+/** The words that are neither options nor values of options. */
+function operandsOf(command: Command, words: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--') return [...found, ...words.slice(at + 1)];
+    if (word === '-' || !word.startsWith('-')) found.push(word);
+    else if (takesNext(command, word)) at += 1;
+  }
+  return found;
+}
+
+/** Whether the value of an option is the next word: `--lock FILE` and `-ys SEL`, not `--lock=FILE` or `-sSEL`. */
+function takesNext({ options }: Command, word: string): boolean {
+  if (word.startsWith('--')) return options.some(({ long, required }) => required && long === word);
+  for (const [at, letter] of [...word.slice(1)].entries()) {
+    const option = options.find(({ short }) => short === `-${letter}`);
+    if (option === undefined) return false;
+    if (option.required) return at === word.length - 2;
+  }
+  return false;
+}
+
+function isPlainFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs';
+import { CampaignError } from '../../contract/failure.ts';
+import { readSmallFile } from '../../disk/fs/plain-file.ts';
+import { advise, call } from '../../plan/advice.ts';
+import { defaultManifest } from './name-manifest.ts';
+
+/** Limit of manifests that are named, and in bytes of what is looked into. */
+const mostNamed = 3;
+const mostBytes = 1 << 20;
+
+/** The end of a command that names no manifest, in a folder without a `campaign.yaml`. */
+export function noManifest(command: string): CampaignError {
+  const [first, ...others] = findManifests();
+  const makeOne = call('init', 'my-campaign');
+  const here = others.length === 0 ? '' : ` (here is ${others.slice(0, mostNamed).join(', ')}, too)`;
+  return new CampaignError({
+    code: 'MB1001',
+    message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
+    hint:
+      first === undefined
+        ? advise`name it, as in mediabatch ${command} path/to/${defaultManifest}, or make one to start from: ${makeOne}`
+        : advise`name it: ${{ ...call(command), file: first }}${here}`,
+    file: defaultManifest,
+  });
+}
+
+/** Files of the working folder that look like manifests. */
+function findManifests(): string[] {
+  try {
+    return readdirSync('.')
+      .filter((name) => /\.ya?ml$/i.test(name))
+      .filter((name) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? ''))
+      .sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,194 @@
+import { extname } from 'node:path/posix';
+import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
+import {
+  type DataText,
+  type FileDigest,
+  type ManifestText,
+  maxDataBytes,
+  maxUploadBytes,
+  readUtf8,
+} from '../inputs.ts';
+import { runGit } from './git-command.ts';
+import { mostPointerBytes, readLfsPointer } from './lfs-pointer.ts';
+import { ObjectReader } from './object-reader.ts';
+
+interface Entry {
+  id: string;
+  is: 'file' | 'link';
+  bytes: number;
+}
+
+const mostLinks = 20;
+
+/**
+ * A folder as it is in a commit, read from git's objects without a checkout. Answers the questions about files that
+ * the disk answers for the working tree, by the same rules: nothing outside the folder, nothing hidden, links only
+ * where they stay inside.
+ */
+export class CommitTree {
+  readonly #objects: ObjectReader;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #folders: ReadonlySet<string>;
+
+  private constructor(objects: ObjectReader, entries: ReadonlyMap<string, Entry>) {
+    this.#objects = objects;
+    this.#entries = entries;
+    this.#folders = new Set([...entries.keys()].flatMap(foldersOf));
+  }
+
+  /** `prefix`: path of the folder in the repository around `folder`: empty, or ending with `/`. */
+  static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
+    const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix.replace(/\/$/, '')}`];
+    const { code, out } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
+    // There was no such folder.
+    const listed = code === 0 ? out.toString('utf8') : '';
+    return new CommitTree(new ObjectReader(folder), readEntries(listed));
+  }
+
+  close(): void {
+    this.#objects.close();
+  }
+
+  /** Whether there is a file, or a link, of this path relative to the folder. */
+  has(path: string): boolean {
+    return this.#entries.has(path);
+  }
+
+  /** Bytes of a plain file; undefined where there is none, or a larger one. */
+  async bytesOf(path: string, mostBytes: number): Promise<Buffer | undefined> {
+    const entry = this.#entries.get(path);
+    if (entry?.is !== 'file' || entry.bytes > mostBytes) return undefined;
+    return this.#objects.read(entry.id);
+  }
+
+  async manifest(path: string): Promise<ManifestText> {
+    const real = await this.#follow(path);
+    if (real === undefined) return { problem: 'missing', detail: 'there is no such file' };
+    if (real === 'outside') return { problem: 'unreadable', detail: 'a symbolic link leads out of its folder' };
+    if (isHidden(real) && !isHidden(path)) return { problem: 'unreadable', detail: `a symbolic link leads to ${real}` };
+    const read = await this.#text(real, maxManifestBytes);
+    if ('text' in read) return read;
+    const { problem, detail } = read;
+    return { problem: problem === 'not-a-file' ? 'folder' : problem, detail };
+  }
+
+  async data(path: string): Promise<DataText> {
+    const wanted = normalPath(path);
+    if (wanted === undefined) return { problem: 'outside' };
+    const real = await this.#follow(wanted);
+    if (real === undefined) return { problem: 'missing' };
+    if (real === 'outside') return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
+    if (isHidden(real) || extname(real) !== extname(wanted)) {
+      return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
+    }
+    const read = await this.#text(real, maxDataBytes);
+    if ('text' in read) return read;
+    const { problem, detail } = read;
+    return { problem: problem === 'not-utf8' ? 'unreadable' : problem, detail };
+  }
+
+  async files(pattern: string): Promise<ListedFiles> {
+    if (leadsOut(pattern)) return outsidePattern;
+    const { compileFilePattern } = await import('../fs/file-pattern.ts');
+    try {
+      const matches = await compileFilePattern(pattern);
+      const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;
+      const files = [...this.#entries]
+        .filter(([path, { is }]) => is === 'file' && !isHidden(path) && !left.test(path) && matches(path))
+        .map(([path]) => path)
+        .sort();
+      return files.length > mostFiles
+        ? { problem: 'too-large', detail: `more than ${mostFiles} files match` }
+        : { files };
+    } catch (error) {
+      return { problem: 'unreadable', detail: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** Of a file that Git LFS keeps elsewhere: what its pointer says. */
+  async digest(path: string): Promise<FileDigest | { problem: string }> {
+    const wanted = normalPath(path);
+    if (wanted === undefined) return { problem: 'it is outside the folder of the manifest' };
+    if (isHidden(wanted)) return { problem: 'it is a hidden file' };
+    if (wanted !== path || (await this.#follow(wanted)) !== wanted) {
+      return this.#entries.has(wanted) || this.#folders.has(wanted)
+        ? { problem: 'a symbolic link leads to it' }
+        : { problem: 'there is no such file' };
+    }
+    const entry = this.#entries.get(wanted);
+    if (entry === undefined) return { problem: 'it is a folder' };
+    const { id, bytes } = entry;
+    const pointer =
+      bytes < mostPointerBytes ? readLfsPointer((await this.#objects.read(id)) ?? Buffer.alloc(0)) : undefined;
+    if (pointer !== undefined) return pointer;
+    if (bytes > maxUploadBytes) return { problem: `it has ${bytes} bytes, and at most ${maxUploadBytes} are uploaded` };
+    const sha256 = await this.#objects.hash(id);
+    return sha256 === undefined ? { problem: 'git does not have its content' } : { sha256, bytes };
+  }
+
+  /** A path with every link resolved; undefined where nothing is, `outside` where a link leads out. */
+  async #follow(path: string, links = 0): Promise<string | 'outside' | undefined> {
+    const names = path.split('/');
+    for (let count = 1; count <= names.length; count++) {
+      const known = names.slice(0, count).join('/');
+      const entry = this.#entries.get(known);
+      if (entry?.is !== 'link') continue;
+      if (links === mostLinks || entry.bytes > 4096) return undefined;
+      const target = ((await this.#objects.read(entry.id)) ?? Buffer.alloc(0)).toString('utf8');
+      const next = normalPath([...names.slice(0, count - 1), target, ...names.slice(count)].join('/'));
+      if (target.startsWith('/') || next === undefined) return 'outside';
+      return this.#follow(next, links + 1);
+    }
+    return this.#entries.has(path) || this.#folders.has(path) ? path : undefined;
+  }
+
+  async #text(
+    path: string,
+    mostBytes: number,
+  ): Promise<{ text: string } | { problem: 'not-a-file' | 'too-large' | 'unreadable' | 'not-utf8'; detail: string }> {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return { problem: 'not-a-file', detail: 'it is a folder' };
+    if (entry.bytes > mostBytes) {
+      return { problem: 'too-large', detail: `it has ${entry.bytes} bytes, and at most ${mostBytes} are read` };
+    }
+    const bytes = await this.#objects.read(entry.id);
+    if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have its content' };
+    if (readLfsPointer(bytes) !== undefined) {
+      return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
+    }
+    return readUtf8(bytes);
+  }
+}
+
+/** Submodules are left out: their files belong to another repository. */
+function readEntries(listed: string): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const line of listed.split('\0')) {
+    const [, mode, id, bytes, path] = /^(\d{6}) blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
+    if (id === undefined || path === undefined) continue;
+    entries.set(path, { id, is: mode === '120000' ? 'link' : 'file', bytes: Number(bytes) });
+  }
+  return entries;
+}
+
+function foldersOf(path: string): string[] {
+  const names = path.split('/');
+  return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('/'));
+}
+
+/** Without `.` and `..`; undefined where it leads out, or names the folder itself. */
+function normalPath(path: string): string | undefined {
+  if (path.startsWith('/')) return undefined;
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') names.push(name);
+    else if (names.pop() === undefined) return undefined;
+  }
+  return names.length === 0 ? undefined : names.join('/');
+}
+
+function isHidden(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.'));
+}

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { CampaignError } from '../../contract/failure.ts';
+
+/** What a git process said. */
+export interface GitAnswer {
+  /** Exit code; 0 where it succeeded. */
+  code: number;
+  out: Buffer;
+  /** In English, for messages. */
+  err: string;
+}
+
+export interface GitOptions {
+  /** Standard input. */
+  input?: string;
+  /** Most bytes on stdout. Default: 64 MiB. */
+  mostBytes?: number;
+}
+
+/** How long git may be silent, in ms. */
+export const gitTimeoutMs = 60_000;
+const defaultMostBytes = 64 * 1024 ** 2;
+
+/**
+ * Configuration that could run a program, ask a person or write: switched off, whatever the repository says. Only
+ * commands that read objects are called, so that filters and text conversions have no part in it either.
+ */
+const harmless = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'core.askPass=',
+  'core.alternateRefsCommand=',
+  'credential.helper=',
+  'diff.external=',
+  'gc.auto=0',
+  'log.follow=false',
+  'log.showSignature=false',
+  'maintenance.auto=false',
+  // A branch may hold the files of a repository, with a configuration of its own.
+  'safe.bareRepository=explicit',
+];
+
+/** Runs git in a folder, without a shell. Resolves whatever its exit code is. */
+export function runGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const { input, mostBytes = defaultMostBytes } = options;
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      'git',
+      gitWords(folder, words),
+      { ...gitProcess(), encoding: 'buffer', timeout: gitTimeoutMs, killSignal: 'SIGKILL', maxBuffer: mostBytes },
+      (error, out, err) => {
+        if (error === null) return resolve({ code: 0, out, err: err.toString('utf8') });
+        if (typeof error.code === 'number') return resolve({ code: error.code, out, err: err.toString('utf8') });
+        reject(gitProblem(error, words));
+      },
+    );
+    // It may end before it has read everything.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input ?? '');
+  });
+}
+
+/** The same, for what cannot fail where all is well: stdout. */
+export async function askGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  const { code, out, err } = await runGit(folder, words, options);
+  if (code === 0) return out;
+  throw gitRefusal(words, err);
+}
+
+export function gitWords(folder: string, words: readonly string[]): string[] {
+  const config = harmless.flatMap((setting) => ['-c', setting]);
+  return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
+}
+
+/** The environment of git and the folder in which it is looked for, which is never one of a campaign. */
+export function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;
+  Object.assign(env, {
+    LC_ALL: 'C',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+  });
+  return { cwd: dirname(process.execPath), env, windowsHide: true };
+}
+
+/** Of git's own variables those by which a person says which repositories are trusted, and where to look for them. */
+function isKept(name: string): boolean {
+  if (/^(LC_|LANG)/.test(name)) return false;
+  return !/^GIT_/i.test(name) || /^GIT_(CONFIG|CEILING_DIRECTORIES$|DISCOVERY_ACROSS_FILESYSTEM$)/.test(name);
+}
+
+/** git could not be started, or was ended by us. */
+export function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: readonly string[]): Error {
+  if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') {
+    return new CampaignError({
+      code: 'MB3605',
+      message: 'git cannot be run: there is no program of this name on PATH',
+      hint: 'install git, or add its folder to PATH',
+    });
+  }
+  const why =
+    error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
+      ? 'gave more than can be taken in'
+      : `was ended after ${gitTimeoutMs / 1000} s without an answer`;
+  return new CampaignError({ code: 'MB3606', message: `git ${words[0]} ${why}` });
+}
+
+/** git said no. */
+export function gitRefusal(words: readonly string[], err: string): CampaignError {
+  const [line = ''] = err.split('\n').filter((one) => /^(fatal|error): /.test(one));
+  const said = line.replace(/^(fatal|error): /, '') || 'it does not say why';
+  const isPartial = /promisor|lazy|could not fetch|transport '.*' not allowed/.test(err);
+  return new CampaignError({
+    code: 'MB3606',
+    message: `git ${words[0]} failed: ${said}`,
+    ...(isPartial && { hint: 'this clone has only a part of the objects: `git fetch --refetch` brings the others' }),
+  });
+}

@@ -1,0 +1,102 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, relative, resolve } from 'node:path';
+import { CampaignError } from '../../contract/failure.ts';
+import { askGit, gitRefusal, runGit } from './git-command.ts';
+
+/** The repository around a folder. Nothing is ever written to it. */
+export interface Repository {
+  folder: string;
+  /** Path of `folder` in the repository: empty, or ending with `/`. */
+  prefix: string;
+  /** Absolute path of the working tree: names the repository. */
+  top: string;
+  /** Its history was cut off when it was cloned. */
+  isShallow: boolean;
+}
+
+/** Finds the repository that a folder is in. Throws MB3601 where there is none, MB3605 where there is no git. */
+export async function openRepository(given: string): Promise<Repository> {
+  const folder = resolve(given);
+  const words = ['rev-parse', '--is-inside-work-tree', '--is-shallow-repository', '--show-prefix'];
+  const { code, out, err } = await runGit(folder, words);
+  if (code !== 0) {
+    if (!/not a git repository|cannot use bare repository|cannot change to/.test(err))
+      throw refusal(words, err, folder);
+    throw noRepository(folder);
+  }
+  const [inside, shallow, ...rest] = out.toString('utf8').split('\n');
+  if (inside !== 'true') throw noRepository(folder);
+  const top = (await askGit(folder, ['rev-parse', '--show-toplevel'])).toString('utf8').slice(0, -1);
+  return { folder, prefix: rest.slice(0, -1).join('\n'), top, isShallow: shallow === 'true' };
+}
+
+/** The path of a file in its repository; undefined where it lies in no repository, or in another one. */
+export async function pathInRepository(path: string, { top }: Repository): Promise<string | undefined> {
+  try {
+    const around = await openRepository(realpathSync(dirname(resolve(path))));
+    return around.top === top ? `${around.prefix}${basename(path)}` : undefined;
+  } catch (error) {
+    if (error instanceof CampaignError && error.failure.code === 'MB3601') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The commit that a person means, as a full hash. */
+export async function resolveCommit(repository: Repository, ref: string): Promise<string> {
+  const { folder, isShallow } = repository;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a commit has them
+  if (ref === '' || ref.startsWith('-') || ref.length > 1000 || /[\u0000-\u001f\u007f]/.test(ref)) {
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `${JSON.stringify(ref)} cannot be a commit`,
+      hint: 'give a branch, a tag or a commit: main, origin/main, v1.2, HEAD~3, 1a2b3c4',
+      value: ref,
+    });
+  }
+  const found = await findCommit(folder, ref);
+  if (found !== undefined) return found;
+  const message = `git knows no commit ${JSON.stringify(ref)} here`;
+  if (isShallow) {
+    const hint =
+      'this clone is shallow: `git fetch --unshallow` brings the whole history, `git fetch --deepen=100` a hundred commits more; of a branch that was not cloned, `git fetch origin BRANCH` and then FETCH_HEAD';
+    throw new CampaignError({ code: 'MB3603', message, hint });
+  }
+  const remote = `origin/${ref}`;
+  const isThere = (await findCommit(folder, remote)) !== undefined;
+  const hint = isThere
+    ? `did you mean ${remote}?`
+    : '`git branch --all` and `git tag` list the names, and `git fetch` brings those of others';
+  throw new CampaignError({ code: 'MB3602', message, hint, ref });
+}
+
+/** Undefined where git knows no such commit: in a new repository, HEAD is none either. */
+export async function findCommit(folder: string, ref: string): Promise<string | undefined> {
+  const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+  const { code, out } = await runGit(folder, words);
+  const id = out.toString('utf8').trim();
+  return code === 0 && /^[0-9a-f]{40,64}$/.test(id) ? id : undefined;
+}
+
+/** The commit at which two lines of history parted; undefined where they have nothing in common. */
+export async function findMergeBase({ folder }: Repository, a: string, b: string): Promise<string | undefined> {
+  const { code, out } = await runGit(folder, ['merge-base', a, b]);
+  return code === 0 ? out.toString('utf8').trim() : undefined;
+}
+
+function noRepository(folder: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3601',
+    message: `${relative('', folder) || 'this folder'} is in no git repository`,
+    hint: 'name a campaign that is under git; `git init` and a commit put one there',
+  });
+}
+
+function refusal(words: readonly string[], err: string, folder: string): CampaignError {
+  if (!/dubious ownership/.test(err)) return gitRefusal(words, err);
+  return new CampaignError({
+    code: 'MB3606',
+    message: `git does not trust the repository around ${folder}: it belongs to somebody else`,
+    hint: '`git config --global --add safe.directory FOLDER` says that you do, with the folder that has .git in it',
+  });
+}

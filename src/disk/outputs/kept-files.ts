@@ -1,0 +1,131 @@
+import { link, readdir, rename, unlink } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { Output } from '../../lock/record.ts';
+import { copyDurably, refusesLink } from '../fs/copy-file.ts';
+import { syncFolder } from '../fs/durable.ts';
+import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
+import { temporaryName } from '../fs/replace.ts';
+import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
+import { hashFile } from './hash-file.ts';
+import { knownExtensions } from './sniff.ts';
+
+/** An entry of the folder. `partial`: left by a process that was killed. `other`: nothing that was kept. */
+export interface KeptEntry {
+  name: string;
+  is: 'kept' | 'partial' | 'other';
+  /** The digest that its name says, hex. */
+  sha256?: string;
+  bytes: number;
+  /** When it was kept, in ms since 1970. */
+  sinceMs: number;
+}
+
+const keptName = /^([0-9a-f]{64})\.[a-z0-9]+$/;
+const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
+
+/** Fields of a recorded output by which a kept file is found. */
+type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
+
+/**
+ * Paid files that newer ones have replaced, as `SHA-256.EXTENSION` in a folder that is never committed. A kept file may
+ * be another name of one that somebody edits in place, or have come with a branch: its digest is checked whenever it is
+ * used. If the folder is lost, the service still has its copies.
+ */
+export class KeptFiles {
+  readonly folder: string;
+  readonly #state: string;
+  readonly #name: string;
+
+  /** `state`: the folder that is never committed. `name`: of the folder below it, made when the first file is kept. */
+  constructor(state: string, name: string) {
+    this.folder = join(state, name);
+    this.#state = state;
+    this.#name = name;
+  }
+
+  /**
+   * Gives the file at `path`, which has these bytes, a second name here, durable when this resolves; a copy where the
+   * file system has no links. Rejects with the system's error or `UnsafeFileError`.
+   */
+  async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
+    const kept = this.#pathOf({ path, ...digest });
+    if (kept === undefined) return;
+    await prepareStateFolder(this.#state, this.#name);
+    if (await hasBytes(kept, digest)) return;
+    const unnamed = join(this.folder, temporaryName('tmp'));
+    try {
+      await linkOrCopy(path, unnamed);
+      // Over what is damaged, or a link in its place. Two runs that keep the same bytes are not in each other's way.
+      await rename(unnamed, kept);
+    } finally {
+      await unlink(unnamed).catch(() => undefined);
+    }
+    await syncFolder(this.folder);
+  }
+
+  /** Path of an intact file with an output's bytes; undefined when none is kept, or it is damaged. Writes nothing. */
+  async find(output: Wanted): Promise<string | undefined> {
+    const path = this.#pathOf(output);
+    if (path === undefined || !this.isThere()) return undefined;
+    return (await hasBytes(path, output)) ? path : undefined;
+  }
+
+  /** Lists what is in the folder, by name. Empty when it is missing or cannot be read. */
+  async list(): Promise<KeptEntry[]> {
+    const names = this.isThere() ? await orNothing(readdir(this.folder)) : [];
+    return names.sort().flatMap((name): KeptEntry[] => {
+      const stats = lstatOrAbsent(join(this.folder, name));
+      if (stats === undefined) return [];
+      const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
+      const isPartial = stats.isFile() && temporary.test(name);
+      const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
+      // The time of the last change of its name, which is when it was kept. Of its content it is when that was bought.
+      return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...(sha256 !== undefined && { sha256 }) }];
+    });
+  }
+
+  /** False when nothing was ever kept, or a link or a file is in the folder's place. */
+  isThere(): boolean {
+    try {
+      return hasRealFolders(this.#state, this.#name);
+    } catch (error) {
+      if (error instanceof UnsafeFileError || isErrno(error, 'ENOTDIR', 'EACCES', 'ELOOP')) return false;
+      throw error;
+    }
+  }
+
+  #pathOf({ path, sha256 }: Wanted): string | undefined {
+    const extension = extname(path);
+    if (!knownExtensions.includes(extension) || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+    return join(this.folder, `${sha256}${extension}`);
+  }
+}
+
+async function hasBytes(path: string, { sha256, bytes }: { sha256: string; bytes: number }): Promise<boolean> {
+  try {
+    if (lstatOrAbsent(path)?.size !== bytes) return false;
+    return (await hashFile(path))?.sha256 === sha256;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+async function orNothing(names: Promise<string[]>): Promise<string[]> {
+  try {
+    return await names;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EIO')) return [];
+    throw error;
+  }
+}
+
+async function linkOrCopy(path: string, target: string): Promise<void> {
+  try {
+    await link(path, target);
+  } catch (error) {
+    if (!refusesLink(error)) throw error;
+    await copyDurably(path, target);
+  }
+}

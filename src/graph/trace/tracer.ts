@@ -1,0 +1,116 @@
+import type { Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { type Path, valueAt } from '../../ground/values.ts';
+import { type Manifest, taskPath } from '../../manifest/manifest.ts';
+import type { NamePath } from '../../manifest/template/template.ts';
+import { type Draft, namesOf } from '../expand/draft.ts';
+import { expandMatrix } from '../expand/expand-matrix.ts';
+import { expandTasks } from '../expand/expand-tasks.ts';
+import { resolveVars } from '../expand/resolve-vars.ts';
+import { orderTasks } from '../expand/task-edges.ts';
+import { readTaskRows } from '../expand/task-rows.ts';
+import { Expansion, type GraphFacts } from '../expansion.ts';
+import { findChangedSources } from './align.ts';
+import { piecesOf } from './pieces.ts';
+
+/** What in the campaign gives a value of a request, or gave another one before. */
+export interface Origin {
+  is: 'template' | 'default' | 'variable' | 'data' | 'matrix';
+  /** `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, the column of a data file, an axis. */
+  name: string;
+  /** As seen from the working folder. */
+  file: string;
+  line: number;
+}
+
+/** A value of a step's request that was another one when it was bought. `path`: from the request down. */
+export interface Difference {
+  path: Path;
+  before: Json;
+  after: Json;
+}
+
+/** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
+export type Tracer = (address: string, difference: Difference) => Origin | undefined;
+
+/**
+ * Traces values of requests back to the templates, variables, defaults and data that they come from. The campaign as it
+ * was before is not known: a value that fits the template as it stands now, with other data in it, is told as data.
+ * Expands the manifest when it is first asked.
+ */
+export function makeTracer(manifest: Manifest, facts: GraphFacts): Tracer {
+  let drafts: ReadonlyMap<string, Draft> | undefined;
+  let expansion: Expansion | undefined;
+  return (address, difference) => {
+    expansion ??= expand(manifest, facts);
+    drafts ??= new Map(
+      [...expansion.expanded.values()].flatMap((task) => task.drafts.map((draft) => [draft.address, draft] as const)),
+    );
+    const draft = drafts.get(address);
+    return draft === undefined ? undefined : trace(draft, difference, expansion);
+  };
+}
+
+/** The expansion up to the steps' addresses and rows; nothing is rendered or checked again. */
+function expand(manifest: Manifest, facts: GraphFacts): Expansion {
+  const expansion = new Expansion(manifest, facts);
+  expansion.vars = resolveVars(expansion);
+  readTaskRows(expansion);
+  for (const task of manifest.tasks) {
+    const cells = expandMatrix(task, expansion);
+    if (cells !== undefined) expansion.cells.set(task.id, cells);
+  }
+  expandTasks(orderTasks(expansion) ?? manifest.tasks, expansion);
+  return expansion;
+}
+
+function trace(draft: Draft, { path, before, after }: Difference, expansion: Expansion): Origin | undefined {
+  const [name = '', ...inside] = path;
+  const { manifest } = expansion;
+  const field = draft.task.with.find((one) => one.field === name);
+  if (field === undefined) return originAt(taskPath(draft.task.id, 'with'), manifest);
+  const at = [...field.path, ...inside];
+  const written = inside.length === 0 ? field.value : valueAt(field.value, inside);
+  const own = originAt(at, manifest);
+  const template = typeof written === 'string' ? expansion.templates.get(written) : undefined;
+  if (template === undefined) return own;
+  if (template.whole?.is === 'name') return sourceOf(template.whole, draft, expansion) ?? own;
+  if (typeof before !== 'string' || typeof after !== 'string') return own;
+  const pieces = piecesOf(template, { names: namesOf(draft, expansion.vars), output: () => undefined });
+  if (pieces === undefined) return own;
+  const [source] = findChangedSources(pieces, before);
+  const found = source === undefined ? undefined : template.paths.find(({ parts }) => parts.join('.') === source);
+  return found === undefined ? own : (sourceOf(found, draft, expansion) ?? own);
+}
+
+/** Where the value of a name in a template comes from. */
+function sourceOf({ parts }: NamePath, draft: Draft, { manifest }: Expansion): Origin | undefined {
+  const [root, ...names] = parts;
+  switch (root) {
+    case 'vars': {
+      const place = manifest.places.value(['vars', names[0] ?? '']);
+      return { is: 'variable', name: `vars.${names[0]}`, ...positionOf(place) };
+    }
+    case 'row':
+      return draft.row === undefined
+        ? undefined
+        : { is: 'data', name: names.join('.') || 'row', ...positionOf(draft.row.place()) };
+    case 'matrix':
+      return {
+        is: 'matrix',
+        name: names[0] ?? '',
+        ...positionOf(manifest.places.key(taskPath(draft.task.id, 'matrix'))),
+      };
+    default:
+      return undefined;
+  }
+}
+
+function originAt(path: Path, { places }: Manifest): Origin {
+  const isDefault = path[0] === 'defaults';
+  return { is: isDefault ? 'default' : 'template', name: path.join('.'), ...positionOf(places.value(path)) };
+}
+
+function positionOf({ file, start }: Place): { file: string; line: number } {
+  return { file, line: start.line };
+}

@@ -1,0 +1,95 @@
+import { isSpending } from './actions.ts';
+import { findUnfunded } from './fund.ts';
+import type { Match } from './match.ts';
+import type { Reason } from './plan.generated.ts';
+import type { PlanRow } from './plan.ts';
+import { reasonOf } from './reason.ts';
+
+/**
+ * Blocks what the credits do not cover: those that the budget leaves, and those that this run may spend. Possible charges
+ * come first; one that does not fit may still be charged.
+ */
+export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget: number; run: number }): void {
+  const cap = Math.min(limits.budget, limits.run);
+  if (cap === Number.POSITIVE_INFINITY) return;
+  const [code, limit] =
+    limits.run < limits.budget ? (['run-limit', '--max-credits'] as const) : (['budget', 'the budget'] as const);
+  const tooDear = ({ credits }: PlanRow) => `${limit} does not reach: it costs ${credits ?? 'an unknown number'}`;
+  let left = cap;
+  for (const row of asks) {
+    const cost = row.credits ?? 1;
+    if (cost > left) block(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`));
+    left = Math.max(0, left - cost);
+  }
+  const unfunded = findUnfunded(rows, left, (row) => row.order?.needs ?? []);
+  for (const row of rows) {
+    if (!unfunded.has(row.address)) continue;
+    const needed = row.order?.needs.find((address) => unfunded.has(address));
+    const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row);
+    block(row, 'budget', reasonOf(code, text));
+  }
+}
+
+/** Blocks a step that would be bought if it needs one that will not be done. */
+export function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
+  const sharing = new Set(
+    matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
+  );
+  const waiting = new Set(rows.filter(({ address, action }) => isSpending(action) || sharing.has(address)));
+  if (waiting.size === 0) return;
+  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
+  const inRun = new Set(rows.map(({ address }) => address));
+  // A step follows those it needs, except that the step whose job it shares may follow it.
+  for (let found = true; found; ) {
+    found = false;
+    for (const row of waiting) {
+      const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
+        const need = byAddress.get(address);
+        return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
+      });
+      if (inTheWay[0] === undefined) continue;
+      block(row, inTheWay[0].by, inTheWay[0].reason);
+      waiting.delete(row);
+      found = true;
+    }
+  }
+}
+
+/** Returns `undefined` for a step that is done, or will be. */
+function whyNotDone(
+  { address, action }: PlanRow,
+  isInRun: boolean,
+): { by: 'step' | 'selection'; reason: Reason } | undefined {
+  switch (action) {
+    case 'blocked':
+    case 'failed':
+    case 'unresolved':
+      return { by: 'step', reason: reasonOf('needs', `needs ${address}, which is ${action}`) };
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+      return isInRun
+        ? undefined
+        : {
+            by: 'selection',
+            reason: reasonOf('not-selected', `needs ${address}, which is not done and not selected`),
+          };
+    default:
+      return undefined;
+  }
+}
+
+export function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: Reason): void {
+  row.action = 'blocked';
+  row.blockedBy = by;
+  row.reason = reason;
+  if (by === 'budget' && row.credits !== 0) row.wouldCost = row.credits;
+  row.credits = 0;
+  delete row.order;
+  delete row.price;
+  delete row.discards;
+  delete row.mayRetry;
+  delete row.unchecked;
+  delete row.post;
+}

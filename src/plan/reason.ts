@@ -1,0 +1,31 @@
+import type { Purchase } from '../lock/record.ts';
+import { type ChangeFacts, describeChanges, findChanges } from './changes.ts';
+import type { Match } from './match.ts';
+import type { Reason } from './plan.generated.ts';
+
+export type ReasonCode = Reason['code'];
+
+export function reasonOf(code: ReasonCode, text: string): Reason {
+  return { code, text };
+}
+
+/** Shared by all steps that it is true of: most steps of a finished campaign are up to date. */
+export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
+
+/** Tells how the input of a step differs from what was bought for it. */
+export function tellChanges(
+  code: ReasonCode,
+  { bought, match }: { bought: Purchase | undefined; match: Match },
+  { facts, tell = (change) => change }: { facts: ChangeFacts; tell?: (change: string) => string },
+): Reason {
+  if (bought?.request === undefined) return reasonOf(code, tell('an input changed'));
+  const { step } = match;
+  const paidRequest = step.decided?.wanted?.paidRequest ?? step.paidRequest;
+  const { changes, follows } = findChanges(bought.request, { ...step, paidRequest }, facts);
+  return {
+    code,
+    text: tell(describeChanges(changes)),
+    ...(changes.length > 0 && { changes }),
+    ...(follows.length > 0 && { follows }),
+  };
+}

@@ -1,0 +1,116 @@
+import type { Json } from '../ground/json.ts';
+import type { CostDimension, CostRow, CostSums } from '../plan/tally-charges.ts';
+import { countOf, creditsText } from './numbers.ts';
+import { safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+import { tableText } from './tables/table.ts';
+
+/** What is shown of a campaign's cost. */
+export interface CostView {
+  campaign: string;
+  by: readonly CostDimension[];
+  since?: { ref: string; commit: string };
+  rows: readonly CostRow[];
+  totals: CostSums;
+}
+
+const unknown: { readonly [by in CostDimension]: string } = {
+  task: 'unknown',
+  kind: 'unknown',
+  model: 'unknown',
+  tag: 'not in the manifest',
+  run: 'not in the history here',
+  month: 'not committed yet',
+  author: 'not committed yet',
+};
+
+/** Where the credits went, on one line, and a row for each value. Ends with a line feed. */
+export function costText(view: CostView, options: { style: Style; width?: number }): string {
+  const { style } = options;
+  const { campaign, by, since, rows, totals } = view;
+  const after = since === undefined ? '' : ` since ${safeText(since.ref)}`;
+  const head = `${style.bold(safeText(campaign))}: ${countOf(totals.spent, 'credit')} spent${after}`;
+  if (rows.length === 0) return `${head}\n`;
+  const columns = [
+    ...by.map((title) => ({ title, least: 8, cut: 'middle' as const })),
+    ...['jobs', 'credits', ...parts.map(({ title }) => title)].map((title) => ({ title, align: 'right' as const })),
+  ];
+  const cells = rows.map(({ keys, jobs, credits }) => [
+    ...keys.map((key, index) => keyText(key, by[index] ?? 'task')),
+    creditsText(jobs),
+    creditsText(credits.spent),
+    ...parts.map(({ of }) => of(credits)),
+  ]);
+  return `${head}: ${whereText(totals)}\n\n${tableText(columns, cells, options)}`;
+}
+
+const parts: readonly { title: string; of(sums: CostSums): string }[] = [
+  { title: 'delivered', of: ({ delivered }) => some(delivered) },
+  { title: 'running', of: ({ running }) => some(running) },
+  { title: 'superseded', of: ({ superseded }) => some(superseded) },
+  { title: 'failed', of: ({ failed }) => some(failed) },
+  { title: 'on hold', of: heldText },
+];
+
+function whereText(sums: CostSums): string {
+  const { delivered, running, superseded, failed } = sums;
+  const spent = [
+    `${creditsText(delivered)} delivered`,
+    ...(running > 0 ? [`${creditsText(running)} running`] : []),
+    `${creditsText(superseded)} superseded`,
+    `${creditsText(failed)} failed and charged`,
+  ];
+  return `${spent.join(', ')}; ${heldText(sums) || '0'} on hold`;
+}
+
+function heldText({ held, heldUnknown }: CostSums): string {
+  const more = heldUnknown === 0 ? '' : `${heldUnknown} ?`;
+  return [some(held), more].filter((text) => text !== '').join(' + ');
+}
+
+/** Nothing is shown for 0, so that the numbers stand out. */
+function some(credits: number): string {
+  return credits === 0 ? '' : creditsText(credits);
+}
+
+function keyText(key: string | null, by: CostDimension): string {
+  return key === null ? unknown[by] : key === '' && by === 'tag' ? 'no tag' : key;
+}
+
+export function costJson(view: CostView): Json {
+  const { campaign, by, since, rows, totals } = view;
+  return {
+    mediabatch: 'cost',
+    version: 1,
+    campaign,
+    by: [...by],
+    ...(since !== undefined && { since: { ...since } }),
+    rows: rows.map(({ keys, jobs, credits }) => ({
+      ...Object.fromEntries(by.map((one, index) => [one, keys[index] ?? null])),
+      jobs,
+      credits: { ...credits },
+    })),
+    totals: { ...totals },
+  };
+}
+
+const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
+
+/** RFC 4180, for spreadsheets: what is not known is an empty cell, and no cell is taken for a formula. */
+export function costCsv({ by, rows }: CostView): string {
+  const lines = [
+    [...by, 'jobs', ...sums],
+    ...rows.map(({ keys, jobs, credits }) => [
+      ...keys.map((key) => safeCell(key ?? '')),
+      String(jobs),
+      ...sums.map((name) => String(credits[name])),
+    ]),
+  ];
+  return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+function safeCell(text: string): string {
+  const safe = safeText(text, 2000);
+  const inert = /^[=+\-@]/.test(safe) ? `'${safe}` : safe;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}

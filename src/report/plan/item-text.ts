@@ -1,0 +1,154 @@
+import { groupBy } from '../../ground/values.ts';
+import { describeChange } from '../../plan/changes.ts';
+import { describeFollowed } from '../../plan/follow.ts';
+import type { Change } from '../../plan/plan.generated.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
+import { isPost } from '../../plan/post-record.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import { anonymous, type PlanItem } from './plan-items.ts';
+import { postsText } from './post-words.ts';
+
+const shownKeys = 3;
+
+/** Rows by address, for steps that follow others. */
+export type RowIndex = ReadonlyMap<string, PlanRow>;
+
+export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
+  const isNeeded = rows.some(({ reason }) => reason.follows !== undefined);
+  return new Map(isNeeded ? rows.map((row) => [row.address, row]) : []);
+}
+
+/** Says why: for which steps, if not all of the task. Not made safe. */
+export function describeItem(item: PlanItem, index: RowIndex): string {
+  const { rows, action } = item;
+  const [first] = rows;
+  if (first === undefined) return '';
+  if (action === 'keep' && item.causes === 1 && first.reason.code === 'up-to-date') return describeKept(rows);
+  return rows.length === 1 ? describeOne(first) : `${describeMany(item, index)}${describeKeys(item)}`;
+}
+
+/** Credits of paid work that is bought anew; empty where there is none. */
+export function describeDiscarded({ rows }: PlanItem): string {
+  const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
+  return discards > 0 ? `gives up ${creditsText(discards)}` : '';
+}
+
+/** Its name: the address of a single step, the task of several. */
+export function nameOfItem({ rows, task }: PlanItem): string {
+  const [first] = rows;
+  return rows.length === 1 && first !== undefined
+    ? first.address
+    : (task ?? `${new Set(rows.map((row) => row.task)).size} tasks`);
+}
+
+function describeOne(row: PlanRow): string {
+  if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
+  return `${row.reason.text}: ${postsText([row.post])}`;
+}
+
+function describeKept(rows: readonly PlanRow[]): string {
+  const unneeded = rows.filter((row) => row.unneeded).length;
+  const parts = [
+    ...(rows.length > unneeded ? ['up to date'] : []),
+    ...(unneeded > 0 ? [`${rows.length > unneeded ? `${unneeded} of them ` : ''}not needed`] : []),
+  ];
+  return parts.join(', ');
+}
+
+function describeMany(item: PlanItem, index: RowIndex): string {
+  const { rows, causes } = item;
+  const [first] = rows;
+  if (first === undefined) return '';
+  if (causes > 1) return `for ${causes} other reasons (--all lists them)`;
+  const { code, text } = first.reason;
+  switch (code) {
+    case 'changed':
+    case 'pinned':
+    case 'accepted':
+    case 'posted-changed':
+      return first.reason.changes === undefined ? text : describeChanged(rows, { code, index });
+    case 'not-bought': {
+      const targets = rows.flatMap(({ post }) => post ?? []);
+      if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
+      return isPost(first.kind) ? 'not posted yet' : 'not bought yet';
+    }
+    case 'job-failed':
+    case 'refused':
+    case 'answer-lost':
+    case 'consent':
+      return anonymous(text, first);
+    case 'bought-before':
+    case 'missing':
+    case 'edited':
+      return `${sentences[code]}${item.action === 'move' ? '; they come back from what is kept' : ''}`;
+    default:
+      return sentences[code] ?? text;
+  }
+}
+
+/** For reasons that name one step, a sentence for many. */
+const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
+  'job-running': 'their jobs are running',
+  'job-lost': 'the service did not know their jobs any more; they are asked once again (--redo buys them again)',
+  shared: 'same requests as other steps: one job for both',
+  'not-saved': 'paid, and not saved yet',
+  'bought-before': 'these very requests were bought before',
+  missing: 'paid; their files are missing',
+  edited: 'paid; their files are not the ones that were saved',
+  renamed: 'same requests as other addresses before',
+  'saved-elsewhere': 'saved under new names',
+  unfit: 'their outputs do not fit `expect`; change it, or buy them again with --redo',
+  posted: 'posted',
+  'not-needed': 'not needed',
+  budget: 'the budget does not reach',
+  'run-limit': '--max-credits does not reach',
+  needs: 'need steps that are not going to be done',
+  'not-selected': 'need steps that are neither done nor selected',
+};
+
+function describeChanged(
+  rows: readonly PlanRow[],
+  { code, index }: { code: PlanRow['reason']['code']; index: RowIndex },
+): string {
+  const own = groupBy(
+    rows.flatMap(({ reason }) => (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step')),
+    ({ field, cause }) => (cause === undefined ? field : `${cause.is} ${cause.file ?? ''} ${cause.name}`),
+  );
+  const told = [...own.values()].map((changes) => describeSame(changes));
+  const followed = new Set(rows.flatMap(({ reason }) => reason.follows ?? []));
+  const [first] = followed;
+  if (first !== undefined) {
+    const tasks = new Set([...followed].map((address) => index.get(address)?.task ?? address));
+    const names = followed.size === 1 ? first : [...tasks].join(' and ');
+    told.push(`follows ${names}${describeFollowed(first, index, { many: followed.size > 1 })}`);
+  }
+  const change = told.join('; ');
+  if (code === 'pinned') return `pinned; ${change} (would cost ${costOf(rows)})`;
+  if (code === 'accepted') return `accepted as they are, although ${change}`;
+  return code === 'posted-changed' ? `posted; changed since (${change})` : change;
+}
+
+function costOf(rows: readonly PlanRow[]): string {
+  if (rows.some(({ wouldCost }) => wouldCost === null)) return '?';
+  return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
+}
+
+/** The change of several steps: what is the same in all of them, or the first, and how many differ. */
+function describeSame(changes: readonly Change[]): string {
+  const [first] = changes;
+  if (first === undefined) return '';
+  const lines = new Set(changes.map(({ cause }) => cause?.line));
+  const isSpread = first.cause?.is === 'data' && lines.size > 1;
+  const texts = groupBy(changes, (change) => describeChange(change, isSpread));
+  const text = describeChange(first, isSpread);
+  const spread = isSpread ? ` (${lines.size} rows)` : '';
+  const others = changes.length - (texts.get(text)?.length ?? 0);
+  return others === 0 ? `${text}${spread}` : `${text}${spread}, otherwise in ${countOf(others, 'step')}`;
+}
+
+function describeKeys({ rows, ofTask, causes }: PlanItem): string {
+  if (rows.length === ofTask || causes > 1) return '';
+  const keys = rows.slice(0, shownKeys).map(({ address }) => address.slice(address.indexOf('@') + 1));
+  const more = rows.length - keys.length;
+  return ` (${keys.join('  ')}${more > 0 ? ` and ${more} more` : ''})`;
+}

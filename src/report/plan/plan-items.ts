@@ -1,0 +1,125 @@
+import { groupBy } from '../../ground/values.ts';
+import { isHeldBack } from '../../plan/actions.ts';
+import { findRoot } from '../../plan/follow.ts';
+import type { Change } from '../../plan/plan.generated.ts';
+import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
+import { describeWords } from '../../plan/word-difference.ts';
+import { actionOrder } from './plan-counts.ts';
+
+/** A line of a displayed plan: the steps of one task to which the same happens for the same cause. */
+export interface PlanItem {
+  action: Action;
+  /** Absent for the kept steps of several tasks. */
+  task?: string;
+  kind?: string;
+  /** At least one, in the order of the plan. */
+  rows: readonly PlanRow[];
+  /** Steps of its task in the plan, whatever happens to them. */
+  ofTask: number;
+  /** How many causes are folded into it, where there are more than can be shown. */
+  causes: number;
+}
+
+/** With more than that many causes of one task and action, the last ones are one item. */
+const mostCauses = 6;
+/** Each of these needs a decision of its own, so they are listed one by one up to this number. */
+const mostUnresolved = 12;
+
+/**
+ * Groups the rows of a plan by cause, so that every row is in exactly one item. `all`: each row is an item of its own.
+ * Ordered by action, what needs the most attention first; kept steps are one item.
+ */
+export function groupPlan({ rows }: Pick<Plan, 'rows'>, { all }: { all: boolean }): PlanItem[] {
+  const counts = groupBy(rows, ({ task }) => task);
+  const itemOf = (own: readonly PlanRow[], causes = 1): PlanItem => {
+    const [first] = own;
+    const { action = 'keep', task = '', kind = '' } = first ?? {};
+    return { action, task, kind, rows: own, ofTask: counts.get(task)?.length ?? 0, causes };
+  };
+  const causeOf = causeFinder(rows);
+  const byAction = groupBy(rows, ({ action }) => action);
+  return actionOrder.flatMap((action) => {
+    const own = byAction.get(action) ?? [];
+    if (all) return own.map((row) => itemOf([row]));
+    if (action === 'keep') {
+      const held = own.filter(isHeldBack);
+      return [
+        ...byTaskAndCause(held, causeOf, itemOf),
+        ...foldKept(
+          own.filter((row) => !isHeldBack(row)),
+          itemOf,
+        ),
+      ];
+    }
+    if (action === 'unresolved' && own.length <= mostUnresolved) return own.map((row) => itemOf([row]));
+    return byTaskAndCause(own, causeOf, itemOf);
+  });
+}
+
+type MakeItem = (rows: readonly PlanRow[], causes?: number) => PlanItem;
+
+function byTaskAndCause(rows: readonly PlanRow[], causeOf: (row: PlanRow) => string, itemOf: MakeItem): PlanItem[] {
+  return [...groupBy(rows, ({ task, kind }) => `${task}\n${kind}`).values()].flatMap((ofTask) => {
+    const groups = [...groupBy(ofTask, causeOf).values()];
+    if (groups.length <= mostCauses) return groups.map((group) => itemOf(group));
+    const rest = groups.slice(mostCauses - 1);
+    return [...groups.slice(0, mostCauses - 1).map((group) => itemOf(group)), itemOf(rest.flat(), rest.length)];
+  });
+}
+
+/** Nothing happens to them, so one line is enough. */
+function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
+  if (rows.length === 0) return [];
+  const item = itemOf(rows);
+  if (new Set(rows.map(({ task }) => task)).size === 1) return [item];
+  const { task: _task, kind: _kind, ...several } = item;
+  return [several];
+}
+
+/**
+ * Names the cause of a row: equal names, equal causes. A step that follows others has the causes of those with which that
+ * began, by what changed in themselves: so each row is looked at once, however many follow it.
+ */
+function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
+  let byAddress: Map<string, PlanRow> | undefined;
+  return (row) => {
+    const causes = (row.reason.changes ?? []).map((change) => {
+      if (change.cause?.is !== 'step') return nameOfCause(change);
+      byAddress ??= new Map(rows.map((one) => [one.address, one]));
+      const root = findRoot(change.cause.name, byAddress);
+      return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
+    });
+    return nameAll(row, causes);
+  };
+}
+
+/** What there is to say of a row without the steps that it follows. */
+function nameOwn(row: PlanRow): string {
+  return nameAll(
+    row,
+    (row.reason.changes ?? []).flatMap((change) => (change.cause?.is === 'step' ? [] : nameOfCause(change))),
+  );
+}
+
+function nameAll(row: PlanRow, causes: readonly string[]): string {
+  const { code, text, changes } = row.reason;
+  if (changes === undefined) return `${code} ${isTold(code) ? anonymous(text, row) : ''}`;
+  return `${code} ${[...new Set(causes)].sort().join('\n')}`;
+}
+
+function nameOfCause({ field, before, after, cause }: Change): string {
+  if (cause !== undefined) return `${cause.is} ${cause.is === 'data' ? (cause.file ?? '') : ''} ${cause.name}`;
+  const words = typeof before === 'string' && typeof after === 'string' ? describeWords(before, after) : '';
+  return `${field} ${words}`;
+}
+
+/** Reasons whose sentence holds more than their code says. */
+function isTold(code: PlanRow['reason']['code']): boolean {
+  return code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent';
+}
+
+/** The sentence without what names only this step and its job, which a row that spends names nowhere else. */
+export function anonymous(text: string, { address, jobId = /^job (\S+) /.exec(text)?.[1] }: PlanRow): string {
+  const without = jobId === undefined ? text : text.replaceAll(jobId, '…');
+  return without.replaceAll(address, '…');
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readRows } from '../../../src/manifest/rows/read-rows.ts';
+
+const separators = [',', ';', '\t'] as const;
+
+function read(text: string, separator?: string) {
+  const { rows, diagnostics } = readRows({ path: 'p.csv', file: 'p.csv', text, separator });
+  return {
+    rows: rows?.rows.map(({ value }) => ({ ...(value as object) })),
+    columns: rows?.columns,
+    rows_: rows,
+    diagnostics,
+  };
+}
+
+/** A table as a spreadsheet writes it: quotes where a value needs them. */
+function write(cells: readonly (readonly string[])[], separator: string, lineBreak: string): string {
+  const quoted = (cell: string) => (/[",;\t\r\n]|^\s|\s$|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return cells.map((row) => row.map(quoted).join(separator) + lineBreak).join('');
+}
+
+const cell = fc.string({ unit: fc.constantFrom('a', 'ü', '1', ' ', ',', ';', '\t', '"', '\n', '.'), maxLength: 6 });
+
+describe('what separates the columns of a table', () => {
+  test('is recognized, whatever stands in its values', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: 2, max: 4 })
+          .chain((columns) =>
+            fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 5 }),
+          ),
+        fc.constantFrom(...separators),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        (body, separator, lineBreak, mark) => {
+          const columns = body[0]?.map((_value, index) => `c${index}`) ?? [];
+          const text = `${mark ? '\ufeff' : ''}${write([columns, ...body], separator, lineBreak)}`;
+          const { rows, diagnostics, rows_ } = read(text);
+          expect(diagnostics).toEqual([]);
+          expect(rows).toEqual(
+            body.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))),
+          );
+          expect(rows_?.separator ?? ',').toBe(separator);
+          expect(read(text, separator).rows).toEqual(rows);
+        },
+      ),
+    );
+  });
+
+  test('with a decimal comma, and with a comma in the name of a column', () => {
+    expect(read('sku;price\nA;1,5\n').rows).toEqual([{ sku: 'A', price: '1,5' }]);
+    expect(read('sku;"name, long"\nA;b\n').columns).toEqual(['sku', 'name, long']);
+    // Without quotes the rows decide.
+    expect(read('sku;name, long;price\nA;b;1\nC;d;2\n').columns).toEqual(['sku', 'name, long', 'price']);
+    expect(read('sku,a;b\nA,b\n').columns).toEqual(['sku', 'a;b']);
+  });
+
+  test('may be said by a spreadsheet, in a first line of its own, and lines keep their numbers', () => {
+    const said = read('sep=;\r\nsku;a,b\r\nA;1,5\r\n');
+    expect(said.rows).toEqual([{ sku: 'A', 'a,b': '1,5' }]);
+    expect(said.rows_?.rows[0]?.place().start.line).toBe(3);
+    expect(said.rows_?.isGuess).toBe(false);
+  });
+
+  test('one that was said counts, even against the header', () => {
+    expect(read('a,b|c\n1,2|3\n', '|').columns).toEqual(['a,b', 'c']);
+    expect(read('a;b\n1;2\n', ',').columns).toEqual(['a;b']);
+  });
+
+  test('where the rows fit both or neither, it is asked for', () => {
+    for (const text of ['a;b,c\n', 'a;b,c\n1;2,3\n', 'a;b,c\n1\n']) {
+      expect(read(text).diagnostics).toMatchObject([
+        { code: 'MB1302', message: expect.stringContaining('`,` or `;`') },
+      ]);
+    }
+  });
+});

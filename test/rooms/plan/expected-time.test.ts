@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { expectTime } from '../../../src/plan/expected-time.ts';
+import type { PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import { row } from '../report/samples.ts';
+
+function job(address: string, { model, needs = [] }: { model?: string; needs?: string[] } = {}): PlanRow {
+  const order = { needs, paidRequest: model === undefined ? {} : { model } } as unknown as StepOrder;
+  return { ...row(address, 'create'), order };
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => job(`hero@${index}`));
+
+describe('how long a plan takes', () => {
+  test.each([
+    ['one after the other', many(6), 1, 60_000],
+    ['side by side', many(6), 3, 20_000],
+    ['a rest that fills no round', many(7), 3, 30_000],
+    ['a chain, however many may run', [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })], 8, 30_000],
+    ['a chain beside single steps', [job('a'), job('b', { needs: ['a'] }), ...many(2)], 2, 20_000],
+    ['a plan too large to be simulated', many(6000), 60, 1_000_000],
+  ])('%s', (_name, rows, concurrency, ms) => {
+    expect(expectTime(rows, { concurrency, durations: { image: [10_000] } })).toEqual({
+      expected: { lowMs: ms, highMs: ms },
+    });
+  });
+
+  test('is a range where jobs differ, within what is possible', () => {
+    const durations = { image: [1000, 2000, 4000, 60_000] };
+    const { expected } = expectTime(many(5), { concurrency: 2, durations });
+    expect(expected?.lowMs).toBeGreaterThanOrEqual(3000);
+    expect(expected?.highMs).toBeGreaterThan(expected?.lowMs ?? 0);
+    expect(expected?.highMs).toBeLessThanOrEqual(180_000);
+  });
+
+  test('is unknown where a kind and model was never timed, and both are told', () => {
+    const rows = [job('a'), job('b', { model: 'gamma' }), job('c', { model: 'alpha' })];
+    expect(
+      expectTime(rows, { concurrency: 2, durations: { image: [1], 'image alpha': [1], 'image gamma': [] } }),
+    ).toEqual({
+      untimed: ['image gamma'],
+    });
+  });
+
+  test('is nothing where nothing is watched', () => {
+    const free = { ...job('a'), action: 'download' as const };
+    expect(expectTime([free, row('b', 'keep')], { concurrency: 2, durations: {} })).toEqual({});
+  });
+});
