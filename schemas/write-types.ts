@@ -9,6 +9,7 @@ export async function writeTypes(base: Schema, name: string): Promise<string> {
   const inlined = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inlined);
     if (typeof value !== 'object' || value === null) return value;
+    if (isAnything(value as Schema)) return { ...value, tsType: "import('../ground/json.ts').Json" };
     const { $ref, ...beside } = value as Schema;
     const target = definitions[String($ref).split('/').at(-1) ?? ''];
     if (target !== undefined)
@@ -24,4 +25,9 @@ export async function writeTypes(base: Schema, name: string): Promise<string> {
     strictIndexSignatures: false,
     format: false,
   });
+}
+
+/** A described value without any rule. */
+function isAnything(schema: Schema): boolean {
+  return typeof schema.description === 'string' && Object.keys(schema).length === 1;
 }

@@ -1,4 +1,4 @@
-import { basename, dirname, relative } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { basename as baseOf, dirname as folderOf, join } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
@@ -56,7 +56,11 @@ export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promi
   try {
     const reader = {
       manifest: () => tree.manifest(baseOf(path)),
-      vars: readManifestText,
+      // Those of another place are given anew, like single variables.
+      vars: (name: string) => {
+        const own = relative(paths.folder, resolve(name)).split(sep).join('/');
+        return tree.has(own) ? tree.manifest(own) : readManifestText(name);
+      },
       data: (name: string) => tree.data(name),
       files: (pattern: string) => tree.files(pattern),
       digest: (name: string) => tree.digest(name),

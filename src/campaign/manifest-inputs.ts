@@ -13,7 +13,6 @@ import {
 /** Answers questions about files: from the disk, or from a commit. */
 export interface InputReader {
   manifest(path: string): Promise<Answers['manifest']>;
-  /** Of a person, and never of a commit. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   files(pattern: string): Promise<Answers['files']>;

@@ -8,7 +8,7 @@ export interface WordChange {
 }
 
 /** Larger tables take longer than anybody reads; what differs is then one run of words. */
-const mostCells = 400_000;
+const mostCells = 40_000;
 const contextWords = 2;
 
 /** Finds the runs of words that differ, over the whole texts. White space alone is no difference. */

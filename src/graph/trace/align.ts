@@ -5,13 +5,18 @@ export interface Piece {
   sources?: readonly string[];
 }
 
+/** A template of hundreds of names is not worth a pass for each. */
+const mostSources = 40;
+
 /**
  * Finds the sources whose values alone explain that a template once gave another text: the template's own words are all
  * in it, in order. Empty: they are not, so the template itself was another one. One source is preferred to several.
  */
 export function findChangedSources(pieces: readonly Piece[], before: string): string[] {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
-  const alone = sources.find((source) => fits(pieces, before, (piece) => piece.sources?.includes(source) === true));
+  const alone = sources
+    .slice(0, mostSources)
+    .find((source) => fits(pieces, before, (piece) => piece.sources?.includes(source) === true));
   if (alone !== undefined) return [alone];
   // Without words of its own a template would explain any text.
   const hasWords = pieces.some(({ text, sources: of }) => of === undefined && /[\p{L}\p{N}]/u.test(text));

@@ -1,6 +1,6 @@
 import { hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan } from '../../plan/plan.ts';
-import { countOf } from '../numbers.ts';
+import { countOf, creditsText } from '../numbers.ts';
 
 /** Reading order of a plan: actions that need the most attention first. */
 export const actionOrder: readonly Action[] = [
@@ -78,6 +78,6 @@ const words: Readonly<Record<Action, string>> = {
 function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
   return actions.flatMap((action) => {
     const count = counts.get(action) ?? 0;
-    return count === 0 ? [] : [`${count} ${words[action]}`];
+    return count === 0 ? [] : [`${creditsText(count)} ${words[action]}`];
   });
 }

@@ -1,9 +1,9 @@
 import { hasWork } from '../../plan/actions.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
-import { markdownCode } from './markdown-code.ts';
+import { markdownCell, markdownCode } from './markdown-code.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { limitLines } from './plan-limits.ts';
@@ -12,8 +12,8 @@ import { postLines } from './plan-posts.ts';
 import { creditsOfItem, glyphs } from './plan-text.ts';
 import { timeLines } from './plan-time.ts';
 
-/** In all: a comment on a pull request holds 65,536 characters. */
-const mostSteps = 300;
+/** Of all lists of steps together: a comment on a pull request holds 65,536. */
+const mostCharacters = 40_000;
 
 /**
  * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
@@ -43,36 +43,42 @@ function tableOf(items: readonly PlanItem[], index: RowIndex): string {
   const rows = items.map((item) => {
     const cells = [
       `\`${glyphs[item.action]}\` ${item.action}`,
-      markdownCode(nameOfItem(item), 300),
-      markdownCode(item.kind ?? ''),
+      markdownCell(nameOfItem(item), 300),
+      markdownCell(item.kind ?? ''),
       creditsText(item.rows.length),
       creditsOfItem(item.rows),
-      [markdownCode(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
+      [markdownCell(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
     ];
     return `| ${cells.join(' | ')} |`;
   });
   return ['| | task | kind | steps | credits | why |', '| --- | --- | --- | ---: | ---: | --- |', ...rows].join('\n');
 }
 
-/** The steps behind each row that stands for several; kept ones need no list. */
+/** The steps behind each row that stands for several, as many as there is room for; kept ones need no list. */
 function stepsOf(items: readonly PlanItem[]): string[] {
-  let left = mostSteps;
+  let left = mostCharacters;
   return items.flatMap((item) => {
     if (item.rows.length === 1 || item.action === 'keep') return [];
-    const shown = item.rows.slice(0, left);
-    left -= shown.length;
-    const more = item.rows.length - shown.length;
-    const lines = shown.map(({ address, credits, price, reason, output }) => {
-      const text = priceText({ credits, ...(price && { price }) });
-      const cost =
-        credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
-      const was = output === undefined ? '' : ` ${markdownCode(output)}`;
-      return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(reason.text, 300)}${was}`;
-    });
+    const lines: string[] = [];
+    for (const row of item.rows) {
+      const line = stepOf(row);
+      left -= line.length;
+      if (left < 0) break;
+      lines.push(line);
+    }
+    const more = item.rows.length - lines.length;
     const summary = `${item.action} ${countOf(item.rows.length, 'step')} of <code>${inHtml(nameOfItem(item))}</code>`;
     const rest = more === 0 ? [] : [`- … and ${countOf(more, 'more step')}`];
     return [`<details><summary>${summary}</summary>\n\n${[...lines, ...rest].join('\n')}\n\n</details>`];
   });
+}
+
+function stepOf({ address, credits, price, reason, output }: PlanRow): string {
+  const text = priceText({ credits, ...(price && { price }) });
+  const cost =
+    credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
+  const was = output === undefined ? '' : ` ${markdownCode(output)}`;
+  return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(reason.text, 300)}${was}`;
 }
 
 /** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */

@@ -38,7 +38,7 @@ test('a changed step: both texts of the field that changed, and what is on recor
   await campaign.run();
   campaign.graph = graphOf(images(1).replace('a {{row}}', 'a red {{row}}'));
   expect(explain(campaign, 'pic@p1')).toMatchInlineSnapshot(`
-    "pic@p1  image  redo: prompt changed: “a p1” → “a red p1”
+    "pic@p1  image  redo: prompt: “a p1” → “a red p1”
 
       spends       3 credits
       discards     3 credits of paid work

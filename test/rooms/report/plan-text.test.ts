@@ -1,58 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { PlanRow } from '../../../src/plan/plan.ts';
-import { markdownText, planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
-import { fullPlan, noColor, plan, row } from './samples.ts';
+import { fullPlan, noColor, plan, type RowFacts, row } from './samples.ts';
 
 const show = (rows: PlanRow[], more: { width?: number; all?: boolean } = {}) =>
   planText(plan(rows), { style: noColor, width: 100, ...more });
 
-const manyRows = (count: number, more: Partial<PlanRow> = {}) =>
+const manyRows = (count: number, more: RowFacts = {}) =>
   Array.from({ length: count }, (_, index) => row(`hero@${index}`, 'create', more));
 
 describe('planText', () => {
-  it('shows every action, in the order of what needs attention', () => {
+  it('shows every action, in the order of what needs attention, and the money last', () => {
     expect(planText(fullPlan(), { style: noColor, width: 100 })).toMatchInlineSnapshot(`
-      "aurora-launch: 2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed, 1 blocked, 1 no longer in the manifest, 3 up to date
+      "aurora-launch
 
-      create: 2 steps, 5 credits, 1 of unknown price
-        + hero@de,16:9  image   5  not bought yet
-        + hero@en,16:9  image   ?  not bought yet
+      + hero       image  2 steps  5 + ?  not bought yet (de,16:9  en,16:9)
+      ~ theme      music              12  stylePrompt: piano → strings  gives up 12
+      ^ jingle     music               6  job j-7 failed: overloaded; --redo asks
+      @ teaser@de  image                  job j-8 is running
+      v teaser@en  image                  paid; images/en.png is missing
+      > poster     image                  same request as placard before
+      ? voice      image                  it is not known whether the create was charged
+      ! clip       image                  job j-3 failed: moderated; --redo buys it again
+      x post       image                  needs clip, which is failed
+      - old@x      image                  in the lock, not in the manifest; kept
+      = 2 tasks           3 steps         up to date
 
-      redo: 1 step, 12 credits
-        ~ theme         music  12  stylePrompt changed: “slow piano” → “slow strings”; discards 12
+      2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed,
+      1 blocked, 1 no longer in the manifest, 3 up to date
 
-      retry: 1 step, 6 credits
-        ^ jingle        music   6  job j-7 failed: overloaded; --redo asks
-
-      attach: 1 step
-        @ teaser@de     image      job j-8 is running
-
-      download: 1 step
-        v teaser@en     image      paid; images/en.png is missing
-
-      move: 1 step
-        > poster        image      same request as placard before
-
-      unresolved: 1 step
-        ? voice         image      it is not known whether the create was charged
-
-      failed: 1 step
-        ! clip          image      job j-3 failed: moderated; --redo buys it again
-
-      blocked: 1 step
-        x post          image      needs clip, which is failed
-
-      orphan: 1 step
-        - old@x         image      in the lock, not in the manifest; kept
-
-      keep: 3 steps
-        = logo          image      up to date
-        = hero          image      2 steps up to date
-
-      to spend      23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
+      to spend      23 credits + 1 step of unknown price (the first of each goes alone and prices the
+                    rest)
       already paid  36
       held          4 for creates whose outcome is not known
       discarded     12 of paid work that is bought anew
@@ -63,30 +43,33 @@ describe('planText', () => {
     `);
   });
 
-  it('shows kept steps one by one when all are wanted', () => {
+  it('shows every step by itself when all are wanted', () => {
     const text = planText(fullPlan(), { style: noColor, width: 100, all: true });
-    expect(text.match(/^ {2}= .*$/gm)).toEqual([
-      '  = logo          image      up to date',
-      '  = hero@de,1:1   image      up to date',
-      '  = hero@en,1:1   image      up to date',
+    expect(text.match(/^[+=] .*$/gm)).toEqual([
+      '+ hero@de,16:9  image   5  not bought yet',
+      '+ hero@en,16:9  image   ?  not bought yet',
+      '= logo          image      up to date',
+      '= hero@de,1:1   image      up to date',
+      '= hero@en,1:1   image      up to date',
     ]);
+    expect(text.match(/^[-+~^@v>?!x=] /gm)).toHaveLength(fullPlan().rows.length);
   });
 
   it('puts reasons below where there is no room beside', () => {
-    const rows = [
-      row('hero@de,16:9', 'redo', { reason: 'prompt changed: “a lamp” → “a lamp on a table”', discards: 5 }),
-    ];
+    const rows = [row('hero@de,16:9', 'redo', { reason: 'prompt: “a lamp” → “a lamp on a table”', discards: 5 })];
     expect(show(rows, { width: 44 })).toMatchInlineSnapshot(`
-      "aurora-launch: 1 to redo
+      "aurora-launch
 
-      redo: 1 step, 5 credits
-        ~ hero@de,16:9  image  5
-            prompt changed: “a lamp” → “a lamp on
-            a table”; discards 5
+      ~ hero@de,16:9  image  5
+          prompt: “a lamp” → “a lamp on a table”
+          gives up 5
+
+      1 to redo
 
       to spend      5 credits
       already paid  0
-      discarded     5 of paid work that is bought anew
+      discarded     5 of paid work that is bought
+                    anew
       "
     `);
   });
@@ -116,22 +99,26 @@ describe('planText', () => {
     expect(show(manyRows(count).map(({ address }) => row(address, 'keep')))).toContain(words);
   });
 
-  it('folds a thousand rows of one task and action to twelve', () => {
-    const text = show([...manyRows(1000), row('logo', 'create')]);
-    expect(text.match(/^ {2}\+ hero@/gm)).toHaveLength(12);
-    expect(text).toContain('    … and 988 more, 4940 credits\n');
-    expect(text).toContain('create: 1001 steps, 5005 credits');
-    expect(text).toContain('+ logo');
-    expect(show([...manyRows(1000)], { all: true }).match(/^ {2}\+ hero@/gm)).toHaveLength(1000);
+  it('has one line for a thousand steps of one task and cause, whatever is done with others', () => {
+    const text = show([...manyRows(1000), row('logo', 'create'), row('hero@x', 'redo', { reason: 'prompt: a → b' })]);
+    expect(text.match(/^[+~] .*$/gm)).toEqual([
+      expect.stringMatching(/^\+ hero +image +1000 steps +5000 {2}not bought yet \(0 {2}1 {2}2 and 997 more\)$/),
+      expect.stringMatching(/^\+ logo +image +5 {2}not bought yet$/),
+      expect.stringMatching(/^~ hero@x +image +5 {2}prompt: a → b$/),
+    ]);
+    expect(show(manyRows(1000), { all: true }).match(/^\+ hero@\d+ +image +5 {2}not bought yet$/gm)).toHaveLength(1000);
   });
 
-  it('shows forty rows in full, and folds forty-one', () => {
-    expect(show(manyRows(40)).match(/^ {2}\+ hero@/gm)).toHaveLength(40);
-    expect(show(manyRows(41)).match(/^ {2}\+ hero@/gm)).toHaveLength(12);
+  it('names no keys where all steps of the task are meant, and all where they are few', () => {
+    const whole = show(manyRows(1000));
+    expect(whole).toContain('1000 steps  5000  not bought yet\n');
+    expect(show([...manyRows(3), row('hero@x', 'keep')])).toContain('3 steps  15  not bought yet (0  1  2)\n');
   });
 
-  it('counts unknown prices among folded rows', () => {
-    expect(show(manyRows(50, { credits: null }))).toContain('… and 38 more, 38 of unknown price');
+  it('counts known and unknown prices of one line apart', () => {
+    expect(show(manyRows(50, { credits: null }))).toContain('50 steps  ?  not bought yet');
+    expect(show([...manyRows(2), row('hero@x', 'create', { credits: null })])).toContain('3 steps  10 + ?  not');
+    expect(show(manyRows(2, { credits: 0 }))).toContain('2 steps  not bought yet');
   });
 
   test.each<[string, Parameters<typeof plan>[1], string]>([
@@ -157,116 +144,31 @@ describe('planText', () => {
       maxLength: 120,
     });
     const someRow = fc.record({
-      address: word,
+      address: word.map((end) => `a${end}`),
       kind: word,
       reason: word,
       credits: fc.constantFrom(0, 5, 12_345, null),
+      discards: fc.constantFrom(0, 7),
     });
     fc.assert(
       fc.property(
         fc.array(someRow, { minLength: 1, maxLength: 5 }),
         fc.integer({ min: 40, max: 140 }),
-        (values, width) => {
+        fc.boolean(),
+        (values, width, all) => {
           const text = show(
             values.map((value) => row('hero', 'create', value)),
-            { width, all: true },
+            { width, all },
           );
-          const rowsOnly = text.split('\n\n')[1]?.split('\n') ?? [];
-          expect(rowsOnly.length).toBeGreaterThan(values.length);
-          for (const line of rowsOnly.slice(1)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          for (const line of text.split('\n').slice(1)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
           expect(text).not.toContain('\u001b');
           expect(text).not.toMatch(/^\s*::/m);
-          expect(new Set(text.match(/^ {2}\+/gm))).toEqual(new Set(['  +']));
+          const table = text.split('\n\n')[1]?.split('\n') ?? [];
+          const starts = table.filter((line) => !line.startsWith(' '));
+          expect(starts.every((line) => line.startsWith('+ '))).toBe(true);
+          if (all) expect(starts).toHaveLength(values.length);
         },
       ),
     );
-  });
-});
-
-describe('planMarkdown', () => {
-  it('is a table with the sums below', () => {
-    expect(planMarkdown(fullPlan())).toMatchInlineSnapshot(`
-      "### aurora-launch
-
-      2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed, 1 blocked, 1 no longer in the manifest, 3 up to date
-
-      | action | step | kind | credits | reason |
-      | --- | --- | --- | ---: | --- |
-      | create | hero&#64;<!-- -->de,16&#58;9 | image | 5 | not bought yet |
-      | create | hero&#64;<!-- -->en,16&#58;9 | image | ? | not bought yet |
-      | redo | theme | music | 12 | stylePrompt changed&#58; “slow piano” → “slow strings”; discards 12 |
-      | retry | jingle | music | 6 | job j-7 failed&#58; overloaded; --redo asks |
-      | attach | teaser&#64;<!-- -->de | image |  | job j-8 is running |
-      | download | teaser&#64;<!-- -->en | image |  | paid; images/en&#46;png is missing |
-      | move | poster | image |  | same request as placard before |
-      | unresolved | voice | image |  | it is not known whether the create was charged |
-      | failed | clip | image |  | job j-3 failed&#58; moderated; --redo buys it again |
-      | blocked | post | image |  | needs clip, which is failed |
-      | orphan | old&#64;<!-- -->x | image |  | in the lock, not in the manifest; kept |
-      | keep | logo | image |  | 1 up to date |
-      | keep | hero | image |  | 2 up to date |
-
-      - to spend: 23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
-      - already paid: 36
-      - held: 4 for creates whose outcome is not known
-      - discarded: 12 of paid work that is bought anew
-      - budget: 120, 80 left now, at most 57 after this plan
-      - this run: at most 50 credits
-      - balance: 12 345
-      "
-    `);
-  });
-
-  test.each([
-    'a | b',
-    'a \\| b',
-    'line one\nline two | x',
-    '<img src=x onerror=alert(1)>',
-    '`code` ``more``',
-    '[link](https://evil.example)',
-    '![image](https://evil.example/x.png)',
-    'https://evil.example www.evil.example',
-    '**bold** __bold__ ~~gone~~ *x* _y_',
-    '&lt;img&gt; &#60;',
-    '<!-- hidden',
-    '@team #12',
-    '$x$',
-    '\u001b[2J\u202e',
-    '# heading',
-  ])('has no structure from data: %j', (data) => {
-    const markdown = planMarkdown({
-      ...plan([row(`x@${data}`, 'create', { reason: data, kind: data })]),
-      campaign: data,
-    });
-    const table = markdown.split('\n').filter((line) => line.startsWith('|'));
-    expect(table).toHaveLength(3);
-    expect(table[2]?.split('|')).toHaveLength(7);
-    const cells = `${table[2]?.split('|').slice(2, 6).join('')}${markdown.split('\n')[0]?.slice(4)}`;
-    const structure = cells.replaceAll(/&#\d+;/g, '').replaceAll('<!-- -->', '');
-    expect(structure).not.toMatch(/[<>&`*_~[\]!\\@#$|]|www\.|:\/\//);
-  });
-
-  it('shows exactly the text once entities are read', () => {
-    fc.assert(
-      fc.property(fc.string({ maxLength: 200 }), (text) => {
-        const read = markdownText(text, 10_000)
-          .replaceAll('<!-- -->', '')
-          .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
-        expect(read).toBe(text);
-      }),
-    );
-  });
-
-  it('cuts long texts', () => {
-    expect(markdownText('x'.repeat(501))).toBe(`${'x'.repeat(499)}…`);
-    expect(planMarkdown(plan([row('y'.repeat(301), 'create')]))).toContain(`| ${'y'.repeat(299)}… |`);
-  });
-
-  it('folds long lists and kept steps', () => {
-    const kept = Array.from({ length: 300 }, (_, index) => row(`logo@${index}`, 'keep'));
-    const markdown = planMarkdown(plan([...manyRows(1000), ...kept]));
-    expect(markdown.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(2 + 12 + 1 + 1);
-    expect(markdown).toContain('| create | … and 988 more |  | 4940 credits |  |');
-    expect(markdown).toContain('| keep | logo | image |  | 300 up to date |');
   });
 });

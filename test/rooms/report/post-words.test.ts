@@ -41,20 +41,39 @@ test('a plan says apart what goes public, what waits, and what is out and change
   const post = { kind: 'post', credits: 0, post: { accounts: ['b'] } };
   const rows = [
     row('pic', 'keep'),
-    row('share@a', 'create', post),
-    row('share@b', 'blocked', { ...post, blockedBy: 'consent', reason: 'waits' }),
-    row('share@c', 'keep', { kind: 'post', changedSince: true, reason: 'posted; changed since (an input)' }),
+    row('share@a', 'create', { ...post, reason: 'not posted yet' }),
+    row('share@b', 'blocked', { ...post, blockedBy: 'consent', reason: { code: 'consent', text: 'waits' } }),
+    row('share@c', 'keep', {
+      kind: 'post',
+      changedSince: true,
+      reason: { code: 'posted-changed', text: 'posted; changed since (caption: a → b)' },
+    }),
   ];
   const text = planText(plan(rows), { style: noColor, width: 100 });
-  expect(text.split('\n')[0]).toBe(
-    'aurora-launch: 1 to create, 1 up to date, 1 posted and changed since, 1 waiting for consent',
-  );
-  expect(text).toContain(`= share@c  post      posted; changed since (an input)
+  expect(text).toContain(`
++ share@a  post   not posted yet: 1 post to account b, at once
+x share@b  post   waits
+= share@c  post   posted; changed since (caption: a → b)
+= pic      image  up to date
+
+1 to create, 1 up to date, 1 posted and changed since, 1 waiting for consent
 
 publishes     1 post to account b, at once
 waiting       1 post to account b, at once; apply --publish sends it
 posted        what is online stays as it is; only --redo of its very address sends another
 to spend      0 credits`);
-  expect(planMarkdown(plan(rows))).toContain('publishes: 1 post to account b, at once');
-  expect(planText(plan(rows.slice(3)), { style: noColor, width: 100 })).toContain('= share@c  post');
+  expect(planMarkdown(plan(rows))).toContain('- publishes: `1 post to account b, at once`');
+  expect(planText(plan(rows.slice(3)), { style: noColor, width: 100 })).toContain(
+    '= share@c  post  posted; changed since (caption: a → b)',
+  );
+});
+
+test('several posts are one line that says how many go where', () => {
+  const rows = ['a', 'b'].map((key) =>
+    row(`share@${key}`, 'create', { kind: 'post', credits: 0, post: { accounts: [key] } }),
+  );
+  const text = planText(plan([...rows, row('share@c', 'keep', { kind: 'post' })]), { style: noColor, width: 100 });
+  expect(text).toContain(
+    '+ share    post  2 posts  not posted yet: 2 posts to account a and account b, at once (a  b)',
+  );
 });

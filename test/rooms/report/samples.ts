@@ -70,7 +70,7 @@ export function fullPlan(): Plan {
       kind: 'music',
       credits: 12,
       discards: 12,
-      reason: 'stylePrompt changed: “slow piano” → “slow strings”',
+      reason: 'stylePrompt: piano → strings',
     }),
     row('jingle', 'retry', { kind: 'music', credits: 6, reason: 'job j-7 failed: overloaded; --redo asks' }),
     row('teaser@de', 'attach', { reason: 'job j-8 is running', jobId: 'j-8' }),

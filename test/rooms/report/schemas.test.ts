@@ -37,14 +37,34 @@ describe('plan.schema.json', () => {
       row('b', 'blocked', { blockedBy: 'consent', post }),
       row('c', 'keep', { changedSince: true }),
     ];
-    const small = [plan([]), plan([row('a', 'create', { credits: null })]), plan(posts, { posts: 1 })];
+    const cause = { is: 'data', name: 'mood', file: 'products.csv', line: 14 } as const;
+    const changes = [
+      { field: 'prompt', before: 'warm', after: 'cold', cause },
+      { field: 'images', before: ['a', null], after: { from: [1, true] } },
+      { field: 'image', cause: { is: 'step', name: 'hero' } as const },
+    ];
+    const changed = row('a', 'redo', { reason: { code: 'changed', text: 'told', changes, follows: ['hero'] } });
+    const small = [plan([changed]), plan([]), plan([row('a', 'create', { credits: null })]), plan(posts, { posts: 1 })];
     for (const value of [...small, fullPlan()]) {
       expect(validate(planJson(value)), JSON.stringify(validate.errors)).toBe(true);
     }
   });
 
   test.each<[string, Schema]>([
-    ['another version', broken((document) => Object.assign(document, { version: 2 }))],
+    ['another version', broken((document) => Object.assign(document, { version: 1 }))],
+    ['a reason as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: 'up to date' }))],
+    ['a reason without a sentence', broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: { code: 'budget' } }))],
+    [
+      'a reason of a kind that there is not',
+      broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: { code: 'whim', text: 'whim' } })),
+    ],
+    [
+      'a cause of a kind that there is not',
+      broken(({ rows }) => {
+        const changes = [{ field: 'prompt', cause: { is: 'whim', name: 'x' } }];
+        Object.assign(rows[0] ?? {}, { reason: { code: 'changed', text: 'x', changes } });
+      }),
+    ],
     ['an unknown action', broken(({ rows }) => Object.assign(rows[0] ?? {}, { action: 'buy' }))],
     ['credits as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { credits: '5' }))],
     ['no credits', broken(({ rows }) => delete rows[0]?.credits)],
@@ -62,8 +82,8 @@ describe('planJson', () => {
     const text = JSON.stringify(planJson(plan([row('a', 'create', { order })], { budget: 10, balance: 3 })));
     expect(text).toBe(
       '{"campaign":"aurora-launch","concurrency":8,"mediabatch":"plan","rows":[{"action":"create","address":"a",' +
-        '"credits":5,"kind":"image","reason":"not bought yet","task":"a"}],"totals":{"alreadyPaid":0,"balance":3,' +
-        '"budget":10,"discarded":0,"held":0,"toSpend":5,"unknownPrices":0},"version":1}',
+        '"credits":5,"kind":"image","reason":{"code":"not-bought","text":"not bought yet"},"task":"a"}],"totals":{"alreadyPaid":0,"balance":3,' +
+        '"budget":10,"discarded":0,"held":0,"toSpend":5,"unknownPrices":0},"version":2}',
     );
   });
 });
@@ -176,11 +196,11 @@ describe('diagnostics.schema.json', () => {
 });
 
 test.each([
-  ['plan', planSchema],
-  ['diagnostics', diagnosticsSchema],
-  ['event', eventSchema],
-])('%s.schema.json has its name, and words for every property', (name, schema) => {
-  expect(schema.$id).toBe(`urn:mediabatch:${name}:1`);
+  ['plan', 2, planSchema],
+  ['diagnostics', 1, diagnosticsSchema],
+  ['event', 1, eventSchema],
+])('%s.schema.json has its name, and words for every property', (name, version, schema) => {
+  expect(schema.$id).toBe(`urn:mediabatch:${name}:${version}`);
   const mute: string[] = [];
   const walk = (value: unknown, path: string) => {
     if (typeof value !== 'object' || value === null) return;

@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { markdownCell, markdownCode } from '../../../src/report/plan/markdown-code.ts';
+import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
+import { safeText } from '../../../src/report/safe-text.ts';
+import { cellsOf, proseOf, type Span, spansOf } from './read-markdown.ts';
+import { fullPlan, plan, row } from './samples.ts';
+
+/** What has a meaning to Markdown, HTML, a code host or a terminal, beside plain words. */
+const hostile = [
+  'a | b',
+  'a \\| b',
+  'a \\\\| b',
+  'line one\nline two | x',
+  '<img src=x onerror=alert(1)>',
+  '</code></summary></details>',
+  '`code` ``more``',
+  '`',
+  '``` \n```',
+  '[link](https://evil.example)',
+  '![image](https://evil.example/x.png)',
+  'https://evil.example www.evil.example',
+  '**bold** __bold__ ~~gone~~ *x* _y_',
+  '&lt;img&gt; &#60;',
+  '<!-- hidden',
+  '@team #12',
+  '$x$',
+  '\u001b[2J\u202e',
+  '# heading',
+  '- item',
+  'ends with \\',
+  ' `x',
+  'x` ',
+];
+const text = fc.oneof(
+  fc.constantFrom(...hostile),
+  fc
+    .array(fc.oneof(fc.constantFrom('`', '|', '\\', ' ', 'x', '\n', '<', '*'), fc.constantFrom(...hostile)), {
+      maxLength: 8,
+    })
+    .map((parts) => parts.join('')),
+);
+const shownText = (given: string, maxLength = 500) => safeText(given, maxLength).replace(/\s+/g, ' ').trim();
+const codesOf = (spans: readonly Span[]) => spans.flatMap(({ is, text: of }) => (is === 'code' ? [of] : []));
+
+describe('planMarkdown', () => {
+  it('is a table with a row for each cause, the steps folded away, and the money last', () => {
+    expect(planMarkdown(fullPlan())).toMatchInlineSnapshot(`
+      "### \`aurora-launch\`
+
+      | | task | kind | steps | credits | why |
+      | --- | --- | --- | ---: | ---: | --- |
+      | \`+\` create | \`hero\` | \`image\` | 2 | 5 + ? | \`not bought yet (de,16:9 en,16:9)\` |
+      | \`~\` redo | \`theme\` | \`music\` | 1 | 12 | \`stylePrompt: piano → strings\`; gives up 12 |
+      | \`^\` retry | \`jingle\` | \`music\` | 1 | 6 | \`job j-7 failed: overloaded; --redo asks\` |
+      | \`@\` attach | \`teaser@de\` | \`image\` | 1 |  | \`job j-8 is running\` |
+      | \`v\` download | \`teaser@en\` | \`image\` | 1 |  | \`paid; images/en.png is missing\` |
+      | \`>\` move | \`poster\` | \`image\` | 1 |  | \`same request as placard before\` |
+      | \`?\` unresolved | \`voice\` | \`image\` | 1 |  | \`it is not known whether the create was charged\` |
+      | \`!\` failed | \`clip\` | \`image\` | 1 |  | \`job j-3 failed: moderated; --redo buys it again\` |
+      | \`x\` blocked | \`post\` | \`image\` | 1 |  | \`needs clip, which is failed\` |
+      | \`-\` orphan | \`old@x\` | \`image\` | 1 |  | \`in the lock, not in the manifest; kept\` |
+      | \`=\` keep | \`2 tasks\` |  | 3 |  | \`up to date\` |
+
+      **2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed, 1 blocked, 1 no longer in the manifest, 3 up to date**
+
+      <details><summary>create 2 steps of <code>hero</code></summary>
+
+      - \`hero@de,16:9\`, 5 credits: \`not bought yet\`
+      - \`hero@en,16:9\`, price unknown: \`not bought yet\`
+
+      </details>
+
+      - to spend: 23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
+      - already paid: 36
+      - held: 4 for creates whose outcome is not known
+      - discarded: 12 of paid work that is bought anew
+      - budget: 120, 80 left now, at most 57 after this plan
+      - this run: at most 50 credits
+      - balance: 12 345
+      "
+    `);
+  });
+
+  test('no text of a campaign has structure, and each is shown as it is', () => {
+    fc.assert(
+      fc.property(text, text, text, text, text, (campaign, key, kind, reason, output) => {
+        const one = { kind, reason, credits: null };
+        const address = `hero@${key}`;
+        const rows = [
+          row(address, 'create', one),
+          row(`${address} again`, 'create', { ...one, output }),
+          row('other', 'redo', one),
+          row(key, 'keep', one),
+        ];
+        const { title, table, lists, prose } = readPlan(planMarkdown({ ...plan(rows), campaign }));
+        expect(codesOf(title)).toEqual([shownText(campaign)].filter(Boolean));
+        expect(table).toEqual([
+          [['+'], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
+          [['~'], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
+          [['='], [shownText(key, 300)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
+        ]);
+        expect(lists.slice(0, 2)).toEqual([
+          [shownText(address, 300), shownText(reason, 300)].filter(Boolean),
+          [shownText(`${address} again`, 300), shownText(reason, 300), shownText(output)].filter(Boolean),
+        ]);
+        expect(prose).not.toMatch(/[<&`*_~[\]!\\@#$|]|www\.|:\/\//);
+      }),
+    );
+  });
+
+  test('the name of a task, which a lock may have in any form, forms no HTML', () => {
+    fc.assert(
+      fc.property(text, (task) => {
+        const rows = [1, 2].map((index) => row(`x@${index}`, 'orphan', { task, reason: 'kept' }));
+        const summary = /<summary>orphan 2 steps of <code>(.*)<\/code><\/summary>/.exec(planMarkdown(plan(rows)));
+        expect(summary?.[1]).toMatch(/^(?:[A-Za-z0-9_ -]|&#\d+;)*$/);
+      }),
+    );
+  });
+
+  it('has one line for long lists and kept steps', () => {
+    const some = Array.from({ length: 100 }, (_, index) => row(`hero@${index}`, 'create'));
+    const kept = Array.from({ length: 300 }, (_, index) => row(`logo@${index}`, 'keep'));
+    const markdown = planMarkdown(plan([...some, ...kept]));
+    expect(markdown.split('\n').filter((line) => line.startsWith('|'))).toEqual([
+      '| | task | kind | steps | credits | why |',
+      '| --- | --- | --- | ---: | ---: | --- |',
+      '| `+` create | `hero` | `image` | 100 | 500 | `not bought yet` |',
+      '| `=` keep | `logo` | `image` | 300 |  | `up to date` |',
+    ]);
+    expect(markdown.match(/^- `hero@\d+`, 5 credits: `not bought yet`$/gm)).toHaveLength(100);
+    expect(markdown).not.toContain('logo@');
+  });
+
+  it.each([1, 250])(
+    'lists as many steps as a comment holds, and counts the rest; their texts are %i long',
+    (length) => {
+      const rows = Array.from({ length: 10_000 }, (_, index) =>
+        row(`${index % 2 === 0 ? 'hero' : 'logo'}@${index}`, 'create', { reason: 'x'.repeat(length) }),
+      );
+      const markdown = planMarkdown(plan(rows));
+      const listed = markdown.match(/^- `(?:hero|logo)@/gm)?.length ?? 0;
+      const counted = [...markdown.matchAll(/^- … and (\d+) more steps$/gm)].map(([, count]) => Number(count));
+      expect(listed + counted.reduce((sum, count) => sum + count, 0)).toBe(10_000);
+      expect(listed).toBeGreaterThan(100);
+      expect(markdown.length).toBeGreaterThan(30_000);
+      expect(markdown.length).toBeLessThan(65_536);
+    },
+  );
+
+  it('cuts long texts', () => {
+    expect(markdownCode('x'.repeat(501))).toBe(`\`${'x'.repeat(499)}…\``);
+    expect(planMarkdown(plan([row('y'.repeat(301), 'create')]))).toContain(`| \`${'y'.repeat(299)}…\` |`);
+  });
+});
+
+describe('a code span', () => {
+  test('shows exactly the text, alone and in a cell, beside others', () => {
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string()), text, (given, other) => {
+        const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
+        expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
+        expect(proseOf(spansOf(line))).toBe(', then: ');
+        const cells = cellsOf(`| ${markdownCell(given)} | ${markdownCell(other)} |`);
+        expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
+          [given, other].map((one) => [shownText(one)].filter(Boolean)),
+        );
+      }),
+    );
+  });
+});
+
+/** The codes of each part of a plan, and all that is no code. */
+function readPlan(markdown: string) {
+  const lines = markdown.split('\n');
+  const rest = lines.filter((line) => !/^<\/?details>/.test(line) && !/^\| ---/.test(line));
+  const table = lines.filter((line) => line.startsWith('|')).slice(2);
+  const lists = lines.filter((line) => line.startsWith('- '));
+  const cells = table.map((line) => cellsOf(line).map((cell) => spansOf(cell)));
+  const listed = lists.map((line) => spansOf(line.slice(2)));
+  const others = rest.filter((line) => !line.startsWith('|') && !line.startsWith('- ')).slice(1);
+  return {
+    title: spansOf(lines[0]?.slice('### '.length) ?? ''),
+    table: cells.map((row) => row.map(codesOf)),
+    lists: listed.map(codesOf),
+    prose: [
+      ...cells.flat().map(proseOf),
+      ...listed.map(proseOf),
+      ...others.map((line) => proseOf(spansOf(line.replace(/^\*\*(.*)\*\*$/, '$1')))),
+    ].join('\n'),
+  };
+}
