@@ -15,13 +15,13 @@ export interface CommitComparison extends Comparison {
   commit: string;
 }
 
-/** Compares the campaign as it lies here with a commit. Asks no service, writes nothing, and checks nothing out. */
+/** Compares the campaign as it lies here with a commit. Checks nothing out; asks the service only with `refresh`. */
 export async function compareWith(
   campaign: OpenCampaign,
   ref: string,
-  { serviceMoved }: { serviceMoved?: boolean | undefined } = {},
+  { serviceMoved, refresh }: { serviceMoved?: boolean | undefined; refresh?: boolean | undefined } = {},
 ): Promise<CommitComparison> {
-  const { graph, trace, facts } = await requireCheckedGraph(campaign, {});
+  const { graph, trace, facts } = await requireCheckedGraph(campaign, { refresh });
   const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
   const there = await readCampaignAt(campaign, ref);
   const { commit, repository } = there;

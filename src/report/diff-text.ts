@@ -7,6 +7,7 @@ import { markdownCode } from './plan/markdown-code.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
+import { wrapText } from './text-width.ts';
 
 /** Two locks, and the commits they are from; without one it is the working tree. */
 export interface DiffView extends LockDiff {
@@ -49,7 +50,8 @@ const words: { readonly [change in LockChange]: string } = {
 /** What differs, a line for each task and change, and the credits last. Ends with a line feed. */
 export function diffText(view: DiffView, options: { style: Style; width?: number; all?: boolean }): string {
   const { style, all = false } = options;
-  const head = `${style.bold('lock')} from ${sideText(view.from)} to ${sideText(view.to)}`;
+  const { width = Number.POSITIVE_INFINITY } = options;
+  const head = wrapText(`lock from ${sideText(view.from)} to ${sideText(view.to)}`, width, { maxLines: 4 });
   const items = itemsOf(view.rows, all);
   const columns = [
     { title: '' },
@@ -61,7 +63,7 @@ export function diffText(view: DiffView, options: { style: Style; width?: number
   ];
   const cells = items.map((item) => [item.mark, item.name, item.kind, item.count, item.credits, item.what]);
   const money = moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options));
-  const blocks = [`${head}\n`, tableText(columns, cells, options), `${money.join('\n')}\n`];
+  const blocks = [`${head.map(style.bold).join('\n')}\n`, tableText(columns, cells, options), `${money.join('\n')}\n`];
   return blocks.filter((block) => block !== '').join('\n');
 }
 
