@@ -1,8 +1,10 @@
 import { findMergeBase } from '../disk/git/repository.ts';
 import { type Comparison, compareVersions } from '../plan/compare.ts';
+import { matchSteps } from '../plan/match.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import { readCampaignAt } from './commit-campaign.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { findPriceHints } from './price-hints.ts';
 import { requireLock } from './read-lock.ts';
 
 /** What the working tree changes as seen from a commit. */
@@ -13,13 +15,13 @@ export interface CommitComparison extends Comparison {
   commit: string;
 }
 
-/** Compares the campaign as it lies here with a commit. Asks no service, writes nothing, and checks nothing out. */
+/** Compares the campaign as it lies here with a commit. Checks nothing out; asks the service only with `refresh`. */
 export async function compareWith(
   campaign: OpenCampaign,
   ref: string,
-  { serviceMoved }: { serviceMoved?: boolean | undefined } = {},
+  { serviceMoved, refresh }: { serviceMoved?: boolean | undefined; refresh?: boolean | undefined } = {},
 ): Promise<CommitComparison> {
-  const { graph, trace } = await requireCheckedGraph(campaign, {});
+  const { graph, trace, facts } = await requireCheckedGraph(campaign, { refresh });
   const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
   const there = await readCampaignAt(campaign, ref);
   const { commit, repository } = there;
@@ -31,5 +33,8 @@ export async function compareWith(
     const text = `${ref} has commits that are not here, which show as undone; compare with ${base.slice(0, 12)}, where the branches parted, to leave them out`;
     campaign.tell({ is: 'notice', text });
   }
-  return { campaign: graph.name, ref, commit, ...compareVersions(there, { graph, lock, trace }) };
+  const matches = [...matchSteps(graph, lock), ...matchSteps(there.graph, lock)];
+  const everything = new Set(matches.map(({ step }) => step.address));
+  const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
+  return { campaign: graph.name, ref, commit, ...compareVersions(there, { graph, lock, trace }, { hints }) };
 }

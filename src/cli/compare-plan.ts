@@ -37,6 +37,8 @@ const aboutRun = {
   select: '--select',
   exclude: '--exclude',
   maxCredits: '--max-credits',
+  first: '--first',
+  sample: '--sample',
   detailedExitcode: '--detailed-exitcode',
 } as const;
 

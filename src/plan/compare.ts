@@ -4,11 +4,11 @@ import { groupBy } from '../ground/values.ts';
 import { joinLocks } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { describeChanges, findChanges } from './changes.ts';
-import { type Charge, listCharges } from './list-charges.ts';
 import { matchSteps } from './match.ts';
 import type { Change } from './plan.generated.ts';
-import { type PriceOf, pricesFrom } from './prices.ts';
+import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { stateOfStep } from './step-state.ts';
+import { type Charge, listCharges } from './whereabouts.ts';
 
 /** A campaign at one point of its history. */
 export interface Version {
@@ -44,7 +44,7 @@ export interface PriceSum {
 /** What one version of a campaign changes as seen from another. Empty where they are the same. */
 export interface Comparison {
   steps: ComparedStep[];
-  /** What the whole campaign costs, at the prices that are known here. */
+  /** What the whole campaign costs, at the prices that are known or expected here. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   /** What is still to be bought here. */
@@ -56,9 +56,9 @@ export interface Comparison {
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Pure; prices are those that are known `here`, for both. */
-export function compareVersions(there: Version, here: Version): Comparison {
-  const priceOf = pricesFrom(here.lock, here.graph.prices);
+/** Compares two versions of a campaign. Pure; prices are those that are known, or expected, `here`, for both. */
+export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
+  const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const pairs = pairSteps(there.graph, here.graph);
   // What both have costs the same in both, whichever of several steps with one request has its job.
   const common = pairs.filter(([old, now]) => old?.fingerprint === now?.fingerprint);
@@ -161,7 +161,8 @@ function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<strin
   const prices = new Map<string, number | null>();
   for (const { address, fingerprint, kind, request } of steps) {
     if (prices.has(address)) continue;
-    prices.set(address, seen.has(fingerprint) ? 0 : priceOf(kind, request).credits);
+    const { credits, likely = credits } = priceOf(kind, request);
+    prices.set(address, seen.has(fingerprint) ? 0 : likely);
     seen.add(fingerprint);
   }
   return prices;

@@ -1,10 +1,11 @@
 import type { Json } from '../../ground/json.ts';
 import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare.ts';
-import type { Charge } from '../../plan/list-charges.ts';
 import type { PlanRow } from '../../plan/plan.ts';
+import type { Charge } from '../../plan/whereabouts.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { wrapText } from '../text-width.ts';
 import { footerLines } from './footer-lines.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem } from './item-text.ts';
 import { markdownCode } from './markdown-code.ts';
@@ -28,9 +29,9 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   const differences = new Map(view.steps.map((step) => [step.address, step]));
   const creditsOf = (own: readonly PlanRow[]) =>
     differenceText(own.flatMap(({ address }) => differences.get(address) ?? []));
-  const head = `${style.bold(safeText(view.campaign))} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
+  const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
   const blocks = [
-    [head],
+    wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
     itemLines(items, indexRows({ rows }), { ...options, creditsOf }),
     [headline(view)],
     moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
@@ -139,17 +140,21 @@ function budgetText({ budget }: { budget?: number }): string {
 }
 
 /** `24 credits`, `24 credits + 3 of unknown price`. */
-export function sumText({ credits, unknownPrices }: PriceSum): string {
+function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
   const unknown = `${creditsText(unknownPrices)} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
-/** `3 jobs for 6 credits`. */
-export function chargesText(charges: readonly Charge[]): string {
-  const credits = charges.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
-  const unknownPrices = charges.filter((charge) => charge.credits === null).length;
-  return `${countOf(charges.length, 'job')} for ${sumText({ credits, unknownPrices })}`;
+/** `3 jobs for 6 credits, and 1 create on hold`. */
+function chargesText(charges: readonly Charge[]): string {
+  const jobs = charges.filter(({ went }) => went !== 'held');
+  const held = charges.length - jobs.length;
+  const credits = jobs.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
+  return [
+    ...(jobs.length > 0 ? [`${countOf(jobs.length, 'job')} for ${countOf(credits, 'credit')}`] : []),
+    ...(held > 0 ? [`${countOf(held, 'create')} on hold`] : []),
+  ].join(', and ');
 }
 
 export function compareJson(view: CompareView): Json {
@@ -172,6 +177,6 @@ export function compareJson(view: CompareView): Json {
   return json as unknown as Json;
 }
 
-export function chargeJson({ id, address, task, kind, model, went, credits }: Charge): Json {
+function chargeJson({ id, address, task, kind, model, went, credits }: Charge): Json {
   return { id, address, task, kind, model, went, credits };
 }
