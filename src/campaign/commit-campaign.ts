@@ -11,7 +11,7 @@ import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
 import { shellWord } from '../report/shell-word.ts';
-import { loadManifest } from './load-manifest.ts';
+import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { campaignPaths } from './paths.ts';
 
@@ -45,7 +45,7 @@ export interface CommittedCampaign extends CommittedLock {
  * old name. A campaign that has mistakes there is MB3607, one that is not there MB3604.
  */
 export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
-  const { file, vars, varFiles, paths } = campaign;
+  const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
   const own = `${repository.prefix}${basename(file)}`;
@@ -65,7 +65,7 @@ export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promi
       files: (pattern: string) => tree.files(pattern),
       digest: (name: string) => tree.digest(name),
     };
-    const { graph, diagnostics } = await loadManifest(file, { vars, varFiles, reader });
+    const { graph, diagnostics } = await loadWithNames(campaign, { reader });
     const [mistake] = diagnostics.filter(({ severity }) => severity === 'error');
     if (graph === undefined || hasErrors(diagnostics)) {
       const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;

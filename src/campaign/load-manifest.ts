@@ -5,6 +5,7 @@ import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeTracer, type Tracer } from '../graph/trace/tracer.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -37,6 +38,8 @@ export interface LoadOptions {
   checker?: RequestChecker | undefined;
   /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
   reader?: InputReader | undefined;
+  /** What the service lists: names that this version does not know are taken from there. */
+  listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
@@ -59,7 +62,11 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
     const known = { ...facts, vars, varFiles: placed, files, ...(schemaCompiler && { schemaCompiler }) };
-    const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
+    const built = buildGraph(manifest, {
+      ...known,
+      ...(options.checker && { checker: options.checker }),
+      ...(options.listings && { listings: options.listings }),
+    });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
       const trace = makeTracer(manifest, known);
@@ -129,6 +136,23 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
   }
 }
 
+/** Whether a name was refused that the service may have by now. */
+export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
+}
+
+/** The manifest, with names that this version does not know taken from what is kept of the service's own lists. */
+export async function loadWithNames(
+  campaign: OpenCampaign,
+  { reader }: Pick<LoadOptions, 'reader'> = {},
+): Promise<LoadedManifest> {
+  const plain = await loadManifest(campaign.file, { ...campaign, reader });
+  if (!hasUnknownNames(plain)) return plain;
+  const { readListings } = await import('./service-facts.ts');
+  const listings = await readListings(campaign);
+  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, listings });
+}
+
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
@@ -137,7 +161,7 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
 /** The same, with the means to trace its requests back to what they come from. */
 export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
   const { file, tell } = campaign;
-  const { graph, trace, diagnostics, sources } = await loadManifest(file, campaign);
+  const { graph, trace, diagnostics, sources } = await loadWithNames(campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
   return { graph, ...(trace !== undefined && { trace }) };

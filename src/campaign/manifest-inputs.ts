@@ -13,6 +13,7 @@ import {
 /** Answers questions about files: from the disk, or from a commit. */
 export interface InputReader {
   manifest(path: string): Promise<Answers['manifest']>;
+  /** Of a person: from the commit only where it has the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   files(pattern: string): Promise<Answers['files']>;

@@ -50,11 +50,12 @@ export function statusJson(view: StatusView): Json {
     campaign,
     from,
     steps,
-    tasks: tasks.map(({ id, kind, steps: ofTask, states, filesMissing }) => ({
+    tasks: tasks.map(({ id, kind, steps: ofTask, states, unsaved, filesMissing }) => ({
       id,
       kind,
       steps: ofTask,
       states: { ...states },
+      unsaved,
       filesMissing,
     })),
     rows: rows.map((row) => ({ ...row })),
@@ -82,10 +83,12 @@ function taskLines(tasks: TaskStatus[], style: Style): string[] {
 
 function restWords(task: TaskStatus, style: Style): string[] {
   const words: string[] = [];
-  const add = (state: Exclude<StepState, 'done'>, word: string, paint: (text: string) => string) => {
+  const add = (state: Exclude<StepState, 'done' | 'running'>, word: string, paint: (text: string) => string) => {
     if (task.states[state] > 0) words.push(paint(`${creditsText(task.states[state])} ${word}`));
   };
-  add('running', 'running', style.cyan);
+  const running = task.states.running - task.unsaved;
+  if (running > 0) words.push(style.cyan(`${creditsText(running)} running`));
+  if (task.unsaved > 0) words.push(style.cyan(`${creditsText(task.unsaved)} finished, not saved`));
   add('failed', 'failed', style.red);
   add('lost', 'lost', style.red);
   add('unresolved', 'unresolved', style.yellow);

@@ -94,7 +94,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addStateOptions(
     program
       .command('open')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('<address>', 'the step, as the plan shows it')
       .summary('show the output of a step in the system’s viewer')
       .description('Opens the output of a step in the program that this system has for it. Needs no network.')

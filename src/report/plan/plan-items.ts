@@ -76,21 +76,35 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
   return [several];
 }
 
-/** Names the cause of a row: equal names, equal causes. A step that follows another has the cause of that one. */
+/**
+ * Names the cause of a row: equal names, equal causes. A step that follows others has the causes of those with which that
+ * began, by what changed in themselves: so each row is looked at once, however many follow it.
+ */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
-  const causeOf = (row: PlanRow): string => {
-    const { code, text, changes } = row.reason;
-    if (changes === undefined) return `${code} ${isTold(code) ? anonymous(text, row) : ''}`;
-    const causes = changes.map((change) => {
+  return (row) => {
+    const causes = (row.reason.changes ?? []).map((change) => {
       if (change.cause?.is !== 'step') return nameOfCause(change);
       byAddress ??= new Map(rows.map((one) => [one.address, one]));
       const root = findRoot(change.cause.name, byAddress);
-      return root === undefined || root === row ? `after ${change.cause.name}` : `after ${root.task} ${causeOf(root)}`;
+      return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
     });
-    return `${code} ${[...new Set(causes)].sort().join('\n')}`;
+    return nameAll(row, causes);
   };
-  return causeOf;
+}
+
+/** What there is to say of a row without the steps that it follows. */
+function nameOwn(row: PlanRow): string {
+  return nameAll(
+    row,
+    (row.reason.changes ?? []).flatMap((change) => (change.cause?.is === 'step' ? [] : nameOfCause(change))),
+  );
+}
+
+function nameAll(row: PlanRow, causes: readonly string[]): string {
+  const { code, text, changes } = row.reason;
+  if (changes === undefined) return `${code} ${isTold(code) ? anonymous(text, row) : ''}`;
+  return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
 function nameOfCause({ field, before, after, cause }: Change): string {
@@ -104,8 +118,8 @@ function isTold(code: PlanRow['reason']['code']): boolean {
   return code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent';
 }
 
-/** The sentence without what names only this step and its job. */
-export function anonymous(text: string, { address, jobId }: PlanRow): string {
+/** The sentence without what names only this step and its job, which a row that spends names nowhere else. */
+export function anonymous(text: string, { address, jobId = /^job (\S+) /.exec(text)?.[1] }: PlanRow): string {
   const without = jobId === undefined ? text : text.replaceAll(jobId, '…');
   return without.replaceAll(address, '…');
 }

@@ -85,6 +85,8 @@ const mostKind = 12;
 const gap = '  ';
 /** A name that takes more than this part of the line is cut in its middle. */
 const nameShare = 0.4;
+/** Less room than this for names, and kinds are left out. */
+const leastName = 8;
 /** Less room than this beside the other columns, and reasons go below. */
 const leastReason = 24;
 
@@ -98,13 +100,12 @@ export function itemLines(
   const table = items.map((item) => ({ ...cellsOf(item, index), credits: creditsOf(item.rows) }));
   const widest = (textOf: (cells: Cells) => string, most = width) =>
     table.reduce((max, cells) => Math.max(max, Math.min(most, displayWidth(textOf(cells)))), 0);
-  const [kind, count, credits] = [
-    widest((row) => row.kind, mostKind),
-    widest((row) => row.count),
-    widest((row) => row.credits),
-  ];
-  const others = 2 + [kind, count, credits].reduce((sum, own) => sum + (own === 0 ? 0 : gap.length + own), 0);
-  const name = widest((row) => row.name, Math.max(8, Math.min(Math.floor(width * nameShare), width - others)));
+  const [count, credits] = [widest((row) => row.count), widest((row) => row.credits)];
+  const sumOf = (own: number[]) => own.reduce((sum, one) => sum + (one === 0 ? 0 : gap.length + one), 2);
+  const widestKind = widest((row) => row.kind, mostKind);
+  const kind = sumOf([widestKind, count, credits]) + leastName > width ? 0 : widestKind;
+  const others = sumOf([kind, count, credits]);
+  const name = widest((row) => row.name, Math.max(leastName, Math.min(Math.floor(width * nameShare), width - others)));
   const before = others + name + gap.length;
   const room = width - before;
   return table.flatMap((cells) => {

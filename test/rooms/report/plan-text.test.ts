@@ -74,6 +74,15 @@ describe('planText', () => {
     `);
   });
 
+  it('leaves kinds out where they leave no room', () => {
+    const rows = [
+      row('hero@a', 'create', { kind: 'influencer', credits: 12_345 }),
+      row('hero@b', 'create', { kind: 'influencer', credits: null }),
+    ];
+    expect(show(rows, { width: 40 })).toContain('+ hero  2 steps  12\u202f345 + ?\n    not bought yet\n');
+    expect(show(rows, { width: 45 })).toContain('+ hero  influencer  2 steps  12\u202f345 + ?\n    not bought yet\n');
+  });
+
   it('says so when there is nothing to do', () => {
     const rows = Array.from({ length: 14 }, (_, index) => row(`hero@${index}`, 'keep'));
     const done = plan(rows, { alreadyPaid: 70, budget: 120, budgetLeft: 50 });
@@ -150,6 +159,7 @@ describe('planText', () => {
       credits: fc.constantFrom(0, 5, 12_345, null),
       discards: fc.constantFrom(0, 7),
     });
+    const narrow = { address: 'a', kind: '', reason: '', credits: 12_345, discards: 0 };
     fc.assert(
       fc.property(
         fc.array(someRow, { minLength: 1, maxLength: 5 }),
@@ -169,6 +179,9 @@ describe('planText', () => {
           if (all) expect(starts).toHaveLength(values.length);
         },
       ),
+      {
+        examples: [[[narrow, { ...narrow, kind: '\n::error::', credits: 0 }, { ...narrow, credits: null }], 40, false]],
+      },
     );
   });
 });

@@ -83,6 +83,24 @@ function taskIn(view: StatusView, id: string) {
 }
 
 describe('makeStatus', () => {
+  it('tells jobs that run from those that have finished and are not saved', () => {
+    const jobId = full.steps.get('hero@running')?.purchases[0]?.jobId ?? '';
+    const view = makeStatus({ ...facts, finishedJobs: new Set([jobId, 'another']) });
+    expect(taskIn(view, 'hero')).toMatchObject({ states: { running: 1, done: 2 }, unsaved: 1 });
+    expect(view.rows.filter(({ unsaved }) => unsaved).map(({ address }) => address)).toEqual(['hero@running']);
+    const text = statusText(view, { style: noColor });
+    expect(text).toContain('2 of 9 · 1 finished, not saved · 1 failed');
+    expect(text).not.toContain('running');
+  });
+
+  it('counts missing files, not the steps that they are of', () => {
+    const output = (n: number) => ({ path: `clips/${n}.mp4`, sha256: '0'.repeat(64), bytes: 1, type: 'video/mp4' });
+    const clips = [1, 2, 3].map(output);
+    const three = lock({ 'hero@done': [{ ...purchase('hero@done', 'done'), outputs: clips }] });
+    const two: PresentFiles = new Map([['clips/2.mp4', 'intact']]);
+    expect(taskIn(makeStatus({ ...facts, lock: three, present: two }), 'hero')?.filesMissing).toBe(2);
+  });
+
   it('counts each step of the manifest in one state', () => {
     const view = makeStatus(facts);
     expect(taskIn(view, 'hero')).toEqual({
@@ -90,6 +108,7 @@ describe('makeStatus', () => {
       kind: 'image',
       steps: 9,
       states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2 },
+      unsaved: 0,
       filesMissing: 1,
     });
     expect(taskIn(view, 'logo')?.filesMissing).toBe(1);

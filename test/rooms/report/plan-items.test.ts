@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Cause, Change, Reason } from '../../../src/plan/plan.generated.ts';
+import type { Action, PlanRow } from '../../../src/plan/plan.ts';
+import { describeItem, indexRows } from '../../../src/report/plan/item-text.ts';
+import { actionOrder } from '../../../src/report/plan/plan-counts.ts';
+import { groupPlan } from '../../../src/report/plan/plan-items.ts';
+import { planText } from '../../../src/report/plan/plan-text.ts';
+import { noColor, plan, row } from './samples.ts';
+
+/** Few of everything, so that equal causes are frequent. */
+const cause: fc.Arbitrary<Cause> = fc.record(
+  {
+    is: fc.constantFrom<Cause['is']>('template', 'default', 'variable', 'data', 'matrix', 'file'),
+    name: fc.constantFrom('vars.a', 'mood'),
+    file: fc.constantFrom('a.csv', 'b.csv'),
+    line: fc.constantFrom(1, 2),
+  },
+  { requiredKeys: ['is', 'name'] },
+);
+const change: fc.Arbitrary<Change> = fc.record(
+  {
+    field: fc.constantFrom('prompt', 'image.0'),
+    before: fc.constantFrom('oak', 'on an oak table', 1, null),
+    after: fc.constantFrom('elm', 'on an elm table', 2, ['x']),
+    cause,
+  },
+  { requiredKeys: ['field'] },
+);
+const reason: fc.Arbitrary<Reason> = fc.record(
+  {
+    code: fc.constantFrom<Reason['code']>('changed', 'not-bought', 'job-failed', 'answer-lost', 'pinned', 'up-to-date'),
+    text: fc.constantFrom('one', 'job j-1 failed: no', 'job j-2 failed: no'),
+    changes: fc.array(change, { minLength: 1, maxLength: 2 }),
+  },
+  { requiredKeys: ['code', 'text'] },
+);
+const drawnRow = fc.record(
+  {
+    task: fc.constantFrom('hero', 'logo', 'film'),
+    kind: fc.constantFrom('image', 'video'),
+    action: fc.constantFrom<Action>(...actionOrder),
+    reason,
+    credits: fc.constantFrom(0, 5, 12, null),
+    discards: fc.constantFrom(0, 3),
+    pinned: fc.boolean(),
+    /** How many rows before it the step stands that it follows; 0: none. */
+    follows: fc.nat(3),
+    jobId: fc.constantFrom('j-1', 'j-2'),
+  },
+  { requiredKeys: ['task', 'kind', 'action', 'reason', 'credits', 'follows'] },
+);
+const rows = fc.array(drawnRow, { maxLength: 60 }).map((drawn) =>
+  drawn.map(({ follows, pinned, reason: own, ...one }, index): PlanRow => {
+    const followed = follows === 0 ? undefined : drawn[index - follows];
+    const address = followed === undefined ? undefined : `${followed.task}@${index - follows}`;
+    return {
+      ...one,
+      address: `${one.task}@${index}`,
+      ...(pinned === true && { pinned, wouldCost: 3 }),
+      reason:
+        address === undefined
+          ? own
+          : {
+              ...own,
+              follows: [address],
+              changes: [...(own.changes ?? []), { field: 'image', cause: { is: 'step', name: address } }],
+            },
+    };
+  }),
+);
+const sum = (of: readonly PlanRow[], key: 'credits' | 'discards') => of.reduce((all, one) => all + (one[key] ?? 0), 0);
+
+describe('the lines of a plan', () => {
+  test('hold every row once, whatever the plan is; credits and what is given up add up', () => {
+    fc.assert(
+      fc.property(rows, fc.boolean(), (all, isUnfolded) => {
+        const items = groupPlan({ rows: all }, { all: isUnfolded });
+        const found = items.flatMap((item) => item.rows);
+        expect(found).toHaveLength(all.length);
+        expect(new Set(found)).toEqual(new Set(all));
+        expect(sum(found, 'credits')).toBe(sum(all, 'credits'));
+        expect(sum(found, 'discards')).toBe(sum(all, 'discards'));
+        const index = indexRows({ rows: all });
+        for (const item of items) {
+          expect(item.rows.length).toBeGreaterThan(0);
+          expect(new Set(item.rows.map(({ action }) => action))).toEqual(new Set([item.action]));
+          if (item.task !== undefined) expect(new Set(item.rows.map(({ task }) => task))).toEqual(new Set([item.task]));
+          if (isUnfolded) expect(item.rows).toHaveLength(1);
+          expect(describeItem(item, index)).not.toBe('');
+        }
+        const order = items.map(({ action }) => actionOrder.indexOf(action));
+        expect(order).toEqual(order.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+
+  test('are the same for the same plan in another order, but for the order of its steps', () => {
+    const drawn = rows.chain((own) =>
+      fc.tuple(fc.constant(own), fc.shuffledSubarray([...own], { minLength: own.length })),
+    );
+    fc.assert(
+      fc.property(drawn, ([all, mixed]) => {
+        // Past six causes of one task and action, the order decides which are told.
+        const groups = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).filter(({ causes }) => causes === 1);
+        if (groupPlan({ rows: all }, { all: false }).some(({ causes }) => causes > 1)) return;
+        const named = (of: PlanRow[]) =>
+          groups(of)
+            .map((item) => [item.action, ...item.rows.map(({ address }) => address).sort()].join(' '))
+            .sort();
+        expect(named(mixed)).toEqual(named(all));
+      }),
+    );
+  });
+
+  test('hold equal causes of equal tasks together, and nothing else', () => {
+    const words = (before: string, after: string): Reason => ({
+      code: 'changed',
+      text: '',
+      changes: [{ field: 'prompt', before, after }],
+    });
+    const data = (line: number): Reason => ({
+      code: 'changed',
+      text: '',
+      changes: [
+        {
+          field: 'prompt',
+          before: 'a',
+          after: `b${line}`,
+          cause: { is: 'data', name: 'mood', file: 'products.csv', line },
+        },
+      ],
+    });
+    const failed = (id: string, address: string): Reason => ({
+      code: 'job-failed',
+      text: `job ${id} of ${address} failed: moderated`,
+    });
+    const all = [
+      row('hero@1', 'redo', { reason: words('on an oak table', 'on an elm table') }),
+      row('hero@2', 'redo', { reason: words('by an oak door', 'by an elm door') }),
+      row('hero@3', 'redo', { reason: words('on an oak table', 'on a fir table') }),
+      row('logo@1', 'redo', { reason: words('on an oak table', 'on an elm table') }),
+      row('hero@4', 'redo', { reason: data(1) }),
+      row('hero@5', 'redo', { reason: data(2) }),
+      row('film@1', 'redo', { reason: follow('hero@1') }),
+      row('film@2', 'redo', { reason: follow('hero@2') }),
+      row('film@3', 'redo', { reason: follow('hero@4') }),
+      row('hero@6', 'failed', { reason: failed('j-6', 'hero@6'), jobId: 'j-6' }),
+      row('hero@7', 'failed', { reason: failed('j-7', 'hero@7'), jobId: 'j-7' }),
+      row('film@4', 'retry', { reason: failed('j-8', 'film@4') }),
+      row('film@5', 'retry', { reason: failed('j-9', 'film@5') }),
+      row('hero@8', 'unresolved'),
+      row('hero@9', 'unresolved'),
+    ];
+    const index = indexRows({ rows: all });
+    const told = groupPlan({ rows: all }, { all: false }).map((item) => [
+      item.rows.map(({ address }) => address).join(' '),
+      describeItem(item, index),
+    ]);
+    expect(told).toEqual([
+      ['hero@1 hero@2', 'prompt: oak → elm (1  2)'],
+      ['hero@3', ''],
+      ['hero@4 hero@5', 'products.csv mood: a → b1 (2 rows), otherwise in 1 step (4  5)'],
+      ['logo@1', ''],
+      ['film@1 film@2', 'follows hero, whose prompt changed (1  2)'],
+      ['film@3', ''],
+      ['film@4 film@5', 'job … of … failed: moderated (4  5)'],
+      ['hero@8', expect.any(String)],
+      ['hero@9', expect.any(String)],
+      ['hero@6 hero@7', 'job … of … failed: moderated (6  7)'],
+    ]);
+  });
+
+  test('are found at once where everything follows everything before it', () => {
+    let looked = 0;
+    const layers = Array.from({ length: 60 }, (_, layer) =>
+      ['a', 'b'].map((side): PlanRow => {
+        const before = layer === 0 ? [] : [`a${layer - 1}`, `b${layer - 1}`];
+        const changes: Change[] = [
+          { field: 'prompt', before: 'oak', after: 'elm' },
+          ...before.map((name, index): Change => ({ field: `images.${index}`, cause: { is: 'step', name } })),
+        ];
+        const why: Reason = { code: 'changed', text: '', follows: before, changes };
+        return Object.defineProperty(row(`${side}${layer}`, 'redo'), 'reason', {
+          get: () => {
+            looked += 1;
+            return why;
+          },
+        });
+      }),
+    );
+    const all = layers.flat();
+    expect(groupPlan({ rows: all }, { all: false })).toHaveLength(all.length);
+    expect(looked).toBeLessThan(all.length * 20);
+  });
+
+  test('of more than six causes are five and the rest, which says how many', () => {
+    const all = Array.from({ length: 9 }, (_, index) =>
+      row(`hero@${index}`, 'redo', {
+        reason: { code: 'changed', text: 'x', changes: [{ field: `f${index}`, before: 1, after: 2 }] },
+      }),
+    );
+    const items = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).map((item) => item.rows.length);
+    expect(items(all.slice(0, 6))).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(items(all)).toEqual([1, 1, 1, 1, 1, 4]);
+    expect(planText(plan(all), { style: noColor, width: 100 })).toContain('for 4 other reasons (--all lists them)');
+  });
+});
+
+function follow(address: string): Reason {
+  return {
+    code: 'changed',
+    text: '',
+    changes: [{ field: 'image', cause: { is: 'step', name: address } }],
+    follows: [address],
+  };
+}
