@@ -51,7 +51,7 @@ export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, cloc
       on({ at: event.at, event: 'noticed', message: unsaid });
     }
   };
-  const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes'>) => {
+  const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
     const at = new Date(clock.now()).toISOString();
     const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
     const elapsedMs = clock.now() - startedAt;
@@ -61,13 +61,17 @@ export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, cloc
   try {
     const result = await run(hear);
     const { end } = result;
-    await close(end === undefined ? { how: 'left' } : { how: 'ended', exit: end.exit, outcomes: end.outcomes });
+    await close(end === undefined ? { how: 'left' } : { how: 'ended', ...endOf(end) });
     return result;
   } catch (error) {
     progress = 'over';
     await close({ how: 'broken', error: messageOf(error) });
     throw error;
   }
+}
+
+function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
+  return { exit, outcomes, ...(unsaved !== undefined && { unsaved }) };
 }
 
 async function openJournal(

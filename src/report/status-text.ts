@@ -1,16 +1,28 @@
 import type { Json } from '../ground/json.ts';
+import { call } from '../plan/advice.ts';
 import { isPost } from '../plan/post-record.ts';
 import type { StatusView, TaskStatus } from '../plan/status.ts';
 import type { StepState } from '../plan/step-state.ts';
+import type { StepStatus } from '../plan/step-status.ts';
+import type { Paste } from './advice-text.ts';
 import { countOf, creditsText } from './numbers.ts';
+import { groupLines } from './run/summary-troubles.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 
 const shownNames = 10;
 
+export interface StatusTextOptions {
+  style: Style;
+  /** Writes the commands of the hints. */
+  paste: Paste;
+  /** A person selected the steps: they want to know which. */
+  isSelection?: boolean;
+}
+
 /** State of a campaign, for people. Ends with a line feed. */
-export function statusText(view: StatusView, options: { style: Style }): string {
+export function statusText(view: StatusView, options: StatusTextOptions): string {
   const { style } = options;
   const done = sum(view.tasks, ({ states }) => states.done);
   const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
@@ -38,7 +50,26 @@ export function statusText(view: StatusView, options: { style: Style }): string 
       `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${namesLine(view.orphans)}`,
     );
   }
+  const others = options.isSelection === true ? view.rows.filter((row) => !isFailed(row)) : [];
+  if (others.length > 0) {
+    lines.push(`steps    ${namesLine(others.map(({ address }) => address))}; --list shows each`);
+  }
+  lines.push(...failedLines(view.rows.filter(isFailed), options));
   return `${lines.join('\n')}\n`;
+}
+
+function isFailed({ state }: StepStatus): boolean {
+  return state === 'failed' || state === 'lost';
+}
+
+/** What failed, by cause, and how it is bought again. */
+function failedLines(failed: readonly StepStatus[], { style, paste }: StatusTextOptions): string[] {
+  const [only, ...others] = failed;
+  if (only === undefined) return [];
+  const select = [...new Set(failed.map(({ state }) => `state:${state}`))].join(' ');
+  const all = others.length === 0 ? 'it' : `all ${failed.length}`;
+  const redo = paste(call('apply', '--redo', others.length === 0 ? only.address : select));
+  return ['', style.red('failed'), ...groupLines(failed, { paste, select }), `    to buy ${all} again: ${redo}`];
 }
 
 /** The same for programs: the view itself, with its name and version. */

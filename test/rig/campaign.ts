@@ -7,6 +7,7 @@ import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { outlineOf } from '../../src/graph/outline.ts';
+import type { Tracer } from '../../src/graph/trace/tracer.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -74,6 +75,8 @@ export class TestCampaign {
   readonly outputs = memoryOutputs();
   readonly bodies = memoryBodies();
   graph: Graph;
+  /** Tells what in the manifest made inputs differ; absent where nobody asks. */
+  trace?: Tracer | undefined;
   /** Whose credential is at hand. */
   account = 'one';
 
@@ -100,6 +103,7 @@ export class TestCampaign {
       replays: this.service.canReplay ? 'yes' : 'no',
       accountOf: (send) => `${send}-${this.account}`,
       now: this.clock.now(),
+      causeOf: this.trace,
       concurrency: options.concurrency ?? 4,
       redo: new Set(options.redo ?? []),
       ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),

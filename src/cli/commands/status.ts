@@ -50,7 +50,10 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   });
   if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
   else if (options.list) terminal.out(stepsText(view.rows, tableOptions(terminal)));
-  else terminal.out(statusText(view, { style: terminal.outStyle }));
+  else
+    terminal.out(
+      statusText(view, { style: terminal.outStyle, paste: terminal.paste, isSelection: selected !== undefined }),
+    );
   return exitCodes.done;
 }
 

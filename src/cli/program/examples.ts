@@ -180,10 +180,16 @@ export function addExamples(program: Command, style: () => Style): void {
 
 /** Every command by its full name: `uploads add`. */
 export function namedCommands(command: Command, before: readonly string[] = []): [string, Command][] {
-  return command.commands.flatMap((one) => {
+  return shownCommands(command).flatMap((one) => {
     const path = [...before, one.name()];
     return [[path.join(' '), one] as [string, Command], ...namedCommands(one, path)];
   });
+}
+
+/** All but those that only scripts call. */
+export function shownCommands(command: Command): readonly Command[] {
+  const visible = command.createHelp().visibleCommands(command);
+  return command.commands.filter((one) => visible.includes(one));
 }
 
 function examplesText(own: readonly Example[], style: Style): string {

@@ -6,7 +6,7 @@ export interface Piece {
 }
 
 /** A template of hundreds of names is not worth a pass for each. */
-const mostSources = 40;
+export const mostSources = 40;
 
 /**
  * Finds the sources whose values alone explain that a template once gave another text: the template's own words are all
@@ -14,9 +14,7 @@ const mostSources = 40;
  */
 export function findChangedSources(pieces: readonly Piece[], before: string): string[] {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
-  const alone = sources
-    .slice(0, mostSources)
-    .find((source) => fits(pieces, before, (piece) => piece.sources?.includes(source) === true));
+  const alone = sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));
   if (alone !== undefined) return [alone];
   // Without words of its own a template would explain any text.
   const hasWords = pieces.some(({ text, sources: of }) => of === undefined && /[\p{L}\p{N}]/u.test(text));
@@ -31,8 +29,9 @@ export function findChangedSources(pieces: readonly Piece[], before: string): st
 
 type IsFree = (piece: Piece) => boolean;
 
-function fits(pieces: readonly Piece[], before: string, isFree: IsFree): boolean {
-  return align(pieces, before, isFree) !== undefined;
+/** Tells whether another value of this one source gives the earlier text. */
+export function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
+  return align(pieces, before, ({ sources }) => sources?.includes(source) === true) !== undefined;
 }
 
 /**

@@ -2,7 +2,8 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { type Path, valueAt } from '../../ground/values.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
-import type { NamePath } from '../../manifest/template/template.ts';
+import type { Scope } from '../../manifest/template/render-template.ts';
+import type { NamePath, Template } from '../../manifest/template/template.ts';
 import { type Draft, namesOf } from '../expand/draft.ts';
 import { expandMatrix } from '../expand/expand-matrix.ts';
 import { expandTasks } from '../expand/expand-tasks.ts';
@@ -10,8 +11,8 @@ import { resolveVars } from '../expand/resolve-vars.ts';
 import { orderTasks } from '../expand/task-edges.ts';
 import { readTaskRows } from '../expand/task-rows.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
-import { findChangedSources } from './align.ts';
-import { piecesOf } from './pieces.ts';
+import { findChangedSources, isExplainedBy, mostSources } from './align.ts';
+import { conditionsOf, piecesOf } from './pieces.ts';
 
 /** What in the campaign gives a value of a request, or gave another one before. */
 export interface Origin {
@@ -69,18 +70,39 @@ function trace(draft: Draft, { path, before, after }: Difference, expansion: Exp
   const { manifest } = expansion;
   const field = draft.task.with.find((one) => one.field === name);
   if (field === undefined) return originAt(taskPath(draft.task.id, 'with'), manifest);
-  const at = [...field.path, ...inside];
-  const written = inside.length === 0 ? field.value : valueAt(field.value, inside);
-  const own = originAt(at, manifest);
+  const own = originAt([...field.path, ...inside], manifest);
+  const { written, isWhole } = writtenAt(field.value, inside);
   const template = typeof written === 'string' ? expansion.templates.get(written) : undefined;
   if (template === undefined) return own;
   if (template.whole?.is === 'name') return sourceOf(template.whole, draft, expansion) ?? own;
-  if (typeof before !== 'string' || typeof after !== 'string') return own;
-  const pieces = piecesOf(template, { names: namesOf(draft, expansion.vars), output: () => undefined });
-  if (pieces === undefined) return own;
-  const [source] = findChangedSources(pieces, before);
+  if (!isWhole || typeof before !== 'string' || typeof after !== 'string') return own;
+  const scope = { names: namesOf(draft, expansion.vars), output: () => undefined };
+  const source = changedSource(template, scope, before);
   const found = source === undefined ? undefined : template.paths.find(({ parts }) => parts.join('.') === source);
   return found === undefined ? own : (sourceOf(found, draft, expansion) ?? own);
+}
+
+/** The value at a path, or the text above it that gives all of it. */
+function writtenAt(value: Json, path: Path): { written: Json | undefined; isWhole: boolean } {
+  const above = path.findIndex((_, index) => typeof valueAt(value, path.slice(0, index)) === 'string');
+  return above < 0
+    ? { written: valueAt(value, path), isWhole: true }
+    : { written: valueAt(value, path.slice(0, above)), isWhole: false };
+}
+
+/** The name whose value makes the difference: it is filled in, or decides which branch is taken. */
+function changedSource(template: Template, scope: Scope, before: string): string | undefined {
+  const pieces = piecesOf(template, scope);
+  const [source] = pieces === undefined ? [] : findChangedSources(pieces, before);
+  return (
+    source ??
+    conditionsOf(template.body)
+      .slice(0, mostSources)
+      .find((name) => {
+        const others = piecesOf(template, scope, name);
+        return others !== undefined && isExplainedBy(name, others, before);
+      })
+  );
 }
 
 /** Where the value of a name in a template comes from. */

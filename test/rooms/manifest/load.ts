@@ -1,6 +1,7 @@
 import { buildGraph } from '../../../src/graph/build.ts';
 import type { RequestChecker } from '../../../src/graph/check/request-checker.ts';
 import type { FileFact, Graph, Step } from '../../../src/graph/graph.ts';
+import { makeTracer, type Tracer } from '../../../src/graph/trace/tracer.ts';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { SchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
 import type { Manifest } from '../../../src/manifest/manifest.ts';
@@ -20,6 +21,8 @@ export interface Facts {
 
 export interface Loaded {
   graph?: Graph;
+  /** Absent where there is no manifest. */
+  trace?: Tracer;
   diagnostics: Diagnostic[];
   /** `MB1203 campaign.yaml:7:18`, or `MB1009 campaign.yaml:3:4 warning`. */
   found: string[];
@@ -48,16 +51,12 @@ export function load(text: string, facts: Facts = {}): Loaded {
   const files = new Map<string, FileFact | { problem: string }>();
   const { checker, schemaCompiler, vars = {} } = facts;
   for (;;) {
-    const built = buildGraph(manifest, {
-      data,
-      vars,
-      files,
-      ...(checker && { checker }),
-      ...(schemaCompiler && { schemaCompiler }),
-    });
+    const known = { data, vars, files, ...(schemaCompiler && { schemaCompiler }) };
+    const built = buildGraph(manifest, { ...known, ...(checker && { checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      return { ...(built.graph && { graph: built.graph }), diagnostics: all, found: all.map(summarize) };
+      const trace = makeTracer(manifest, known);
+      return { ...(built.graph && { graph: built.graph }), trace, diagnostics: all, found: all.map(summarize) };
     }
     for (const { path } of built.files) files.set(path, facts.uploads?.[path] ?? { problem: 'does not exist' });
   }

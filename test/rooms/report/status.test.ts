@@ -5,6 +5,7 @@ import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
 import { stepsText } from '../../../src/report/status-steps.ts';
 import { statusJson, statusText } from '../../../src/report/status-text.ts';
+import { paste } from './paste.ts';
 import { noColor, place } from './samples.ts';
 
 function step(address: string, fingerprint = `1:${address}`): Step {
@@ -157,7 +158,7 @@ describe('makeStatus', () => {
 
   it('has something to say of a campaign that has not begun', () => {
     const view = makeStatus({ ...facts, graph: graph([step('a')], 12), lock: lock({}), present: new Map() });
-    expect(statusText(view, { style: noColor })).toMatchInlineSnapshot(`
+    expect(statusText(view, { style: noColor, paste })).toMatchInlineSnapshot(`
       "aurora-launch: 0 of 1 step done
 
         a  image  0 of 1 · 1 not bought
@@ -170,7 +171,7 @@ describe('makeStatus', () => {
 
 describe('statusText', () => {
   it('is a line per task, the money, and what needs attention', () => {
-    expect(statusText(makeStatus(facts), { style: noColor })).toMatchInlineSnapshot(`
+    expect(statusText(makeStatus(facts), { style: noColor, paste })).toMatchInlineSnapshot(`
       "aurora-launch: 3 of 10 steps done
 
         hero  image  2 of 9 · 1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
@@ -179,13 +180,18 @@ describe('statusText', () => {
       credits  35 spent · 2 creates of unknown price and outcome · 85 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
       orphans  1 step in the lock, not in the manifest: old@x
+
+      failed
+        2 steps
+          hero@failed, hero@lost
+          to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
   });
 
   it('says that it knows the lock only', () => {
     const { graph: _graph, ...withoutGraph } = facts;
-    const text = statusText(makeStatus(withoutGraph), { style: noColor });
+    const text = statusText(makeStatus(withoutGraph), { style: noColor, paste });
     expect(text).toContain('from the file name: 4 of 10 steps done (from the lock alone');
   });
 
@@ -193,7 +199,7 @@ describe('statusText', () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
     );
-    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor });
+    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor, paste });
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');
