@@ -402,7 +402,7 @@ describe('refusals', () => {
   });
 
   test('429: creates leave as often as the service bears, and not all at once after each pause', async () => {
-    const campaign = new TestCampaign(images(60, 'prices: { image: 1 }'));
+    const campaign = new TestCampaign(images(60, 'prices: { image: 3 }'));
     const { clock } = campaign;
     const startedAt = clock.now();
     let [tokens, filledAt, refused] = [4, startedAt, 0];
