@@ -9,6 +9,7 @@ export const longTests = [
   'test/proof/killed/**/*.test.ts',
   'test/command/answers.test.ts',
   'test/command/examples-applied.test.ts',
+  'test/command/examples-run.test.ts',
   'test/command/plan-apply.test.ts',
   'test/rooms/lock/git.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isSpending } from '../plan/actions.ts';
 import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
+import { estimateOf } from '../plan/sum-prices.ts';
 
 /**
  * Where what a saved plan shows to people – its rows and totals – is not what it has done: somebody who can commit one
@@ -31,6 +33,11 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   const spent = rows.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
   const unknown = rows.filter(({ credits }) => credits === null).length;
   if (totals.toSpend !== spent || totals.unknownPrices !== unknown) return 'its rows do not add up to its total';
+  const two = rows.find(({ price, credits }) => price !== undefined && price.credits !== credits);
+  if (two !== undefined) return `${two.address} has two prices`;
+  if (totals.estimate !== undefined && !isDeepStrictEqual(totals.estimate, estimateOf(rows))) {
+    return 'its rows do not add up to its estimate';
+  }
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
   if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';
   return plan.concurrency === concurrency ? undefined : 'its concurrency is not the one that it shows';

@@ -1,9 +1,10 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Tracer } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
+import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
-import { type LoadedManifest, loadManifest, mistakesOf } from './load-manifest.ts';
+import { hasUnknownNames, type LoadedManifest, loadManifest, mistakesOf } from './load-manifest.ts';
 import type { Asked } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -12,6 +13,7 @@ import {
   needsDocument,
   noServiceFacts,
   readKeptFacts,
+  readListings,
   readSandboxFacts,
   type ServiceFacts,
 } from './service-facts.ts';
@@ -42,6 +44,8 @@ export interface CheckedGraph {
   inputs: readonly string[];
   /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
   asked?: readonly Asked[];
+  /** Names that this version does not know were taken, because the service lists them. */
+  takesNames?: true;
   renew?(): Promise<CheckedGraph>;
 }
 
@@ -49,7 +53,8 @@ export interface CheckedGraph {
 export async function loadChecked(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedManifest> {
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
-  if (plain.graph === undefined || !needsDocument(plain.graph)) {
+  const wantsNames = hasUnknownNames(plain);
+  if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {
     // Its prices are wanted all the same.
     const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
     const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
@@ -57,7 +62,9 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   }
   const check = async (facts: ServiceFacts): Promise<CheckedManifest> => {
     const { checker } = facts;
-    const loaded = checker === undefined ? plain : await loadManifest(file, { ...campaign, checker });
+    const listings = wantsNames ? await readListings(campaign, facts) : [];
+    const isKnown = checker !== undefined || listings.length > 0;
+    const loaded = isKnown ? await loadManifest(file, { ...campaign, checker, listings }) : plain;
     return { ...loaded, facts, byDocument: true };
   };
   const { facts, ask } = await findFacts(campaign, options);
@@ -92,6 +99,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
     facts,
     ...(trace !== undefined && { trace }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
+    ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
     ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),
   };
@@ -106,7 +114,11 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   planOf: (checked: CheckedGraph, options: { again: boolean }) => Promise<Planned>,
 ): Promise<CheckedGraph & { planned: Planned }> {
   const planned = await planOf(first, { again: false });
-  if (first.renew === undefined || !createsByDocument(planned.plan)) return { ...first, planned };
+  const { plan } = planned;
+  // A list of another day may name what the service has taken away since, and would silently replace.
+  const asks =
+    createsByDocument(plan) || (first.takesNames === true && plan.rows.some(({ action }) => isSpending(action)));
+  if (first.renew === undefined || !asks) return { ...first, planned };
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };
   return { ...renewed, planned: await planOf(renewed, { again: true }) };

@@ -1,55 +1,131 @@
-import { dirname, relative } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename as baseOf, dirname as folderOf, join } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
-import { findPathAt } from '../disk/git/renames.ts';
+import { findPathAt, isAt } from '../disk/git/renames.ts';
 import { openRepository, pathInRepository, type Repository, resolveCommit } from '../disk/git/repository.ts';
+import { readManifestText } from '../disk/inputs.ts';
+import type { Graph } from '../graph/graph.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
 import { shellWord } from '../report/shell-word.ts';
+import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { campaignPaths } from './paths.ts';
 
 /** Larger than any lock. */
 export const mostLockBytes = 256 * 1024 ** 2;
 
-/** The lock of a campaign as it is in a commit. */
-export interface CommittedLock {
+/** A commit, as a person named it. */
+export interface NamedCommit {
   ref: string;
   /** Full hash. */
   commit: string;
   repository: Repository;
+}
+
+/** The lock of a campaign as it is in a commit. */
+export interface CommittedLock extends NamedCommit {
   lock: Lock;
   /** It is not in the commit: nothing was bought there, or git does not keep the lock. */
   isAbsent: boolean;
 }
 
-/** Reads the lock at a commit, from git's objects. One that cannot be read, or is newer than this version, is MB3607. */
-export async function readCommit({ paths }: Pick<OpenCampaign, 'paths'>, ref: string): Promise<CommittedLock> {
-  const repository = await openRepository(dirname(paths.lock));
+/** A campaign as it is in a commit, read from git's objects: nothing is checked out, nothing is run. */
+export interface CommittedCampaign extends CommittedLock {
+  graph: Graph;
+  /** Path of the manifest there, in the repository. */
+  path: string;
+}
+
+/**
+ * Reads manifest, included files, data, uploads' digests and lock at a commit. What was renamed since is found under its
+ * old name. A campaign that has mistakes there is MB3607, one that is not there MB3604.
+ */
+export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
+  const { file, paths } = campaign;
+  const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
-  const path = await pathInRepository(paths.lock, repository);
-  const there = path === undefined ? undefined : await findPathAt(repository, commit, path);
-  if (there === undefined) return { ref, commit, repository, lock: emptyLock(), isAbsent: true };
-  const shown = relative('', paths.lock) || paths.lock;
-  const bytes = await readFileAt(repository, commit, there);
-  const at = `${shown} at ${ref}`;
-  if (bytes === undefined) {
-    throw new CampaignError({
-      code: 'MB3607',
-      message: `${at} is no plain file, or larger than any lock`,
-      hint: 'compare with another commit',
-      file: shown,
-      ref,
-    });
+  const own = `${repository.prefix}${basename(file)}`;
+  const path = await findPathAt(repository, commit, own);
+  if (path === undefined) throw notThere(file, { ref, isShallow: repository.isShallow });
+  const folder = folderOf(path);
+  const tree = await CommitTree.open(repository.folder, commit, folder === '.' ? '' : `${folder}/`);
+  try {
+    const reader = {
+      manifest: () => tree.manifest(baseOf(path)),
+      // Those of another place are given anew, like single variables.
+      vars: (name: string) => {
+        const own = relative(paths.folder, resolve(name)).split(sep).join('/');
+        return tree.has(own) ? tree.manifest(own) : readManifestText(name);
+      },
+      data: (name: string) => tree.data(name),
+      files: (pattern: string) => tree.files(pattern),
+      digest: (name: string) => tree.digest(name),
+    };
+    const { graph, diagnostics } = await loadWithNames(campaign, { reader });
+    const [mistake] = diagnostics.filter(({ severity }) => severity === 'error');
+    if (graph === undefined || hasErrors(diagnostics)) {
+      const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;
+      throw unusable(file, ref, `it has mistakes there, the first: ${where}${mistake?.message ?? ''}`);
+    }
+    const lock = await readLockAt(campaign, { ref, commit, repository }, path);
+    return { ...lock, graph, path };
+  } catch (error) {
+    if (!(error instanceof CampaignError) || error.failure.code !== 'MB1001') throw error;
+    throw unusable(file, ref, error.failure.message);
+  } finally {
+    tree.close();
   }
-  const { lock, diagnostics } = readLock(at, bytes);
+}
+
+/** Reads the lock alone. One that cannot be read, or is newer than this version, is MB3607. */
+export async function readCommit(campaign: Pick<OpenCampaign, 'paths' | 'file'>, ref: string): Promise<CommittedLock> {
+  const repository = await openRepository(dirname(campaign.paths.lock));
+  const commit = await resolveCommit(repository, ref);
+  return readLockAt(campaign, { ref, commit, repository });
+}
+
+/** `manifest`: the manifest's path there, beside which the lock is looked for first. */
+async function readLockAt(
+  { paths, file }: Pick<OpenCampaign, 'paths' | 'file'>,
+  at: NamedCommit,
+  manifest?: string,
+): Promise<CommittedLock> {
+  const { ref, commit, repository } = at;
+  const path = await findLock(paths, at, { file, manifest });
+  if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
+  const shown = relative('', paths.lock) || paths.lock;
+  const bytes = await readFileAt(repository, commit, path);
+  if (bytes === undefined) throw unusable(shown, ref, 'it is no plain file there, or larger than any lock');
+  const { lock, diagnostics } = readLock(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');
-  if (error === undefined) return { ref, commit, repository, lock, isAbsent: false };
+  if (error === undefined) return { ...at, lock, isAbsent: false };
   const hint =
     error.code === 'MB2002'
       ? 'update mediabatch to the version that wrote it, or compare with an earlier commit'
-      : `\`git show ${shellWord(`${commit.slice(0, 12)}:${there}`)}\` prints it; compare with a commit in which it is whole`;
+      : `\`git show ${shellWord(`${commit.slice(0, 12)}:${path}`)}\` prints it; compare with a commit in which it is whole`;
   throw new CampaignError({ code: 'MB3607', message: error.message, hint, file: shown, ref });
+}
+
+async function findLock(
+  paths: OpenCampaign['paths'],
+  { repository, commit }: NamedCommit,
+  { file, manifest }: { file: string; manifest: string | undefined },
+): Promise<string | undefined> {
+  const isBeside = [true, false].some(
+    (sandbox) => campaignPaths(file, { sandbox, lock: undefined }).lock === paths.lock,
+  );
+  if (manifest !== undefined && isBeside) {
+    const ending = /(\.sandbox)?\.lock\.jsonl$/.exec(paths.lock)?.[0] ?? '';
+    const name = baseOf(manifest).replace(/\.(ya?ml|json)$/i, '');
+    const beside = join(folderOf(manifest), `${name}${ending}`);
+    if (await isAt(repository, commit, beside)) return beside;
+  }
+  const path = await pathInRepository(paths.lock, repository);
+  return path === undefined ? undefined : findPathAt(repository, commit, path);
 }
 
 async function readFileAt(repository: Repository, commit: string, path: string): Promise<Buffer | undefined> {
@@ -60,4 +136,26 @@ async function readFileAt(repository: Repository, commit: string, path: string):
   } finally {
     tree.close();
   }
+}
+
+function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
+  const renamed = `\`git log --follow --oneline -- ${shellWord(file)}\` lists the commits that have it`;
+  const cut = isShallow ? '; this clone is shallow, and `git fetch --unshallow` brings the rest' : '';
+  return new CampaignError({
+    code: 'MB3604',
+    message: `${file} is not in ${ref}, nor does git recognize a file there that it was renamed from`,
+    hint: `compare with a commit that has it: ${renamed}${cut}`,
+    file,
+    ref,
+  });
+}
+
+function unusable(file: string, ref: string, why: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3607',
+    message: `${file} at ${ref}: ${why}`,
+    hint: 'compare with a commit in which it is whole, or mend it there',
+    file,
+    ref,
+  });
 }

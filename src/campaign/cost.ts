@@ -4,9 +4,10 @@ import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
-import { type Charge, listCharges } from '../plan/list-charges.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
+import { type Charge, listCharges } from '../plan/whereabouts.ts';
 import { mostLockBytes, readCommit } from './commit-campaign.ts';
+import { findRuns, type RunOf } from './find-runs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { requireLock } from './read-lock.ts';
 
@@ -41,11 +42,14 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
   const commits = by.some((one) => one === 'month' || one === 'author')
     ? await findFirstCommits(campaign.paths.lock, charges)
     : new Map<string, FileCommit>();
-  const rows = tallyCharges(charges, by, (charge) => by.map((one) => keyOf(charge, one, commits.get(charge.name))));
+  const runOf: RunOf = by.includes('run') ? await findRuns(campaign.paths) : () => undefined;
+  const rows = tallyCharges(charges, by, (charge) =>
+    by.map((one) => (one === 'run' ? (runOf(charge) ?? null) : keyOf(charge, one, commits.get(charge.name)))),
+  );
   return { campaign: graph.name, by, ...found, rows, totals: sumCharges(charges) };
 }
 
-function keyOf(charge: Charge, by: CostDimension, commit: FileCommit | undefined): string | null {
+function keyOf(charge: Charge, by: Exclude<CostDimension, 'run'>, commit: FileCommit | undefined): string | null {
   switch (by) {
     case 'task':
     case 'kind':
@@ -57,8 +61,6 @@ function keyOf(charge: Charge, by: CostDimension, commit: FileCommit | undefined
       return commit?.date.slice(0, 7) ?? null;
     case 'author':
       return commit?.author ?? null;
-    case 'run':
-      return null;
     default:
       return by satisfies never;
   }

@@ -5,12 +5,13 @@ import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeTracer, type Tracer } from '../graph/trace/tracer.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { advise, call } from '../plan/advice.ts';
-import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { readVarFiles } from './read-var-files.ts';
 import { refuseOwnFile } from './refuse-own-file.ts';
@@ -35,26 +36,37 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
+  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  reader?: InputReader | undefined;
+  /** What the service lists: names that this version does not know are taken from there. */
+  listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
 /** Text to graph, with the disk's answers to the questions that the pure stages ask. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars = {}, varFiles = [] } = options;
+  const { vars: given = {}, varFiles = [], reader } = options;
   const sources = new Map<string, string>();
-  const inputs = new ManifestInputs(file);
+  const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
   const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
   const fromFiles = await readVarFiles(varFiles, { inputs, sources });
   diagnostics.push(...fromFiles.diagnostics);
   if (manifest === undefined) return { diagnostics, sources, asked };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
+  const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
+  const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   for (;;) {
-    const known = { ...facts, vars, varFiles: fromFiles.vars, files, ...(schemaCompiler && { schemaCompiler }) };
-    const built = buildGraph(manifest, { ...known, ...(options.checker && { checker: options.checker }) });
+    const known = { ...facts, vars, varFiles: placed, files, ...(schemaCompiler && { schemaCompiler }) };
+    const built = buildGraph(manifest, {
+      ...known,
+      ...(options.checker && { checker: options.checker }),
+      ...(options.listings && { listings: options.listings }),
+    });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
       const trace = makeTracer(manifest, known);
@@ -124,6 +136,23 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
   }
 }
 
+/** Whether a name was refused that the service may have by now. */
+export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
+  return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
+}
+
+/** The manifest, with names that this version does not know taken from what is kept of the service's own lists. */
+export async function loadWithNames(
+  campaign: OpenCampaign,
+  { reader }: Pick<LoadOptions, 'reader'> = {},
+): Promise<LoadedManifest> {
+  const plain = await loadManifest(campaign.file, { ...campaign, reader });
+  if (!hasUnknownNames(plain)) return plain;
+  const { readListings } = await import('./service-facts.ts');
+  const listings = await readListings(campaign);
+  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, listings });
+}
+
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
@@ -132,7 +161,7 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
 /** The same, with the means to trace its requests back to what they come from. */
 export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
   const { file, tell } = campaign;
-  const { graph, trace, diagnostics, sources } = await loadManifest(file, campaign);
+  const { graph, trace, diagnostics, sources } = await loadWithNames(campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
   return { graph, ...(trace !== undefined && { trace }) };

@@ -10,6 +10,16 @@ import {
   readManifestText,
 } from '../disk/inputs.ts';
 
+/** Answers questions about files: from the disk, or from a commit. */
+export interface InputReader {
+  manifest(path: string): Promise<Answers['manifest']>;
+  /** Of a person: from the commit only where it has the file. */
+  vars(path: string): Promise<Answers['vars']>;
+  data(path: string): Promise<Answers['data']>;
+  files(pattern: string): Promise<Answers['files']>;
+  digest(path: string): Promise<Answers['digest']>;
+}
+
 interface Answers {
   manifest: ManifestText;
   vars: ManifestText;
@@ -26,41 +36,36 @@ export interface Asked {
   answer: string;
 }
 
+function diskReader(manifest: string): InputReader {
+  const folder = dirname(resolve(manifest));
+  return {
+    manifest: readManifestText,
+    vars: readManifestText,
+    data: (path) => readDataFile(folder, path),
+    files: (pattern) => listFiles(folder, pattern),
+    digest: (path) => digestFile(folder, path),
+  };
+}
+
 /** Reads the files that a manifest needs, and remembers the answers: equal answers make an equal graph. */
 export class ManifestInputs {
   readonly asked: Asked[] = [];
-  readonly #folder: string;
+  readonly #reader: InputReader;
 
   /** `manifest`: the path of the manifest. */
-  constructor(manifest: string) {
-    this.#folder = dirname(resolve(manifest));
+  constructor(manifest: string, reader: InputReader = diskReader(manifest)) {
+    this.#reader = reader;
   }
 
   async ask<Ask extends keyof Answers>(ask: Ask, path: string): Promise<Answers[Ask]> {
-    const answer = await this.#read(ask, path);
+    const answer = await this.#reader[ask](path);
     this.asked.push({ ask, path, answer: digestOf(answer) });
     return answer as Answers[Ask];
   }
 
   /** Whether the disk still gives the answer that it gave. */
   async isAnsweredAlike({ ask, path, answer }: Asked): Promise<boolean> {
-    return digestOf(await this.#read(ask, path)) === answer;
-  }
-
-  #read(ask: keyof Answers, path: string): Promise<Answers[keyof Answers]> {
-    switch (ask) {
-      case 'manifest':
-      case 'vars':
-        return readManifestText(path);
-      case 'data':
-        return readDataFile(this.#folder, path);
-      case 'files':
-        return listFiles(this.#folder, path);
-      case 'digest':
-        return digestFile(this.#folder, path);
-      default:
-        return ask satisfies never;
-    }
+    return digestOf(await this.#reader[ask](path)) === answer;
   }
 }
 

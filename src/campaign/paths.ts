@@ -30,8 +30,8 @@ export function campaignPaths(
     lock: options.lock === undefined ? join(folder, lockName) : resolve(options.lock),
     outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
     state: join(folder, '.mediabatch'),
-    kept: options.sandbox ? 'sandbox/kept' : 'kept',
-    runs: options.sandbox ? 'sandbox/runs' : 'runs',
+    kept: options.sandbox ? 'sandbox-kept' : 'kept',
+    runs: options.sandbox ? 'sandbox-runs' : 'runs',
   };
 }
 

@@ -31,27 +31,27 @@ interface Watched {
  */
 export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, clock, run }: Watched): Promise<RunResult> {
   const startedAt = clock.now();
-  let isOver = false;
+  let progress: 'before' | 'running' | 'over' = 'before';
+  let unsaid: string | undefined;
   const lost = (error: unknown) => {
     const message = `the history of this run is not kept: ${messageOf(error)}`;
-    // After the last event nobody listens any more.
-    if (isOver) campaign.tell({ is: 'notice', text: message });
+    // Events have a first and a last one, and this is neither.
+    if (progress === 'before') unsaid = message;
+    else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
   };
-  const opened = await openJournal(plan, campaign, { clock, lost });
-  let unsaid = opened instanceof RunJournal ? undefined : opened.problem;
-  const journal = opened instanceof RunJournal ? opened : undefined;
+  const journal = await openJournal(plan, campaign, { clock, lost });
   let spentNow = 0;
   const hear = (event: RunEvent) => {
-    isOver = event.event === 'run-ended';
+    progress = event.event === 'run-ended' ? 'over' : 'running';
     on(event);
     journal?.add(lineOf(event));
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
-    if (unsaid === undefined || event.event !== 'run-started') return;
-    lost(unsaid);
-    unsaid = undefined;
+    if (event.event === 'run-started' && unsaid !== undefined) {
+      on({ at: event.at, event: 'noticed', message: unsaid });
+    }
   };
-  const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes'>) => {
+  const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
     const at = new Date(clock.now()).toISOString();
     const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
     const elapsedMs = clock.now() - startedAt;
@@ -61,20 +61,24 @@ export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, cloc
   try {
     const result = await run(hear);
     const { end } = result;
-    await close(end === undefined ? { how: 'left' } : { how: 'ended', exit: end.exit, outcomes: end.outcomes });
+    await close(end === undefined ? { how: 'left' } : { how: 'ended', ...endOf(end) });
     return result;
   } catch (error) {
-    isOver = true;
+    progress = 'over';
     await close({ how: 'broken', error: messageOf(error) });
     throw error;
   }
+}
+
+function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
+  return { exit, outcomes, ...(unsaved !== undefined && { unsaved }) };
 }
 
 async function openJournal(
   plan: Plan,
   campaign: OpenCampaign,
   { clock, lost }: { clock: Clock; lost(error: unknown): void },
-): Promise<RunJournal | { problem: unknown }> {
+): Promise<RunJournal | undefined> {
   const { paths } = campaign;
   try {
     await new RunHistory(paths.state, paths.runs).prune();
@@ -87,7 +91,8 @@ async function openJournal(
     return journal;
   } catch (error) {
     if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
-    return { problem: error };
+    lost(error);
+    return undefined;
   }
 }
 

@@ -135,10 +135,12 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: signal.aborted,
     });
+    const unsaved = [...ended.values()].filter((step) => step.unsaved).length;
     const end = stamp({
       event: 'run-ended' as const,
       exit,
       outcomes: count(outcomes.values()),
+      ...(unsaved > 0 && { unsaved }),
       kept: plan.rows.filter(({ action }) => action === 'keep').length,
       spentNow: ledger.budget.spentNow,
       spentEver: ledger.budget.spentEver,

@@ -8,7 +8,6 @@ import { kinds, requireKind } from '../kinds/index.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
-import { loadSchemaCompiler } from '../manifest/check/json-schema.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
@@ -129,6 +128,8 @@ async function readKeptListing({ state }: CampaignPaths, service: string | undef
 
 async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
+  // What compiles schemas is large.
+  const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   const compile = await loadSchemaCompiler(() => performance.now());
   return {
     document,

@@ -17,6 +17,8 @@ export interface PlanCommandOptions extends StateOptions {
   seed?: string | undefined;
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
+  /** A commit: what differs from it, instead of the plan. */
+  compare?: string | undefined;
   /** Where the plan is saved, to be applied later. */
   out?: string | undefined;
 }

@@ -29,10 +29,10 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   const { left, priceOf } = means;
   if (left === Number.POSITIVE_INFINITY) return { is: 'all' };
   const known = [...open.values()].map(priceOf);
-  // An unknown price is assumed to be the highest known one.
+  // An unknown price is what is expected of it, else assumed to be the highest known one.
   const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
-  const costOf = (order: StepOrder) => priceOf(order) ?? guess;
-  const total = known.reduce<number>((sum, price) => sum + (price ?? guess), 0);
+  const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
+  const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
   if (total <= left && !known.includes(null)) return { is: 'all' };
   // Credits that seem too few now may carry the next product in a moment: then a later one must not get them.
   const isSure = !known.includes(null) && means.isMoving !== true;

@@ -1,5 +1,6 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { emptyMap, type JsonMap, type Path } from '../ground/values.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { PlacedVar } from '../manifest/read-var-file.ts';
@@ -24,6 +25,8 @@ export interface GraphFacts {
   schemaCompiler?: SchemaCompiler | undefined;
   /** Checks requests whose only documentation is the service's own description. */
   checker?: RequestChecker | undefined;
+  /** What the service lists: names that this version does not know are taken from there. */
+  listings?: readonly Listing[] | undefined;
 }
 
 /**

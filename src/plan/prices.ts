@@ -61,8 +61,13 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     }
     // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
     const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
-    if (list === undefined) return { class: name, credits, source: 'unknown' };
-    return share(`${name} ${list.low} ${list.likely} ${list.high}`, { class: name, credits, source: 'list', ...list });
+    if (list === undefined) return share(`${name}\u0000`, { class: name, credits, source: 'unknown' });
+    return share(`${name}\u0000${list.low} ${list.likely} ${list.high}`, {
+      class: name,
+      credits,
+      source: 'list',
+      ...list,
+    });
   };
 }
 

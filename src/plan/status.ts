@@ -1,7 +1,7 @@
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock, Output } from '../lock/record.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { heldCredits } from './held.ts';
@@ -16,7 +16,9 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Number of steps that are paid and done whose file is missing, changed or was never saved. */
+  /** Of the running ones: those whose job has finished, as a run saw it, and whose files are not saved. */
+  unsaved: number;
+  /** Files of steps that are paid and done that are missing or changed; a step that was never saved counts once. */
   filesMissing: number;
 }
 
@@ -70,6 +72,8 @@ export interface StatusFacts {
   /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
+  /** Jobs that runs have seen finish. Absent: none. */
+  finishedJobs?: ReadonlySet<string>;
 }
 
 /** Pure: the same facts always give the same view. */
@@ -78,7 +82,7 @@ export function makeStatus(facts: StatusFacts): StatusView {
 }
 
 function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
-  const { lock, present, folder = '' } = facts;
+  const { lock } = facts;
   const matches = matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
@@ -88,8 +92,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   for (const match of meant) {
     const { address, task, kind } = match.step;
     const state = stateOfStep(match, byAddress);
-    countStep(taskOf(tasks, task, kind), { state, outputs: match.purchase?.outputs ?? [] }, present);
-    const own = match.purchase === undefined ? {} : describePurchase(match.purchase, { present, folder });
+    countStep(taskOf(tasks, task, kind), { state, purchase: match.purchase }, facts);
+    const own = match.purchase === undefined ? {} : describePurchase(match.purchase, facts);
     rows.push({ address, task, kind, state, ...own });
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
@@ -114,7 +118,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   };
 }
 
-function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts): StatusView {
+function statusOfLock(facts: StatusFacts): StatusView {
+  const { campaign, lock, run } = facts;
   const rows: StepStatus[] = [];
   const tasks = new Map<string, TaskStatus>();
   for (const record of lock.steps.values()) {
@@ -122,9 +127,9 @@ function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts
     const id = taskOfAddress(address);
     const [face] = record.purchases;
     const state = face === undefined ? 'not-bought' : stateOfPurchase(face);
-    const own = face === undefined ? {} : describePurchase(face, { present, folder });
+    const own = face === undefined ? {} : describePurchase(face, facts);
     rows.push({ address, task: id, kind, state, ...own });
-    countStep(taskOf(tasks, id, record.kind), { state, outputs: face?.outputs ?? [] }, present);
+    countStep(taskOf(tasks, id, record.kind), { state, purchase: face }, facts);
   }
   return {
     campaign,
@@ -142,7 +147,7 @@ function statusOfLock({ campaign, lock, present, folder = '', run }: StatusFacts
 
 function emptyTask(id: string, kind: string): TaskStatus {
   const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0 };
-  return { id, kind, steps: 0, states, filesMissing: 0 };
+  return { id, kind, steps: 0, states, unsaved: 0, filesMissing: 0 };
 }
 
 function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskStatus {
@@ -153,13 +158,16 @@ function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskS
   return task;
 }
 
-function countStep(task: TaskStatus, step: { state: StepState; outputs: Output[] }, present: PresentFiles): void {
+function countStep(
+  task: TaskStatus,
+  { state, purchase }: { state: StepState; purchase: Purchase | undefined },
+  { present, finishedJobs }: StatusFacts,
+): void {
   task.steps += 1;
-  task.states[step.state] += 1;
-  const hasFiles = kinds[task.kind]?.media !== 'none';
-  if (step.state === 'done' && hasFiles && !isSaved(step.outputs, present)) task.filesMissing += 1;
-}
-
-function isSaved(outputs: Output[], present: PresentFiles): boolean {
-  return outputs.length > 0 && outputs.every(({ path }) => present.get(path) === 'intact');
+  task.states[state] += 1;
+  if (state === 'running' && finishedJobs?.has(purchase?.jobId ?? '') === true) task.unsaved += 1;
+  if (state !== 'done' || kinds[task.kind]?.media === 'none') return;
+  const outputs = purchase?.outputs ?? [];
+  const missing = outputs.filter(({ path }) => present.get(path) !== 'intact').length;
+  task.filesMissing += outputs.length === 0 ? 1 : missing;
 }

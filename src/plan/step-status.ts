@@ -13,6 +13,8 @@ export interface StepStatus {
   /** Path of its file, or of the first of several, relative to the working folder. */
   file?: string;
   fileState?: 'intact' | 'missing' | 'changed';
+  /** Its job has finished, as a run saw it, and its files are not saved. */
+  unsaved?: true;
   /** Error message, in the service's words or ours. */
   error?: string;
   /** The service's own code (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
@@ -22,16 +24,22 @@ export interface StepStatus {
 /** Describes the purchase that represents a step. */
 export function describePurchase(
   { state, jobId, credits, error, outputs }: Purchase,
-  facts: { present: ReadonlyMap<string, 'intact' | 'missing' | 'changed'>; folder: string },
+  facts: {
+    present: ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
+    folder?: string;
+    finishedJobs?: ReadonlySet<string>;
+  },
 ): Omit<StepStatus, 'address' | 'task' | 'kind' | 'state'> {
   const [output] = outputs ?? [];
   const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? output;
   const code = codeOf(state, error);
+  const isUnsaved = state === 'running' && jobId !== undefined && facts.finishedJobs?.has(jobId) === true;
   return {
     ...(jobId !== undefined && { jobId }),
     ...(credits !== undefined && { credits }),
-    ...(output !== undefined && { file: `${facts.folder}${output.path}` }),
+    ...(output !== undefined && { file: `${facts.folder ?? ''}${output.path}` }),
     ...(worst !== undefined && { fileState: facts.present.get(worst.path) ?? 'missing' }),
+    ...(isUnsaved && { unsaved: true as const }),
     ...(error !== undefined && { error }),
     ...(code !== undefined && { code }),
   };

@@ -4,6 +4,7 @@ import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
+import { wrapText } from './text-width.ts';
 
 /** What is shown of a campaign's cost. */
 export interface CostView {
@@ -19,7 +20,7 @@ const unknown: { readonly [by in CostDimension]: string } = {
   kind: 'unknown',
   model: 'unknown',
   tag: 'not in the manifest',
-  run: 'no history',
+  run: 'not in the history here',
   month: 'not committed yet',
   author: 'not committed yet',
 };
@@ -29,8 +30,10 @@ export function costText(view: CostView, options: { style: Style; width?: number
   const { style } = options;
   const { campaign, by, since, rows, totals } = view;
   const after = since === undefined ? '' : ` since ${safeText(since.ref)}`;
-  const head = `${style.bold(safeText(campaign))}: ${countOf(totals.spent, 'credit')} spent${after}`;
-  if (rows.length === 0) return `${head}\n`;
+  const head = `${safeText(campaign)}: ${countOf(totals.spent, 'credit')} spent${after}`;
+  if (rows.length === 0) return `${style.bold(head)}\n`;
+  const { width = Number.POSITIVE_INFINITY } = options;
+  const where = wrapText(whereText(totals), width, { maxLines: 4 });
   const columns = [
     ...by.map((title) => ({ title, least: 8, cut: 'middle' as const })),
     ...['jobs', 'credits', ...parts.map(({ title }) => title)].map((title) => ({ title, align: 'right' as const })),
@@ -41,7 +44,7 @@ export function costText(view: CostView, options: { style: Style; width?: number
     creditsText(credits.spent),
     ...parts.map(({ of }) => of(credits)),
   ]);
-  return `${head}: ${whereText(totals)}\n\n${tableText(columns, cells, options)}`;
+  return `${style.bold(head)}\n${where.join('\n')}\n\n${tableText(columns, cells, options)}`;
 }
 
 const parts: readonly { title: string; of(sums: CostSums): string }[] = [

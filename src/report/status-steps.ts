@@ -19,7 +19,7 @@ export function stepsText(steps: readonly StepStatus[], options: { style: Style;
   const rows = steps.map((step): Cell[] => [
     step.address,
     step.kind,
-    { text: step.state, paint: paint[step.state] },
+    { text: step.unsaved ? 'finished, not saved' : step.state, paint: paint[step.state] },
     step.credits === undefined ? '' : String(step.credits),
     step.jobId ?? '',
     fileText(step),

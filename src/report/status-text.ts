@@ -1,16 +1,28 @@
 import type { Json } from '../ground/json.ts';
+import { call } from '../plan/advice.ts';
 import { isPost } from '../plan/post-record.ts';
 import type { StatusView, TaskStatus } from '../plan/status.ts';
 import type { StepState } from '../plan/step-state.ts';
+import type { StepStatus } from '../plan/step-status.ts';
+import type { Paste } from './advice-text.ts';
 import { countOf, creditsText } from './numbers.ts';
+import { groupLines } from './run/summary-troubles.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 
 const shownNames = 10;
 
+export interface StatusTextOptions {
+  style: Style;
+  /** Writes the commands of the hints. */
+  paste: Paste;
+  /** A person selected the steps: they want to know which. */
+  isSelection?: boolean;
+}
+
 /** State of a campaign, for people. Ends with a line feed. */
-export function statusText(view: StatusView, options: { style: Style }): string {
+export function statusText(view: StatusView, options: StatusTextOptions): string {
   const { style } = options;
   const done = sum(view.tasks, ({ states }) => states.done);
   const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
@@ -38,7 +50,26 @@ export function statusText(view: StatusView, options: { style: Style }): string 
       `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${namesLine(view.orphans)}`,
     );
   }
+  const others = options.isSelection === true ? view.rows.filter((row) => !isFailed(row)) : [];
+  if (others.length > 0) {
+    lines.push(`steps    ${namesLine(others.map(({ address }) => address))}; --list shows each`);
+  }
+  lines.push(...failedLines(view.rows.filter(isFailed), options));
   return `${lines.join('\n')}\n`;
+}
+
+function isFailed({ state }: StepStatus): boolean {
+  return state === 'failed' || state === 'lost';
+}
+
+/** What failed, by cause, and how it is bought again. */
+function failedLines(failed: readonly StepStatus[], { style, paste }: StatusTextOptions): string[] {
+  const [only, ...others] = failed;
+  if (only === undefined) return [];
+  const select = [...new Set(failed.map(({ state }) => `state:${state}`))].join(' ');
+  const all = others.length === 0 ? 'it' : `all ${failed.length}`;
+  const redo = paste(call('apply', '--redo', others.length === 0 ? only.address : select));
+  return ['', style.red('failed'), ...groupLines(failed, { paste, select }), `    to buy ${all} again: ${redo}`];
 }
 
 /** The same for programs: the view itself, with its name and version. */
@@ -50,11 +81,12 @@ export function statusJson(view: StatusView): Json {
     campaign,
     from,
     steps,
-    tasks: tasks.map(({ id, kind, steps: ofTask, states, filesMissing }) => ({
+    tasks: tasks.map(({ id, kind, steps: ofTask, states, unsaved, filesMissing }) => ({
       id,
       kind,
       steps: ofTask,
       states: { ...states },
+      unsaved,
       filesMissing,
     })),
     rows: rows.map((row) => ({ ...row })),
@@ -82,10 +114,12 @@ function taskLines(tasks: TaskStatus[], style: Style): string[] {
 
 function restWords(task: TaskStatus, style: Style): string[] {
   const words: string[] = [];
-  const add = (state: Exclude<StepState, 'done'>, word: string, paint: (text: string) => string) => {
+  const add = (state: Exclude<StepState, 'done' | 'running'>, word: string, paint: (text: string) => string) => {
     if (task.states[state] > 0) words.push(paint(`${creditsText(task.states[state])} ${word}`));
   };
-  add('running', 'running', style.cyan);
+  const running = task.states.running - task.unsaved;
+  if (running > 0) words.push(style.cyan(`${creditsText(running)} running`));
+  if (task.unsaved > 0) words.push(style.cyan(`${creditsText(task.unsaved)} finished, not saved`));
   add('failed', 'failed', style.red);
   add('lost', 'lost', style.red);
   add('unresolved', 'unresolved', style.yellow);

@@ -24,7 +24,8 @@ export async function saveOutputs(
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
       if (collected.is === 'uncollected') {
-        return { outcome: collected.interrupted ? 'running' : 'failed', error: collected.error };
+        const { interrupted, error } = collected;
+        return interrupted ? { outcome: 'running', error, unsaved: true } : { outcome: 'failed', error };
       }
       saved.push(collected.output);
     }
@@ -34,7 +35,8 @@ export async function saveOutputs(
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });
     return await checkExpectation(order, ports, outputs);
   } catch (error) {
-    return outputFailure(error, ports);
+    const end = outputFailure(error, ports);
+    return end.outcome === 'running' ? { ...end, unsaved: true } : end;
   }
 }
 

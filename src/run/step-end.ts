@@ -8,4 +8,6 @@ export interface StepEnd {
   error?: string | undefined;
   /** `unresolved`, and the next run can find out by the same key, or by the service's list. */
   recoverable?: true;
+  /** `running`, and its job has finished: only its files are not saved. */
+  unsaved?: true;
 }

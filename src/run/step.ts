@@ -33,6 +33,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
     credits: end.credits,
     ...(end.error !== undefined && { error: end.error }),
     ...(end.recoverable && { recoverable: true }),
+    ...(end.unsaved && { unsaved: true }),
   });
   return end;
 }
@@ -170,8 +171,8 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
 }
 
 /** Written out, because it stays in memory for each step. */
-function withCredits({ outcome, error }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
-  return { outcome, credits, error };
+function withCredits({ outcome, error, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
+  return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }
 
 function addCredits(a: number | null, b: number | null): number | null {

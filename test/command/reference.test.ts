@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root } from '../rig/command.ts';
-import { manifest, workplaceForEach } from './workplace.ts';
+import { bin, root } from '../rig/command.ts';
+import { manifest, products, workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
 const { run, write } = workplace;
@@ -90,6 +90,38 @@ describe('completion', () => {
     expect(complete(out, ['mediabatch', 'apply', '--max'])).toEqual(['--max-credits']);
     expect(complete(out, ['mediabatch', 'apply', 'camp'])).toEqual(['campaign.yaml']);
     expect(complete(out, ['mediabatch', 'uploads', 'a'])).toContain('add');
+  });
+
+  test('bash completes what a manifest and this version know, whatever it takes for the end of a word', async () => {
+    const { out } = await run('completion', 'bash');
+    write('campaign.yaml', manifest);
+    write('products.csv', products);
+    write('x.lock.jsonl', '');
+    const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${out}`;
+    const press = (line: string, words: string[]) =>
+      complete(`${script}\nCOMP_LINE='${line}'\nCOMP_POINT=${line.length}`, words);
+    expect(press('mediabatch explain hero@l', ['mediabatch', 'explain', 'hero', '@', 'l'])).toEqual(['lamp']);
+    expect(press('mediabatch pin campaign.yaml he', ['mediabatch', 'pin', 'campaign.yaml', 'he'])).toEqual([
+      'hero@lamp',
+      'hero@vase',
+    ]);
+    expect(press('mediabatch plan -s hero', ['mediabatch', 'plan', '-s', 'hero'])[0]).toBe('hero');
+    expect(press('mediabatch apply --redo state:f', ['mediabatch', 'apply', '--redo', 'state', ':', 'f'])).toEqual([
+      'failed',
+    ]);
+    expect(press('mediabatch init --example podc', ['mediabatch', 'init', '--example', 'podc'])).toEqual([
+      'podcast-clips',
+    ]);
+    expect(press('mediabatch help MB120', ['mediabatch', 'help', 'MB120'])).toContain('MB1203');
+    expect(press('mediabatch plan x', ['mediabatch', 'plan', 'x'])).toEqual([]);
+    expect(press('mediabatch plan --lock x', ['mediabatch', 'plan', '--lock', 'x'])).toEqual(['x.lock.jsonl']);
+  });
+
+  test('a manifest that is wrong, and a line that nobody understands, offer nothing', async () => {
+    write('campaign.yaml', 'tasks: [');
+    for (const words of [['explain', 'he'], ['plan', '-s', ''], ['nonsense', ''], ['plan', '--lock', ''], ['']]) {
+      expect(await run('complete', '--', ...words)).toEqual({ code: 0, out: '', err: '' });
+    }
   });
 
   test('there are others, and no more', async () => {

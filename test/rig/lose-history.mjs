@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 const { open } = promises;
 promises.open = async (path, ...rest) => {
   const handle = await open.call(promises, path, ...rest);
-  if (/[\\/]runs[\\/][^\\/]+\.jsonl$/.test(String(path))) {
+  if (/runs[\\/][^\\/]+\.jsonl$/.test(String(path))) {
     handle.appendFile = () =>
       Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
   }

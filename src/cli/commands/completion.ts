@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
 import { unknownName } from '../../contract/unknown-name.ts';
+import { shownCommands } from '../program/examples.ts';
 import type { Terminal } from '../terminal.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -37,14 +38,14 @@ function listEntries(command: Command, path: readonly string[]): Entry[] {
     name: path.join(' '),
     summary: command.summary() || command.description(),
     words: [
-      ...command.commands.map((inner) => ({ text: inner.name(), about: inner.summary() || inner.description() })),
+      ...shownCommands(command).map((inner) => ({ text: inner.name(), about: inner.summary() || inner.description() })),
       ...command.options
         .filter(({ hidden }) => !hidden)
         .map(({ long, short, description }) => ({ text: long ?? short ?? '', about: description })),
       { text: '--help', about: 'display help for command' },
     ],
   };
-  return [own, ...command.commands.flatMap((inner) => listEntries(inner, [...path, inner.name()]))];
+  return [own, ...shownCommands(command).flatMap((inner) => listEntries(inner, [...path, inner.name()]))];
 }
 
 function wordsOf(entry: Entry): string {
@@ -57,6 +58,7 @@ function bashScript(entries: readonly Entry[]): string {
   return `# mediabatch completion for bash: eval "$(mediabatch completion bash)"
 _mediabatch() {
   local current="\${COMP_WORDS[COMP_CWORD]}" command="" words="" word
+  local typed="\${COMP_LINE:0:COMP_POINT}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case " ${names.map((name) => `<${name}>`).join(' ')} " in
       *"<\${command:+$command }$word>"*) command="\${command:+$command }$word" ;;
@@ -67,7 +69,17 @@ ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [[ -n "$command" && "$current" != -* ]]; then
-    COMPREPLY+=($(compgen -f -- "$current"))
+    local -a line=($typed)
+    [[ "$typed" == *[[:space:]] ]] && line+=("")
+    local whole="\${line[\${#line[@]}-1]}"
+    # Bash takes an address apart at these signs, and replaces only what follows them.
+    local kept="\${whole%"\${whole##*[@:=]}"}"
+    while IFS= read -r word; do
+      COMPREPLY+=("\${word#"$kept"}")
+    done < <(mediabatch complete -- "\${line[@]:1}" 2>/dev/null)
+    local skip='*.lock.jsonl'
+    if [[ "\${COMP_WORDS[COMP_CWORD-1]}" == --lock ]]; then skip='!*.jsonl'; fi
+    COMPREPLY+=($(compgen -f -X "$skip" -- "$current"))
   fi
 }
 complete -o filenames -F _mediabatch mediabatch
@@ -93,7 +105,11 @@ _mediabatch() {
 ${cases.join('\n')}
   esac
   _describe mediabatch choices
-  if [[ -n "$command" ]]; then _files; fi
+  if [[ -n "$command" && "$words[CURRENT]" != -* ]]; then
+    local -a found=("\${(@f)$(mediabatch complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    compadd -a found
+    _files
+  fi
 }
 if [[ "$funcstack[1]" = _mediabatch ]]; then _mediabatch "$@"; else compdef _mediabatch mediabatch; fi
 `;
@@ -111,7 +127,8 @@ function fishScript(entries: readonly Entry[]): string {
       return `complete -c mediabatch -n ${quote(condition)} ${what} -d ${fishQuote(about)}`;
     });
   });
-  return `# mediabatch completion for fish: mediabatch completion fish | source\n${lines.join('\n')}\n`;
+  const dynamic = `complete -c mediabatch -n 'not __fish_use_subcommand' -a '(mediabatch complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`;
+  return `# mediabatch completion for fish: mediabatch completion fish | source\n${lines.join('\n')}\n${dynamic}\n`;
 }
 
 /** For bash and zsh. */

@@ -18,6 +18,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+  if (options.compare !== undefined) return (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
   const { graph, facts, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });

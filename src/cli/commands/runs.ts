@@ -2,7 +2,7 @@ import { basename, join, relative } from 'node:path';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { readGuardHolder } from '../../disk/lock/guard.ts';
+import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { type RunStory, tellRun, tellWholeRun } from '../../report/history/run-story.ts';
 import { runsText, runText } from '../../report/history/run-text.ts';
@@ -69,7 +69,7 @@ async function readRuns(file: string, options: RunsOptions) {
 }
 
 async function isRunHeld(lock: string): Promise<boolean> {
-  return (await readGuardHolder(lock).catch(() => undefined)) !== undefined;
+  return (await readLiveHolder(lock).catch(() => undefined)) !== undefined;
 }
 
 function noSuchRun(name: string, stories: readonly RunStory[]): CampaignError {

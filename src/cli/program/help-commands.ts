@@ -20,6 +20,14 @@ export function addHelpCommands(program: Command, { terminal, exit }: ProgramCon
     });
 
   program
+    .command('complete', { hidden: true })
+    .argument('<words...>', 'after --: the words of a line after mediabatch; the last one may be empty')
+    .description('Prints what may stand where the last word is. For the scripts of `completion`.')
+    .action(async (words: string[]) =>
+      exit(await (await import('../commands/complete.ts')).complete(words, program, terminal)),
+    );
+
+  program
     .command('completion')
     .argument('<shell>', 'bash, zsh or fish')
     .summary('print a completion script for a shell')

@@ -5,7 +5,12 @@ import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions } from './options.ts';
 
 /** Commands that look back: at the lock, and at its history in git. */
-export function addHistoryCommands(program: Command, { terminal, exit }: ProgramContext): void {
+export function addHistoryCommands(program: Command, context: ProgramContext): void {
+  addDiffCommand(program, context);
+  addCostCommand(program, context);
+}
+
+function addCostCommand(program: Command, { terminal, exit }: ProgramContext): void {
   addStateOptions(
     program
       .command('cost')
@@ -21,6 +26,26 @@ export function addHistoryCommands(program: Command, { terminal, exit }: Program
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/cost.ts')).cost(file, options, terminal)),
   );
+}
+
+function addDiffCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  program
+    .command('diff')
+    .addArgument(manifestArgument())
+    .argument('[from]', 'a commit (default: HEAD)')
+    .argument('[to]', 'another one (default: the lock as it is here)')
+    .summary('show what was bought and decided between two commits')
+    .description(
+      'Shows how the lock differs between two commits, or since one: purchases, jobs that ended, credits, decisions, paid work that was given up. `plan --compare` shows what differs in the campaign. Needs no network and writes nothing.',
+    )
+    .option('--sandbox', 'the lock of the sandbox runs')
+    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--all', 'a line for each job')
+    .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
+    .option('--json', 'one JSON document on stdout')
+    .action(async (file: string, from: string | undefined, to: string | undefined, options) =>
+      exit(await (await import('../commands/diff.ts')).diff(file, [from, to], { options, terminal })),
+    );
 }
 
 /** `month,author`. */

@@ -28,6 +28,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       )
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
+      .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
       .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
@@ -93,7 +94,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   addStateOptions(
     program
       .command('open')
-      .argument('<file>', 'the manifest')
+      .addArgument(manifestArgument())
       .argument('<address>', 'the step, as the plan shows it')
       .summary('show the output of a step in the system’s viewer')
       .description('Opens the output of a step in the program that this system has for it. Needs no network.')

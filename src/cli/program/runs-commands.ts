@@ -8,7 +8,7 @@ export function addRunsCommands(program: Command, { terminal, exit }: ProgramCon
     program
       .command('runs')
       .addArgument(manifestArgument())
-      .summary('list earlier runs, or show one (runs show <file> <id>)')
+      .summary('list earlier runs, or show one (runs show <id>)')
       .description(
         'Lists earlier runs: when, how they ended, and what they were charged. The last 100 are kept, on this machine only.',
       ),

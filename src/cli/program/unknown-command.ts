@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
+import { shownCommands } from './examples.ts';
 
 /** Commands that end something for good: whoever means one of them spells it. */
 const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock'];
@@ -27,7 +28,9 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
 
 /** The command that was meant by a word that is none. Never one by which something is lost. */
 export function nearestCommand(program: Command, word: string): string | undefined {
-  const names = program.commands.map((command) => command.name()).filter((name) => !losing.includes(name));
+  const names = shownCommands(program)
+    .map((command) => command.name())
+    .filter((name) => !losing.includes(name));
   const wanted = word.toLowerCase();
   return names.find((name) => alsoCalled[name]?.includes(wanted)) ?? nearestName(wanted, names);
 }

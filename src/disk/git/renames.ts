@@ -8,10 +8,15 @@ import type { Repository } from './repository.ts';
  */
 export async function findPathAt(repository: Repository, commit: string, path: string): Promise<string | undefined> {
   const { folder } = repository;
-  const { code } = await runGit(folder, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`]);
-  if (code === 0) return path;
+  if (await isAt(repository, commit, path)) return path;
   const words = ['diff-index', '--cached', '-M', ...diffWords, commit, '--', ...alike(path)];
   return findSource(await askGit(folder, words), path);
+}
+
+/** Whether a commit has something of this path. */
+export async function isAt({ folder }: Repository, commit: string, path: string): Promise<boolean> {
+  const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`];
+  return (await runGit(folder, words)).code === 0;
 }
 
 /** The paths that a commit renamed to this one, seen from each of its parents. */

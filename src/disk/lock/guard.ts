@@ -61,6 +61,16 @@ export async function readGuardHolder(lockPath: string): Promise<Holder | undefi
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
+/** The same without a holder that is certainly gone, whose claim the next run takes over. */
+export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
+  const path = guardPath(lockPath);
+  if (!hasFolder(path)) return undefined;
+  const state = await readState(path);
+  if (state.is !== 'held') return undefined;
+  const self = await identifyThisProcess();
+  return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
+}
+
 /** Removes a guard by hand. `other`: it belongs to another run than the one named. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);

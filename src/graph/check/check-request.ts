@@ -1,37 +1,33 @@
-import type { DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
 import type { Field, Kind, Model } from '../../kinds/kind.ts';
+import type { Listing } from '../../kinds/listed-model.ts';
 import { modelOf } from '../../kinds/price.ts';
 import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
 import { whyNotPublic } from '../public-url.ts';
-
-/** A mistake in a request. `at` is the path from the request to the value; for MB1502 it ends in the missing key. */
-export interface RequestFault {
-  code: DiagnosticCode;
-  message: string;
-  hint: string;
-  at: (string | number)[];
-  /** Absent for an error. */
-  severity?: 'warning';
-  /** The field that was most likely meant. */
-  meant?: string;
-}
+import { dependsOnModel, isListed, tellNew } from './new-names.ts';
+import type { RequestFault } from './request-fault.ts';
 
 /**
  * Checks a request against the documentation of its kind. Values that come from other steps, and `unknownValue`, pass
- * wherever a text is allowed.
+ * wherever a text is allowed. What the documentation does not know, and the service itself lists, passes with a
+ * warning.
  */
-export function checkRequest(kind: Kind, request: JsonMap): RequestFault[] {
+export function checkRequest(
+  kind: Kind,
+  request: JsonMap,
+  { listings = [] }: { listings?: readonly Listing[] | undefined } = {},
+): RequestFault[] {
   const faults: RequestFault[] = [];
+  const model = modelIn(kind, request);
+  const isNew = (field: string, value: string) => isListed({ kind, field, value, model: model?.name }, listings);
   for (const [name, value] of Object.entries(request)) {
     const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
     if (field === undefined) faults.push(...unknownField(kind, name, request));
-    else faults.push(...checkField(kind, { name, field, value }));
+    else faults.push(...checkField(kind, { name, field, value, isNew }));
   }
-  const model = modelIn(kind, request);
-  if (model !== undefined) faults.push(...checkModel(kind, model, request));
+  if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew }, request));
   faults.push(...checkChoices(kind, request));
   const isMissing = (name: string) => isBlank(request[name]) && !meantFields(kind, request).has(name);
   for (const name in kind.fields) {
@@ -104,12 +100,15 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
   return [{ code: 'MB1501', message, hint, at: [name], ...(isFree && { meant }) }];
 }
 
-function checkField(kind: Kind, of: { name: string; field: Field; value: Json }): RequestFault[] {
+function checkField(
+  kind: Kind,
+  of: { name: string; field: Field; value: Json; isNew: (field: string, value: string) => boolean },
+): RequestFault[] {
   const { name, field, value } = of;
   if (value === unknownValue) return [];
   const wrong = (message: string, hint: string): RequestFault[] => [{ code: 'MB1503', message, hint, at: [name] }];
   const isFixed = () =>
-    name === kind.model?.field || field.values !== undefined || isLimited(kind, name) || field.type === 'file';
+    name === kind.model?.field || field.values !== undefined || dependsOnModel(kind, name) || field.type === 'file';
   if (isOpen(value) && isFixed()) {
     return wrong(
       `\`${name}\` comes from another step`,
@@ -124,7 +123,9 @@ function checkField(kind: Kind, of: { name: string; field: Field; value: Json })
       if (typeof value !== 'string')
         return wrong(`\`${name}\` is ${describeValue(value)}, and must be a text`, hintForText(value));
       if (field.values !== undefined && !field.values.includes(value))
-        return [notAllowed(name, value, { values: field.values, ...(field.about && { about: field.about }) })];
+        return of.isNew(name, value)
+          ? [tellNew({ kind, field: name, value })]
+          : [notAllowed(name, value, { values: field.values, ...(field.about && { about: field.about }) })];
       return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
     }
     case 'file':
@@ -175,19 +176,27 @@ function checkUrl(field: Field, text: string, at: (string | number)[]): RequestF
   return [{ code: 'MB1505', message, hint, at }];
 }
 
-function checkModel(kind: Kind, chosen: { name: string; model: Model | undefined }, request: JsonMap): RequestFault[] {
-  const { name, model } = chosen;
+function checkModel(
+  kind: Kind,
+  chosen: { name: string; model: Model | undefined; isNew: (field: string, value: string) => boolean },
+  request: JsonMap,
+): RequestFault[] {
+  const { name, model, isNew } = chosen;
   const at = [kind.model?.field ?? 'model'];
+  if (model === undefined && isNew(at[0] ?? '', name)) {
+    return [tellNew({ kind, field: at[0] ?? '', value: name }), ...unlistedFields(kind, chosen, request)];
+  }
   if (model === undefined) {
     const known = Object.keys(kind.model?.models ?? {});
     const nearest = nearestName(name, known);
     const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
     const message = `"${shorten(name)}" is not a model of kind ${kind.name}`;
-    return [{ code: 'MB1503', message, hint: `${guess}Models: ${listNames(known)}`, at }];
+    return [{ code: 'MB1503', message, hint: `${guess}Models: ${listNames(known)}${guess === '' ? wayOn : ''}`, at }];
   }
   return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
     const value = request[field];
     if (typeof value !== 'string' || values.includes(value)) return [];
+    if (isNew(field, value)) return [tellNew({ kind, field, value, model: name })];
     if (values.length === 0) {
       const message = `the model ${name} takes no \`${field}\``;
       return [{ code: 'MB1503', message, hint: `remove \`${field}\`, or use another model`, at: [field] }];
@@ -195,6 +204,23 @@ function checkModel(kind: Kind, chosen: { name: string; model: Model | undefined
     return [notAllowed(field, value, { values, model: name })];
   });
 }
+
+/** Of a new model only those values are taken that the service lists for it. */
+function unlistedFields(
+  kind: Kind,
+  { name, isNew }: { name: string; isNew: (field: string, value: string) => boolean },
+  request: JsonMap,
+): RequestFault[] {
+  return Object.entries(request).flatMap(([field, value]): RequestFault[] => {
+    if (typeof value !== 'string' || !dependsOnModel(kind, field) || isNew(field, value)) return [];
+    const message = `"${shorten(value)}" is no \`${field}\` that the service lists of the model ${name}`;
+    const hint = `remove \`${field}\`: the service might silently take its default instead, and charge for that`;
+    return [{ code: 'MB1503', message, hint, at: [field] }];
+  });
+}
+
+/** What the service has added since this version. */
+const wayOn = '. What the service has beyond these is taken once `plan --refresh` has asked for it';
 
 function notAllowed(
   field: string,
@@ -214,7 +240,7 @@ function notAllowed(
   return {
     code: 'MB1503',
     message: shown,
-    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
+    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${guess === '' ? wayOn : ''}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
     at: [field],
   };
 }
@@ -238,11 +264,6 @@ function hintForText(value: Json): string {
   if (value === null) return 'write a text, or remove the field';
   if (Array.isArray(value)) return 'write one text; {{join … ", "}} makes one of a list';
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
-}
-
-/** Tells whether some model allows only certain values. */
-function isLimited(kind: Kind, field: string): boolean {
-  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
 /** Recognizes a reference, or a text with references in it. */

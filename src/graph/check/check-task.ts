@@ -10,7 +10,8 @@ import type { Expansion } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
 import { findTemplates, type TemplateSite, type Templates } from '../render/templates.ts';
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
-import { checkRequest, type RequestFault } from './check-request.ts';
+import { checkRequest } from './check-request.ts';
+import type { RequestFault } from './request-fault.ts';
 
 /**
  * Finds mistakes of a task that show without its steps: templates that cannot be parsed or name nothing, in all their
@@ -43,7 +44,9 @@ export function checkTask(task: Task, expansion: Expansion): void {
   const { manifest, templates } = expansion;
   const request = emptyMap();
   for (const { field, value, path } of task.with) request[field] = renderValue(value, path, { templates });
-  for (const fault of checkRequest(kind, request)) expansion.report(placeRequestFault(fault, task, manifest));
+  const { listings } = expansion.facts;
+  for (const fault of checkRequest(kind, request, { listings }))
+    expansion.report(placeRequestFault(fault, task, manifest));
 }
 
 /** Finds wrong fields of `defaults` that no task reveals, because no task of the kind uses them. */
@@ -54,7 +57,7 @@ export function checkDefaults(expansion: Expansion): void {
     if (kind === undefined) continue;
     const request = emptyMap();
     for (const [field, value] of Object.entries(fields)) request[field] = renderValue(value, [], { templates });
-    for (const { at, meant, ...words } of checkRequest(kind, request)) {
+    for (const { at, meant, ...words } of checkRequest(kind, request, expansion.facts)) {
       if (words.code === 'MB1502') continue;
       const path = ['defaults', name, ...at];
       const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);

@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, shorten, valueAt } from '../../ground/values.ts';
 import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
-import type { RequestFault } from './check-request.ts';
+import type { RequestFault } from './request-fault.ts';
 
 /** A problem, and for a value that fits none of several forms, the demands of each form. */
 export interface GatheredProblem extends SchemaProblem {

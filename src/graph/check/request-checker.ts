@@ -4,8 +4,9 @@ import { kinds } from '../../kinds/index.ts';
 import type { ServiceDocument } from '../../kinds/service-document.ts';
 import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { checkRequest, type RequestFault } from './check-request.ts';
+import { checkRequest } from './check-request.ts';
 import { describeSchemaProblem, fieldNames, type GatheredProblem } from './describe-schema-problem.ts';
+import type { RequestFault } from './request-fault.ts';
 
 /** Checks requests whose only documentation is the service's own description. */
 export type RequestChecker = (kind: string, request: Json) => RequestFault[] | 'unchecked';

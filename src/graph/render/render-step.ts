@@ -78,10 +78,10 @@ class StepRendering {
     }
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     if (kind !== undefined) {
-      for (const fault of checkRequest(kind, request)) {
-        this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
-      }
-      if (!kind.create.documented) this.#checkByDocument(kind.name, request);
+      const faults = checkRequest(kind, request, this.#expansion.facts);
+      for (const fault of faults) this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
+      const isNew = faults.some(({ code }) => code === 'MB1507');
+      if (isNew || !kind.create.documented) this.#checkByDocument(kind.name, request);
     }
     return request;
   }

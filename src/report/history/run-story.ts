@@ -14,6 +14,8 @@ export interface RunStory {
   sandbox?: boolean;
   /** Credits that the plan was to spend. */
   planned?: number;
+  /** Number of steps of the plan whose price was not known. */
+  unknownPrices?: number;
   /** Absent: it was killed, or still runs. */
   how?: 'ended' | 'left' | 'broken';
   exit?: number;
@@ -24,6 +26,8 @@ export interface RunStory {
   elapsedMs?: number;
   /** Steps that ended in this run, by outcome. */
   outcomes: { [outcome: string]: number };
+  /** Of the `running` ones: those whose jobs have finished, and whose files are not saved. */
+  unsaved?: number;
   /** Number of events that were left out. */
   dropped?: number;
 }
@@ -38,6 +42,8 @@ export interface StepStory {
   /** `null`: not known. */
   credits: number | null;
   files: string[];
+  /** `running`, and its job has finished. */
+  unsaved?: true;
   error?: string;
 }
 
@@ -75,9 +81,16 @@ export function tellWholeRun(id: string, lines: readonly Json[]): WholeStory {
   for (const line of lines) if (isMap(line)) addLine(line, { steps, notices });
   const story = tellRun(id, lines);
   if (Object.keys(story.outcomes).length === 0) {
-    for (const { outcome = 'open' } of steps.values()) story.outcomes[outcome] = (story.outcomes[outcome] ?? 0) + 1;
+    story.outcomes = countOutcomes([...steps.values()]);
   }
   return { ...story, steps: [...steps.values()], notices: [...notices] };
+}
+
+/** Number of steps by outcome; `open` for those that had not ended. */
+export function countOutcomes(steps: readonly StepStory[]): RunStory['outcomes'] {
+  const counts = new Map<string, number>();
+  for (const { outcome = 'open' } of steps) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return Object.fromEntries(counts);
 }
 
 function addLine(line: Line, { steps, notices }: { steps: Map<string, StepStory>; notices: Set<string> }): void {
@@ -103,7 +116,8 @@ function addLine(line: Line, { steps, notices }: { steps: Map<string, StepStory>
     case 'step-finished': {
       if (step === undefined) return;
       const credits = line.credits === null ? null : (numberOf(line, 'credits') ?? 0);
-      Object.assign(step, { credits, ...pick({ outcome: textOf(line, 'outcome'), error }) });
+      const unsaved = line.unsaved === true ? true : undefined;
+      Object.assign(step, { credits, ...pick({ outcome: textOf(line, 'outcome'), unsaved, error }) });
       return;
     }
     case 'noticed': {
@@ -120,7 +134,8 @@ function headOf(line: Line): Partial<RunStory> {
   const sandbox = typeof line.sandbox === 'boolean' ? line.sandbox : undefined;
   const names = ['at', 'tool', 'campaign', 'manifest', 'commit', 'lock'] as const;
   const texts = Object.fromEntries(names.map((name) => [name, textOf(line, name)]));
-  return pick({ ...texts, sandbox, planned: numberOf(totals, 'toSpend') });
+  const [planned, unknownPrices] = [numberOf(totals, 'toSpend'), numberOf(totals, 'unknownPrices')];
+  return pick({ ...texts, sandbox, planned, unknownPrices });
 }
 
 function endOf(line: Line): Partial<RunStory> {
@@ -129,7 +144,7 @@ function endOf(line: Line): Partial<RunStory> {
   const outcomes = Object.entries(counts).flatMap(([name, count]) =>
     typeof count === 'number' ? [[name, count]] : [],
   );
-  const numbers = ['exit', 'spentNow', 'elapsedMs', 'dropped'] as const;
+  const numbers = ['exit', 'spentNow', 'elapsedMs', 'dropped', 'unsaved'] as const;
   const known = Object.fromEntries(numbers.map((name) => [name, numberOf(line, name)]));
   const counted = outcomes.length === 0 ? undefined : Object.fromEntries(outcomes);
   return pick({ ...known, how, error: textOf(line, 'error'), outcomes: counted });

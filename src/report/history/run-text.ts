@@ -2,7 +2,7 @@ import { countOf, creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { type Cell, tableText } from '../tables/table.ts';
-import type { RunStory, StepStory, WholeStory } from './run-story.ts';
+import { countOutcomes, type RunStory, type StepStory, type WholeStory } from './run-story.ts';
 
 const mostProblems = 20;
 const mostNotices = 10;
@@ -34,7 +34,7 @@ export function runsText(
     run.id,
     timeText(run.at).slice(0, 16),
     endCell(run, { style: options.style, isRunning: run.id === running }),
-    outcomesText(run.outcomes),
+    outcomesText(run),
     creditsText(run.spentNow),
     run.elapsedMs === undefined ? '' : elapsedText(run.elapsedMs),
   ]);
@@ -54,7 +54,8 @@ export function runText(
     ...(run.manifest === undefined ? [] : [`manifest ${run.manifest.slice(0, 12)}`]),
   ];
   const took = run.elapsedMs === undefined ? '' : `, took ${elapsedText(run.elapsedMs)}`;
-  const planned = run.planned === undefined ? '' : ` of ${creditsText(run.planned)} planned`;
+  const unknown = run.unknownPrices ? ` + ${countOf(run.unknownPrices, 'unknown price')}` : '';
+  const planned = run.planned === undefined ? '' : `, planned ${creditsText(run.planned)}${unknown}`;
   const head = [
     `${style.bold(safeText(run.campaign ?? run.id))}: ${typeof end === 'string' ? end : end.paint(safeText(end.text))}`,
     `run      ${run.id}`,
@@ -93,13 +94,15 @@ function tasksText(steps: readonly StepStory[], options: { style: Style; width?:
   const cells = [...groups.values()].flatMap((group): Cell[][] => {
     const [first] = group;
     if (first === undefined) return [];
-    const outcomes: RunStory['outcomes'] = {};
-    for (const { outcome = 'open' } of group) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    const outcomes = outcomesText({
+      outcomes: countOutcomes(group),
+      unsaved: group.filter((step) => step.unsaved).length,
+    });
     const unknown = group.some(({ credits }) => credits === null);
     const credits = group.reduce((sum, step) => sum + (step.credits ?? 0), 0);
     const files = group.reduce((sum, step) => sum + step.files.length, 0);
     const shown = unknown ? `${creditsText(credits)} + ?` : creditsText(credits);
-    return [[first.task, first.kind, first.action, outcomesText(outcomes), shown, files === 0 ? '' : String(files)]];
+    return [[first.task, first.kind, first.action, outcomes, shown, files === 0 ? '' : String(files)]];
   });
   return tableText(columns, cells, options);
 }
@@ -108,8 +111,8 @@ function isTrouble({ outcome }: StepStory): boolean {
   return outcome !== 'done' && outcome !== 'unneeded';
 }
 
-function troubleText({ address, outcome = 'open', error }: StepStory): string {
-  return `${address} ${outcome}${error === undefined ? '' : `: ${error}`}`;
+function troubleText({ address, outcome = 'open', unsaved, error }: StepStory): string {
+  return `${address} ${unsaved ? unsavedWords : outcome}${error === undefined ? '' : `: ${error}`}`;
 }
 
 function listText(title: string, lines: readonly string[], most: number): string {
@@ -131,10 +134,15 @@ function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
   return endings[exit ?? -1] ?? `exit ${exit ?? '?'}`;
 }
 
+const unsavedWords = 'finished, not saved';
+
 /** `12 done, 2 failed`. */
-function outcomesText(outcomes: RunStory['outcomes']): string {
-  const counts = Object.entries(outcomes).filter(([, count]) => count > 0);
-  return counts.map(([outcome, count]) => `${creditsText(count)} ${outcome}`).join(', ');
+function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'unsaved'>): string {
+  const counts = Object.entries(outcomes).map(([outcome, count]): [string, number] =>
+    outcome === 'running' ? [outcome, count - unsaved] : [outcome, count],
+  );
+  const shown = [...counts, [unsavedWords, unsaved] as const].filter(([, count]) => count > 0);
+  return shown.map(([outcome, count]) => `${creditsText(count)} ${outcome}`).join(', ');
 }
 
 /** `2026-11-22 15:32:15` by this machine's time zone; empty for no time. */

@@ -35,12 +35,7 @@ export function explainText({ row, step, record }: Explanation, options: { style
 
 function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
   const facts: [string, string][] = [
-    [
-      'spends',
-      row.credits === null
-        ? 'unknown until the first of its kind and size was charged'
-        : countOf(row.credits, 'credit'),
-    ],
+    ['spends', `${row.credits === null ? uncertainPrice(row) : countOf(row.credits, 'credit')}${sourceText(row)}`],
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
     ...decidedFacts(row, step, paste),
     ['saves to', `${step.save}.…`],
@@ -49,6 +44,25 @@ function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
   ];
   return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text, 5000)}`);
+}
+
+function uncertainPrice({ price }: PlanRow): string {
+  return price?.likely === undefined
+    ? 'unknown until the first of its kind and size was charged'
+    : `≈ ${countOf(price.likely, 'credit')}, until the first of its kind and size was charged`;
+}
+
+/** Names where a price comes from. */
+function sourceText({ price }: PlanRow): string {
+  const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>> = {
+    lock: 'as charged before',
+    'other-lock': 'as another campaign was charged',
+    prices: 'by `prices` of the manifest',
+    documented: 'as documented',
+    list: 'as the service lists it',
+    unknown: '',
+  };
+  return price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
 }
 
 function decidedFacts(row: PlanRow, { address, decided }: Step, paste: Paste): [string, string][] {

@@ -90,9 +90,14 @@ const leastName = 8;
 /** Less room than this beside the other columns, and reasons go below. */
 const leastReason = 24;
 
-function itemLines(items: readonly PlanItem[], index: RowIndex, { style, width: columns }: PlanTextOptions): string[] {
+/** A line for each item, in columns that fit. `creditsOf`: what stands in the column of credits. */
+export function itemLines(
+  items: readonly PlanItem[],
+  index: RowIndex,
+  { style, width: columns, creditsOf = creditsOfItem }: PlanTextOptions & { creditsOf?: typeof creditsOfItem },
+): string[] {
   const width = Math.max(40, columns);
-  const table = items.map((item) => cellsOf(item, index));
+  const table = items.map((item) => ({ ...cellsOf(item, index), credits: creditsOf(item.rows) }));
   const widest = (textOf: (cells: Cells) => string, most = width) =>
     table.reduce((max, cells) => Math.max(max, Math.min(most, displayWidth(textOf(cells)))), 0);
   const [count, credits] = [widest((row) => row.count), widest((row) => row.credits)];
@@ -120,14 +125,13 @@ function itemLines(items: readonly PlanItem[], index: RowIndex, { style, width: 
   });
 }
 
-function cellsOf(item: PlanItem, index: RowIndex): Cells {
+function cellsOf(item: PlanItem, index: RowIndex): Omit<Cells, 'credits'> {
   const { rows } = item;
   return {
     item,
     name: safeText(nameOfItem(item), 300),
     kind: safeText(item.kind ?? '', 40),
     count: rows.length === 1 ? '' : countOf(rows.length, item.kind === 'post' ? 'post' : 'step'),
-    credits: creditsOfItem(rows),
     reason: [safeText(describeItem(item, index), 1000), describeDiscarded(item)].filter(Boolean).join(gap),
   };
 }

@@ -39,7 +39,11 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
   const beat = () => {
     if (options.now() - lastLineAt < heartbeatMs) return;
-    say(options.style.dim(`${progressText(view)} · ${moneyRow(view.money, options.now() - startedAt)}`));
+    say(
+      options.style.dim(
+        `${progressText(view, { isOver: false })} · ${moneyRow(view.money, options.now() - startedAt)}`,
+      ),
+    );
   };
 
   return {

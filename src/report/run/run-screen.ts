@@ -39,7 +39,8 @@ export function createScreen(options: ScreenOptions): RunReporter {
     const columns = options.stream.columns ?? defaultColumns;
     const rows = (options.stream.rows ?? defaultRows) - otherRows;
     const hidden = moment === 'ended' ? new Set<string>() : hiddenTasks(view, Math.max(1, rows));
-    for (const [id, text] of taskRows(view, { style: options.style, columns, hidden })) board.show(id, text);
+    for (const [id, text] of taskRows(view, { style: options.style, columns, hidden, isOver: moment === 'ended' }))
+      board.show(id, text);
     board.show(moreId, hidden.size === 0 ? '' : `  … and ${countOf(hidden.size, 'more task')}`);
     board.show(moneyId, cutToWidth(`  ${moneyRow(view.money, options.now() - startedAt)}`, columns - 1));
     const waiting = view.awaited === undefined ? [] : [awaitedText(view.awaited, options.now())];

@@ -1,7 +1,16 @@
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Action } from '../../plan/plan.ts';
-import { isSettled, noSettledSteps, type SettledStage, type SettledSteps, settleStep } from './settled-steps.ts';
+import {
+  addFile,
+  isSettled,
+  noFiles,
+  noSettledSteps,
+  type SavedFiles,
+  type SettledStage,
+  type SettledSteps,
+  settleStep,
+} from './settled-steps.ts';
 
 /**
  * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job; `saving`:
@@ -62,6 +71,7 @@ export interface RunView {
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
+  files: SavedFiles;
   money: Money;
   /** Estimate against charge; known at the end. */
   estimated?: Extract<RunEvent, { event: 'run-ended' }>['estimated'];
@@ -82,6 +92,7 @@ export function createRunView(): RunView {
     tasks: new Map(),
     stepsByAddress: new Map(),
     settled: noSettledSteps(),
+    files: noFiles(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     waitedMs: 0,
     notices: new Set(),
@@ -135,6 +146,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       changeStep(view, event.address, { stage: 'saving', jobId: event.jobId, hasCompletedJob: true });
       return;
     case 'output-saved':
+      view.files = addFile(view.files, event.output.path);
       changeStep(view, event.address, { output: event.output, hasCompletedJob: true });
       return;
     case 'step-finished':
@@ -256,9 +268,9 @@ function changeStep(view: RunView, address: string, change: Partial<StepView>): 
   count(view, step, -1);
   Object.assign(step, change);
   count(view, step, 1);
-  const { stage, output } = step;
+  const { stage } = step;
   if (!isSettled(stage)) return;
-  settleStep(view.settled, { address, stage, ...(output !== undefined && { path: output.path }) });
+  settleStep(view.settled, { address, stage });
   view.stepsByAddress.delete(address);
 }
 

@@ -1,3 +1,4 @@
+import { kinds } from '../../kinds/index.ts';
 import { spanText } from '../age-text.ts';
 import { countOf, creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
@@ -11,21 +12,44 @@ export interface Word {
   tone: Tone;
 }
 
-/** `7 of 12`, `2 running`, `1 failed`: words of a task's row on the screen. */
-export function taskWords(task: TaskView): Word[] {
+/**
+ * `7 of 12`, `2 running`, `3 saving`, `1 failed`: words of a task's row on the screen. Their numbers add up to its steps.
+ * `isOver`: what is not begun by now is not begun by this run.
+ */
+export function taskWords(task: TaskView, { isOver }: { isOver: boolean }): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
   const add = (count: number, word: string, tone: Tone) => {
     if (count > 0) words.push({ text: `${count} ${word}`, tone });
   };
-  add(of('working', 'running', 'saving'), 'running', 'plain');
+  const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
+  const queued = Math.max(0, task.steps - named);
+  add(of('running'), 'running', 'plain');
+  add(of('saving'), 'saving', 'plain');
+  add(of('working'), startingWord(task.kind), 'plain');
+  if (!isOver) add(queued, 'queued', 'plain');
   add(of('failed', 'lost', 'refused'), 'failed', 'bad');
   add(of('unresolved'), 'unresolved', 'unsure');
   add(of('blocked'), 'blocked', 'unsure');
   add(of('awaits-consent'), 'waiting for consent', 'unsure');
   add(of('stays-paid'), 'to collect', 'unsure');
-  add(of('left'), 'not started', 'unsure');
+  add(of('left') + (isOver ? queued : 0), 'not started', 'unsure');
   return words;
+}
+
+/** What a step does before it has a job, if it ever has one. */
+function startingWord(kind: string): string {
+  const act = kinds[kind]?.act ?? 'job';
+  switch (act) {
+    case 'job':
+      return 'starting';
+    case 'upload':
+      return 'uploading';
+    case 'post':
+      return 'publishing';
+    default:
+      return act satisfies never;
+  }
 }
 
 /** State of a task as a whole: `open` while any of its steps is to come or under way. */
@@ -55,11 +79,11 @@ export function leftText(money: Money): string {
 }
 
 /** `7 of 12 done, 2 running`: the whole run on one line. */
-export function progressText(view: RunView): string {
+export function progressText(view: RunView, options: { isOver: boolean }): string {
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   const all: TaskView = { id: '', kind: '', steps: view.steps, stages: counts };
-  return taskWords(all)
+  return taskWords(all, options)
     .map(({ text }, index) => (index === 0 ? `${text} done` : text))
     .join(', ');
 }
@@ -79,7 +103,7 @@ export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: numbe
 /** The end of a run on one line. */
 export function endText(view: RunView, elapsedMs: number): string {
   const spent = countOf(view.money.spentNow, 'credit');
-  return `${safeText(view.campaign)}: ${progressText(view)}; ${spent} spent in ${elapsedText(elapsedMs)}`;
+  return `${safeText(view.campaign)}: ${progressText(view, { isOver: true })}; ${spent} spent in ${elapsedText(elapsedMs)}`;
 }
 
 /** Reason why no further create is sent, worded as the beginning of a sentence. */

@@ -11,15 +11,18 @@ const iconColumns = 3;
 /** One row per task, by ID: name and counts, cut to the width. Hidden tasks have an empty row. */
 export function taskRows(
   view: RunView,
-  options: { style: Style; columns: number; hidden: ReadonlySet<string> },
+  options: { style: Style; columns: number; hidden: ReadonlySet<string>; isOver: boolean },
 ): Map<string, string> {
-  const { style, columns, hidden } = options;
+  const { style, columns, hidden, isOver } = options;
   const names = new Map([...view.tasks.keys()].map((id) => [id, cutMiddle(safeText(id, 100), widestName)]));
   const nameWidth = [...names.values()].reduce((width, name) => Math.max(width, displayWidth(name)), 0);
   const rows = new Map<string, string>();
   for (const [id, task] of view.tasks) {
     const name = padRight(names.get(id) ?? '', nameWidth);
-    rows.set(id, hidden.has(id) ? '' : taskRow(name, taskWords(task), { style, room: columns - iconColumns }));
+    rows.set(
+      id,
+      hidden.has(id) ? '' : taskRow(name, taskWords(task, { isOver }), { style, room: columns - iconColumns }),
+    );
   }
   return rows;
 }

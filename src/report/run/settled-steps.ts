@@ -1,15 +1,12 @@
 export type SettledStage = 'done' | 'kept';
 
-/**
- * Steps that are done, by this run or before it: nearly all of a large campaign. Only their number and the place of
- * their files are reported, so nothing else is kept.
- */
+/** Steps that are done, by this run or before it: nearly all of a large campaign. Only their number is reported. */
 export interface SettledSteps {
   addresses: Set<string>;
   stages: Map<SettledStage, number>;
-  files: SavedFiles;
 }
 
+/** Files that a run has saved. A step may have several, and a large campaign has too many to keep each of them in mind. */
 export interface SavedFiles {
   count: number;
   /** Path of the first one's file. */
@@ -19,19 +16,20 @@ export interface SavedFiles {
 }
 
 export function noSettledSteps(): SettledSteps {
-  return { addresses: new Set(), stages: new Map(), files: { count: 0, path: '', folder: [] } };
+  return { addresses: new Set(), stages: new Map() };
+}
+
+export function noFiles(): SavedFiles {
+  return { count: 0, path: '', folder: [] };
 }
 
 export function isSettled(stage: string): stage is SettledStage {
   return stage === 'done' || stage === 'kept';
 }
 
-/** `path`: where its file was saved in this run, if it was. */
-export function settleStep(settled: SettledSteps, step: { address: string; stage: SettledStage; path?: string }): void {
-  const { address, stage, path } = step;
+export function settleStep(settled: SettledSteps, { address, stage }: { address: string; stage: SettledStage }): void {
   settled.addresses.add(address);
   settled.stages.set(stage, (settled.stages.get(stage) ?? 0) + 1);
-  if (path !== undefined) settled.files = addFile(settled.files, path);
 }
 
 export function addFile(files: SavedFiles, path: string): SavedFiles {

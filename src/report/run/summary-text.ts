@@ -6,7 +6,6 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
-import { addFile } from './settled-steps.ts';
 import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
@@ -29,7 +28,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
     ...troubleBlocks(steps, options),
     openBlock(view, steps, options),
     noticeBlock(view, options.style),
-    [...fileLines(view, steps, options.outputs ?? ''), ...postLines(view), ...moneyLines(view), ...estimateLines(view)],
+    [...fileLines(view, options.outputs ?? ''), ...postLines(view), ...moneyLines(view), ...estimateLines(view)],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -121,11 +120,8 @@ function noticeBlock(view: RunView, style: Style): string[] {
   ];
 }
 
-function fileLines(view: RunView, steps: StepView[], outputs: string): string[] {
-  const { count, path, folder } = steps.reduce(
-    (files, { output }) => (output === undefined ? files : addFile(files, output.path)),
-    view.settled.files,
-  );
+function fileLines(view: RunView, outputs: string): string[] {
+  const { count, path, folder } = view.files;
   if (count === 0) return [];
   const within = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
   if (count === 1) return [`saved    ${safeText(`${within}${path}`)}`];

@@ -19,10 +19,13 @@ export interface TroubleOptions {
 const shownGroups = 10;
 const shownNames = 5;
 
+/** What is told of a step with a trouble. */
+type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
+
 /** Steps with the same trouble. */
-interface Group {
+interface Group<Step extends Troubled = StepView> {
   text: string;
-  steps: StepView[];
+  steps: Step[];
 }
 
 /** Troubles, equal ones grouped, with a single command that fixes all of them. */
@@ -149,7 +152,10 @@ function waitsFor(error: string): { address: string; is: string } | undefined {
 }
 
 /** One line for a single step, two for several with the same text. */
-function groupLines(steps: readonly StepView[], options: TroubleOptions & { select: string | undefined }): string[] {
+export function groupLines(
+  steps: readonly Troubled[],
+  options: Pick<TroubleOptions, 'paste'> & { select: string | undefined },
+): string[] {
   const groups = groupBy(steps, textOf);
   const lines = groups.slice(0, shownGroups).flatMap(({ text, steps: same }) => {
     const [first] = same;
@@ -163,13 +169,13 @@ function groupLines(steps: readonly StepView[], options: TroubleOptions & { sele
   return [...lines, ...moreGroups(groups), ...(list === undefined ? [] : [`    all of them: ${list}`])];
 }
 
-function moreGroups(groups: readonly Group[]): string[] {
+function moreGroups(groups: readonly Group<Troubled>[]): string[] {
   const hidden = groups.slice(shownGroups).reduce((sum, { steps }) => sum + steps.length, 0);
   return hidden === 0 ? [] : [`  … and ${countOf(hidden, 'more step')}`];
 }
 
-function groupBy(steps: readonly StepView[], textFor: (step: StepView) => string): Group[] {
-  const groups = new Map<string, Group>();
+function groupBy<Step extends Troubled>(steps: readonly Step[], textFor: (step: Step) => string): Group<Step>[] {
+  const groups = new Map<string, Group<Step>>();
   for (const step of steps) {
     const text = textFor(step);
     const group = groups.get(text);
@@ -180,12 +186,12 @@ function groupBy(steps: readonly StepView[], textFor: (step: StepView) => string
 }
 
 /** The message, without text that only names the step and its job. */
-function textOf({ address, jobId, error = '' }: StepView): string {
+function textOf({ address, jobId, error = '' }: Troubled): string {
   const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
   return without.replaceAll(address, '…');
 }
 
-function shortList(steps: readonly StepView[]): string {
+function shortList(steps: readonly Troubled[]): string {
   return shortNames(steps.map(({ address }) => address));
 }
 
@@ -195,6 +201,6 @@ function shortNames(names: readonly string[]): string {
   return `${shown.join(', ')}${hidden > 0 ? `, … and ${hidden} more` : ''}`;
 }
 
-function errorLine({ address, error }: StepView): string {
+function errorLine({ address, error }: Troubled): string {
   return `  ${safeText(address, 300)}${error === undefined ? '' : `  ${safeText(error)}`}`;
 }

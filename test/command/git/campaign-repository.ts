@@ -80,8 +80,14 @@ export class CampaignRepository {
     return this.runIn('.', ...args);
   }
 
-  runIn(folder: string, ...args: string[]): Promise<Said> {
-    return runInProcess(args, {}, join(this.folder, folder));
+  async runIn(folder: string, ...args: string[]): Promise<Said> {
+    const before = process.cwd();
+    try {
+      return await runInProcess(args, {}, join(this.folder, folder));
+    } finally {
+      // A commit that is checked out may not have the folder.
+      process.chdir(before);
+    }
   }
 }
 

@@ -44,7 +44,8 @@ describe('authors and months are those of the commit in which a job first stands
     expect(await byAuthor(here)).toEqual({ Ann: 4, Bob: 2, nobody: 2 });
     const { out } = await here.run('cost', 'campaign.yaml', '--by', 'month,author');
     expect(out).toMatchInlineSnapshot(`
-      "spring: 8 credits spent: 0 delivered, 6 superseded, 2 failed and charged; 0 on hold
+      "spring: 8 credits spent
+      0 delivered, 6 superseded, 2 failed and charged; 0 on hold
 
       month              author                 jobs  credits  superseded  failed
       2026-01            Ann <ann@example.com>     1        2           2

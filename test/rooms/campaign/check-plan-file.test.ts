@@ -18,3 +18,17 @@ test('what an open send may cost is no row of its step', () => {
     'it buys hero, and its rows do not say so',
   );
 });
+
+test('what is expected of its prices follows from its rows', () => {
+  const price = { class: 'c', credits: null, source: 'list' as const, low: 3, likely: 3 };
+  const rows = [row('hero', 'create', { credits: null, price })];
+  const estimate = { low: 3, likely: 3, high: null, unpriced: 0, sources: { list: 1 } };
+  const planned = (likely: number) => ({
+    ...plan(rows, { toSpend: 0, unknownPrices: 1, estimate: { ...estimate, likely } }),
+    saved,
+  });
+  expect(findContradiction(planned(3))).toBeUndefined();
+  expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
+  const two = plan([row('hero', 'create', { credits: 4, price })], { toSpend: 4 });
+  expect(findContradiction({ ...two, saved })).toBe('hero has two prices');
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestFault } from '../../../src/graph/check/check-request.ts';
 import { makeRequestChecker, type RequestChecker } from '../../../src/graph/check/request-checker.ts';
+import type { RequestFault } from '../../../src/graph/check/request-fault.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { unknownValue } from '../../../src/ground/values.ts';
 import { kinds } from '../../../src/kinds/index.ts';

@@ -40,7 +40,7 @@ test('a changed step: both texts of the field that changed, and what is on recor
   expect(explain(campaign, 'pic@p1')).toMatchInlineSnapshot(`
     "pic@p1  image  redo: prompt: “a p1” → “a red p1”
 
-      spends       3 credits
+      spends       3 credits (as charged before: image/alpha-2/resolution=2k)
       discards     3 credits of paid work
       saves to     output/pic-p1.…
       waits for    nothing

@@ -42,7 +42,7 @@ describe('the history of a run', () => {
       run      2026-01-01-0000-k3f9
       began    2026-01-01 00:00:00, took 1:01:02
       by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
-      credits  17 charged of 40 planned
+      credits  17 charged, planned 40
 
       task   kind   action    steps                                    credits  files
       hero   image  create    1 done, 1 unresolved, 1 lost              10 + ?      1
@@ -95,6 +95,19 @@ describe('the history of a run', () => {
       2026-01-01-0000-k3f7                    broken off                              0
       "
     `);
+  });
+
+  it('tells jobs that go on from those that have finished and are not saved', () => {
+    const step = { task: 'hero', kind: 'image', action: 'create' };
+    const ends = ['a', 'b', 'c'].flatMap((address) => [
+      { event: 'step-started', address, ...step },
+      { event: 'step-finished', address, outcome: 'running', credits: 1, ...(address !== 'a' && { unsaved: true }) },
+    ]);
+    const run = tellWholeRun(id, [head, ...ends, { ...close, exit: 130, outcomes: { running: 3 }, unsaved: 2 }]);
+    expect(runsText([run], { style })).toContain('1 running, 2 finished, not saved ');
+    const text = runText(run, { style, isRunning: false, path: 'p' });
+    expect(text).toMatch(/hero +image +create +1 running, 2 finished, not saved +3/);
+    expect(text).toContain('b finished, not saved');
   });
 
   it('reads and shows whatever lines there are', () => {

@@ -88,7 +88,9 @@ describe('createLines', () => {
     wait(29_999);
     expect(lines()).toHaveLength(before);
     wait(1);
-    expect(lines().slice(before)).toEqual(['0 of 2 done, 1 running · credits 24 spent (0 now) · of 60 · 0:30']);
+    expect(lines().slice(before)).toEqual([
+      '0 of 2 done, 1 running, 1 queued · credits 24 spent (0 now) · of 60 · 0:30',
+    ]);
     wait(10_000);
     expect(lines()).toHaveLength(before + 1);
     wait(20_000);
@@ -118,7 +120,7 @@ describe('createLines', () => {
     broken.on(oneTask, ...boughtStep('hero@de'));
     broken.wait(61_000);
     await broken.reporter.end();
-    expect(broken.lines().at(-1)).toBe('aurora-launch: 1 of 2 done; 0 credits spent in 1:01');
+    expect(broken.lines().at(-1)).toBe('aurora-launch: 1 of 2 done, 1 not started; 0 credits spent in 1:01');
     const never = rig(false);
     await never.reporter.end();
     expect(never.lines()).toEqual([]);
@@ -232,6 +234,11 @@ describe('summaryText', () => {
     expect(one).toContain('saved    images/hero/hero@de.png\n');
     const apart = summary([oneTask, ...boughtStep('hero@de'), ...boughtStep('logo')].map((fact) => at(0, fact)));
     expect(apart).toContain('saved    2 files in images/\n');
+    const clips = boughtStep('hero@de').flatMap((fact): RunFact[] => {
+      if (fact.event !== 'output-saved') return [fact];
+      return [1, 2, 3].map((clip) => ({ ...fact, output: { ...fact.output, path: `c/${clip}.mp4` } }));
+    });
+    expect(summary([oneTask, ...clips].map((fact) => at(0, fact)))).toContain('saved    3 files in c/\n');
   });
 
   it('tells what goes on when a run was broken off in the middle', () => {

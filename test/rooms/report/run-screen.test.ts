@@ -74,7 +74,7 @@ describe('createScreen', () => {
     await reporter.end();
     expect(written()).toContain(hide);
     expect(written().lastIndexOf(show)).toBeGreaterThan(written().lastIndexOf(hide));
-    expect(lastFrame().map((line) => line.slice(2))).toContain('hero  0 of 2 · 1 running');
+    expect(lastFrame().map((line) => line.slice(2))).toContain('hero  0 of 2 · 1 running · 1 not started');
   });
 
   it('listens to no signals itself', async () => {
@@ -149,11 +149,13 @@ describe('rows', () => {
       ]),
     );
     for (const columns of [20, 40, 80]) {
-      const rows = [...taskRows(view, { style: noColor, columns, hidden: new Set() }).values()];
+      const rows = [...taskRows(view, { style: noColor, columns, hidden: new Set(), isOver: false }).values()];
       for (const text of rows) expect(displayWidth(text)).toBeLessThanOrEqual(columns - 3);
     }
-    const [first, second] = [...taskRows(view, { style: noColor, columns: 80, hidden: new Set() }).values()];
-    expect(first).toBe('a-task-with-a-…ed-that-goes-on  0 of 2');
+    const [first, second] = [
+      ...taskRows(view, { style: noColor, columns: 80, hidden: new Set(), isOver: false }).values(),
+    ];
+    expect(first).toBe('a-task-with-a-…ed-that-goes-on  0 of 2 · 2 queued');
     expect(displayWidth(first ?? '')).toBe(displayWidth(second ?? ''));
   });
 

@@ -15,11 +15,11 @@ function foldFacts(facts: RunFact[]): RunView {
   return fold(facts.map((fact, index) => at(index, fact)));
 }
 
-function wordsOf(view: RunView): { [task: string]: string } {
+function wordsOf(view: RunView, isOver = view.end !== undefined): { [task: string]: string } {
   return Object.fromEntries(
     [...view.tasks].map(([id, task]) => [
       id,
-      taskWords(task)
+      taskWords(task, { isOver })
         .map(({ text }) => text)
         .join(' · '),
     ]),
@@ -36,7 +36,9 @@ describe('foldEvent', () => {
       hero: '1 of 5 · 3 failed · 1 unresolved',
       theme: '0 of 4 · 1 failed · 1 blocked · 1 to collect · 1 not started',
     });
-    expect(progressText(view)).toBe('2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started');
+    expect(progressText(view, { isOver: true })).toBe(
+      '2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started',
+    );
     expect(view.money).toEqual({ spentNow: 17, spentEver: 41, held: 5, budget: 60, balance: 938 });
     expect(view.end).toEqual({ exit: 130, elapsedMs: 41_500 });
     expect(view.stepsByAddress.has('old')).toBe(false);
@@ -77,7 +79,7 @@ describe('foldEvent', () => {
       { event: 'step-started', address: '__proto__', task: 'constructor', kind: 'image', action: 'create' },
       { event: 'step-finished', address: '__proto__', task: 'constructor', outcome: 'done', credits: 1 },
     ];
-    expect(wordsOf(foldFacts([oneTask, ...strange]))).toEqual({ hero: '0 of 2' });
+    expect(wordsOf(foldFacts([oneTask, ...strange]))).toEqual({ hero: '0 of 2 · 2 queued' });
     expect(foldFacts(strange).settled.addresses.has('__proto__')).toBe(true);
   });
 
@@ -116,7 +118,43 @@ describe('foldEvent', () => {
         expect(new Map([...view.stepsByAddress].sort())).toEqual(new Map([...inOrder.stepsByAddress].sort()));
       }),
     );
-    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 failed' });
+    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 queued · 1 failed' });
+  });
+
+  it('tells what runs from what is finished and waits to be saved, and from what is still to come', () => {
+    const life = (address: string, length: number) => boughtStep(address).slice(0, length);
+    const view = foldFacts([
+      runStarted([
+        { id: 'hero', kind: 'image', steps: 10 },
+        { id: 'logo', kind: 'upload', steps: 2 },
+      ]),
+      ...life('hero@a', 1),
+      ...['hero@b', 'hero@c'].flatMap((address) => life(address, 3)),
+      ...['hero@d', 'hero@e', 'hero@f'].flatMap((address) => life(address, 5)),
+      { event: 'step-started', address: 'logo', task: 'logo', kind: 'upload', action: 'create' },
+    ]);
+    expect(wordsOf(view)).toEqual({
+      hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 queued',
+      logo: '0 of 2 · 1 uploading · 1 queued',
+    });
+    expect(wordsOf(view, true)).toEqual({
+      hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 not started',
+      logo: '0 of 2 · 1 uploading · 1 not started',
+    });
+  });
+
+  it('has numbers that add up to the steps, at any moment', () => {
+    const view = createRunView();
+    for (const event of eventfulRun()) {
+      foldEvent(view, event);
+      for (const [id, words] of Object.entries(wordsOf(view))) {
+        const [done = '', of = '', ...others] = words.match(/\d+/g) ?? [];
+        expect(
+          others.reduce((sum, count) => sum + Number(count), Number(done)),
+          `${id}: ${words}`,
+        ).toBe(Number(of));
+      }
+    }
   });
 
   it('never counts more steps than there are, at any moment', () => {

@@ -5,6 +5,7 @@ import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
 import { stepsText } from '../../../src/report/status-steps.ts';
 import { statusJson, statusText } from '../../../src/report/status-text.ts';
+import { paste } from './paste.ts';
 import { noColor, place } from './samples.ts';
 
 function step(address: string, fingerprint = `1:${address}`): Step {
@@ -83,6 +84,24 @@ function taskIn(view: StatusView, id: string) {
 }
 
 describe('makeStatus', () => {
+  it('tells jobs that run from those that have finished and are not saved', () => {
+    const jobId = full.steps.get('hero@running')?.purchases[0]?.jobId ?? '';
+    const view = makeStatus({ ...facts, finishedJobs: new Set([jobId, 'another']) });
+    expect(taskIn(view, 'hero')).toMatchObject({ states: { running: 1, done: 2 }, unsaved: 1 });
+    expect(view.rows.filter(({ unsaved }) => unsaved).map(({ address }) => address)).toEqual(['hero@running']);
+    const text = statusText(view, { style: noColor });
+    expect(text).toContain('2 of 9 · 1 finished, not saved · 1 failed');
+    expect(text).not.toContain('running');
+  });
+
+  it('counts missing files, not the steps that they are of', () => {
+    const output = (n: number) => ({ path: `clips/${n}.mp4`, sha256: '0'.repeat(64), bytes: 1, type: 'video/mp4' });
+    const clips = [1, 2, 3].map(output);
+    const three = lock({ 'hero@done': [{ ...purchase('hero@done', 'done'), outputs: clips }] });
+    const two: PresentFiles = new Map([['clips/2.mp4', 'intact']]);
+    expect(taskIn(makeStatus({ ...facts, lock: three, present: two }), 'hero')?.filesMissing).toBe(2);
+  });
+
   it('counts each step of the manifest in one state', () => {
     const view = makeStatus(facts);
     expect(taskIn(view, 'hero')).toEqual({
@@ -90,6 +109,7 @@ describe('makeStatus', () => {
       kind: 'image',
       steps: 9,
       states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2 },
+      unsaved: 0,
       filesMissing: 1,
     });
     expect(taskIn(view, 'logo')?.filesMissing).toBe(1);
@@ -138,7 +158,7 @@ describe('makeStatus', () => {
 
   it('has something to say of a campaign that has not begun', () => {
     const view = makeStatus({ ...facts, graph: graph([step('a')], 12), lock: lock({}), present: new Map() });
-    expect(statusText(view, { style: noColor })).toMatchInlineSnapshot(`
+    expect(statusText(view, { style: noColor, paste })).toMatchInlineSnapshot(`
       "aurora-launch: 0 of 1 step done
 
         a  image  0 of 1 · 1 not bought
@@ -151,7 +171,7 @@ describe('makeStatus', () => {
 
 describe('statusText', () => {
   it('is a line per task, the money, and what needs attention', () => {
-    expect(statusText(makeStatus(facts), { style: noColor })).toMatchInlineSnapshot(`
+    expect(statusText(makeStatus(facts), { style: noColor, paste })).toMatchInlineSnapshot(`
       "aurora-launch: 3 of 10 steps done
 
         hero  image  2 of 9 · 1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
@@ -160,13 +180,18 @@ describe('statusText', () => {
       credits  35 spent · 2 creates of unknown price and outcome · 85 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
       orphans  1 step in the lock, not in the manifest: old@x
+
+      failed
+        2 steps
+          hero@failed, hero@lost
+          to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
   });
 
   it('says that it knows the lock only', () => {
     const { graph: _graph, ...withoutGraph } = facts;
-    const text = statusText(makeStatus(withoutGraph), { style: noColor });
+    const text = statusText(makeStatus(withoutGraph), { style: noColor, paste });
     expect(text).toContain('from the file name: 4 of 10 steps done (from the lock alone');
   });
 
@@ -174,7 +199,7 @@ describe('statusText', () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
     );
-    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor });
+    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor, paste });
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');

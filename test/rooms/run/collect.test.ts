@@ -144,7 +144,7 @@ describe('the files of a job', () => {
   ])('that cannot be written (%s) end the step as %s', async (why, outcome, expected) => {
     const failing = { save: async () => Promise.reject(new OutputError(why, 'no')) };
     const { end, told } = await save({ outputs: failing });
-    expect(end).toEqual({ outcome, error: 'no' });
+    expect(end).toEqual({ outcome, error: 'no', ...(outcome === 'running' && { unsaved: true }) });
     expect(told).toEqual(expected);
   });
 
@@ -154,7 +154,11 @@ describe('the files of a job', () => {
     const { end, told } = await save({ service, outputs: { save: async () => image } });
     expect(end).toEqual({ outcome: 'failed', error: 'no' });
     expect(told).toEqual([]);
-    expect((await save({ aborted: true })).end).toEqual({ outcome: 'running', error: 'interrupted' });
+    expect((await save({ aborted: true })).end).toEqual({
+      outcome: 'running',
+      error: 'interrupted',
+      unsaved: true,
+    });
   });
 
   it('that are not as expected are on record all the same', async () => {

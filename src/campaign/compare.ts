@@ -1,0 +1,40 @@
+import { findMergeBase } from '../disk/git/repository.ts';
+import { type Comparison, compareVersions } from '../plan/compare.ts';
+import { matchSteps } from '../plan/match.ts';
+import { requireCheckedGraph } from './checked-graph.ts';
+import { readCampaignAt } from './commit-campaign.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { findPriceHints } from './price-hints.ts';
+import { requireLock } from './read-lock.ts';
+
+/** What the working tree changes as seen from a commit. */
+export interface CommitComparison extends Comparison {
+  campaign: string;
+  ref: string;
+  /** Full hash. */
+  commit: string;
+}
+
+/** Compares the campaign as it lies here with a commit. Checks nothing out; asks the service only with `refresh`. */
+export async function compareWith(
+  campaign: OpenCampaign,
+  ref: string,
+  { serviceMoved, refresh }: { serviceMoved?: boolean | undefined; refresh?: boolean | undefined } = {},
+): Promise<CommitComparison> {
+  const { graph, trace, facts } = await requireCheckedGraph(campaign, { refresh });
+  const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
+  const there = await readCampaignAt(campaign, ref);
+  const { commit, repository } = there;
+  if (there.isAbsent && lock.steps.size > 0) {
+    campaign.tell({ is: 'notice', text: `the lock is not in ${ref}: nothing counts as bought there` });
+  }
+  const base = await findMergeBase(repository, commit, 'HEAD');
+  if (base !== undefined && base !== commit) {
+    const text = `${ref} has commits that are not here, which show as undone; compare with ${base.slice(0, 12)}, where the branches parted, to leave them out`;
+    campaign.tell({ is: 'notice', text });
+  }
+  const matches = [...matchSteps(graph, lock), ...matchSteps(there.graph, lock)];
+  const everything = new Set(matches.map(({ step }) => step.address));
+  const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
+  return { campaign: graph.name, ref, commit, ...compareVersions(there, { graph, lock, trace }, { hints }) };
+}

@@ -1,0 +1,194 @@
+import type { Command } from 'commander';
+import type { Style } from '../../report/style.ts';
+
+/** A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident. */
+export type Example = readonly [line: string, about: string, how?: 'not run'];
+
+/** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart. */
+export const examples: Readonly<Record<string, readonly Example[]>> = {
+  init: [
+    ['mediabatch init spring', 'a small campaign, in a new folder'],
+    ['mediabatch init grid --example product-grid', 'another one; --list shows all'],
+    ['mediabatch init launch --from-csv products.csv', 'a picture for each row of your own table'],
+  ],
+  validate: [
+    ['mediabatch validate', 'campaign.yaml of this folder'],
+    ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
+    ['mediabatch validate --format github', 'annotates lines in a pull request'],
+  ],
+  fmt: [
+    ['mediabatch fmt', 'campaign.yaml, in place'],
+    ['mediabatch fmt --check', 'for CI: changes nothing'],
+  ],
+  expand: [
+    ['mediabatch expand', 'every step with all its values'],
+    ['mediabatch expand --var brand=Halo --json', 'the same for a program'],
+  ],
+  schema: [
+    ['mediabatch schema helpers', 'what templates can do'],
+    ['mediabatch schema kinds', 'what can be made, with every field'],
+    ['mediabatch schema > mediabatch.schema.json', 'for editors, as init writes it'],
+  ],
+  plan: [
+    ['mediabatch plan', 'what a run would do, and what it costs'],
+    ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
+    ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
+    ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+  ],
+  apply: [
+    ['mediabatch apply --sandbox', 'a rehearsal with play money'],
+    ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
+    ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
+    ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
+  ],
+  status: [
+    ['mediabatch status', 'done, running, failed; credits'],
+    ['mediabatch status --sandbox --list', 'step by step'],
+    ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
+  ],
+  open: [
+    ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
+    ['mediabatch open --sandbox cover --print', 'prints its path'],
+  ],
+  runs: [
+    ['mediabatch runs', 'when, how they ended, what they cost'],
+    ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
+  ],
+  'runs show': [
+    ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
+    ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
+  ],
+  cost: [
+    ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
+    ['mediabatch cost --sandbox --since HEAD --format csv', 'since the last commit, for a spreadsheet'],
+  ],
+  explain: [
+    ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
+    ['mediabatch explain --sandbox song@spring', 'the same with play money'],
+  ],
+  render: [
+    ['mediabatch render cover', 'the request as it is sent'],
+    ['mediabatch render hero@lamp,1:1 --var brand=Halo', 'with another brand'],
+  ],
+  accept: [
+    ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
+    ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
+  ],
+  pin: [
+    ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
+    ['mediabatch pin --sandbox --select kind:music', 'every song'],
+  ],
+  unpin: [
+    ['mediabatch unpin --sandbox hero@clock,1:1', 'the manifest decides again'],
+    ["mediabatch unpin --sandbox 'song*'", 'every song; quotes keep the * from the shell'],
+  ],
+  move: [
+    ['mediabatch move --sandbox song@winter song@autumn', 'it is the song of autumn now'],
+    ['mediabatch move song@winter song@autumn --dry-run', 'shows it, records nothing', 'not run'],
+  ],
+  forget: [
+    ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
+    ['mediabatch forget --sandbox --orphans', 'everything that the manifest no longer has'],
+  ],
+  import: [
+    ['mediabatch import hero@lamp,1:1 68d1f0c2 --dry-run', 'a job that was bought elsewhere', 'not run'],
+    ['mediabatch import song@spring 68d1f0c2 --credits 5 --offline', 'without asking the service', 'not run'],
+  ],
+  adopt: [
+    ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
+    ['mediabatch adopt --job 68d1f0c2', 'of several candidates this one', 'not run'],
+  ],
+  resolve: [
+    ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],
+    ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
+    ['mediabatch resolve song@spring --spend-again', 'buy it, whatever happened', 'not run'],
+  ],
+  unlock: [
+    ['mediabatch unlock --id 4f1c2b7a', 'the id that the refusal showed', 'not run'],
+    ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with play money', 'not run'],
+  ],
+  gc: [
+    ['mediabatch gc --sandbox --dry-run', 'what no step owns any more'],
+    ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
+    ['mediabatch gc --sandbox --kept --older-than 30d --yes', 'what newer outputs replaced, a month ago'],
+  ],
+  destroy: [
+    ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],
+    ['mediabatch destroy --orphans', 'what the manifest no longer has; asks first', 'not run'],
+  ],
+  voices: [
+    ['mediabatch voices --gender female --accent british', 'a choice of them'],
+    ['mediabatch voices --json', 'for a program'],
+  ],
+  models: [
+    ['mediabatch models --kind image', 'with their credits'],
+    ['mediabatch models --json', 'for a program'],
+  ],
+  accounts: [
+    ['mediabatch accounts', 'where posts can go', 'not run'],
+    ['mediabatch accounts --sandbox', 'those of the embedded service'],
+  ],
+  jobs: [
+    ['mediabatch jobs --sandbox --limit 5', 'the newest'],
+    ['mediabatch jobs --kind video --state failed', 'what went wrong', 'not run'],
+    ['mediabatch jobs --unknown', 'bought, and on record in no lock here', 'not run'],
+  ],
+  uploads: [
+    ['mediabatch uploads add --sandbox logo.png', 'prints its URL'],
+    ['mediabatch uploads list', 'where the service has a list', 'not run'],
+  ],
+  'uploads add': [
+    ['mediabatch uploads add --sandbox logo.png', 'prints its URL'],
+    ['mediabatch uploads add --sandbox --json logo.png', 'for a program'],
+  ],
+  'uploads list': [
+    ['mediabatch uploads list', 'where the service has a list', 'not run'],
+    ['mediabatch uploads list --json', 'for a program', 'not run'],
+  ],
+  doctor: [
+    ['mediabatch doctor --sandbox', 'this folder and the embedded service'],
+    ['mediabatch doctor', 'key, clock and service as well', 'not run'],
+    ['mediabatch doctor --verify-replay', 'buys one cheapest job, after asking', 'not run'],
+  ],
+  sandbox: [
+    ['mediabatch sandbox', 'on port 4010, with a page to look at', 'not run'],
+    ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'not run'],
+  ],
+  help: [
+    ['mediabatch help plan', 'what a command can do'],
+    ['mediabatch help MB1203', 'what a code means'],
+  ],
+  completion: [
+    ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],
+    ['mediabatch completion zsh > _mediabatch', 'in a folder of $fpath'],
+    ['mediabatch completion fish > mediabatch.fish', 'in ~/.config/fish/completions'],
+  ],
+};
+
+/** Ends the help of every command with its examples. */
+export function addExamples(program: Command, style: () => Style): void {
+  for (const [name, command] of namedCommands(program)) {
+    const own = examples[name];
+    if (own !== undefined) command.addHelpText('after', () => examplesText(own, style()));
+  }
+}
+
+/** Every command by its full name: `uploads add`. */
+export function namedCommands(command: Command, before: readonly string[] = []): [string, Command][] {
+  return shownCommands(command).flatMap((one) => {
+    const path = [...before, one.name()];
+    return [[path.join(' '), one] as [string, Command], ...namedCommands(one, path)];
+  });
+}
+
+/** All but those that only scripts call. */
+export function shownCommands(command: Command): readonly Command[] {
+  const visible = command.createHelp().visibleCommands(command);
+  return command.commands.filter((one) => visible.includes(one));
+}
+
+function examplesText(own: readonly Example[], style: Style): string {
+  const width = Math.max(...own.map(([line]) => line.length));
+  const lines = own.map(([line, about]) => `  ${line.padEnd(width)}  ${style.dim(`# ${about}`)}\n`);
+  return `\nExamples:\n${lines.join('')}`;
+}

@@ -1,0 +1,13 @@
+import type { DiagnosticCode } from '../../ground/diagnostic.ts';
+
+/** A mistake in a request. `at` is the path from the request to the value; for MB1502 it ends in the missing key. */
+export interface RequestFault {
+  code: DiagnosticCode;
+  message: string;
+  hint: string;
+  at: (string | number)[];
+  /** Absent for an error. */
+  severity?: 'warning';
+  /** The field that was most likely meant. */
+  meant?: string;
+}

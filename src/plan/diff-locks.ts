@@ -1,0 +1,159 @@
+import { taskOfAddress } from '../graph/address.ts';
+import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { openSends, sendOf } from '../lock/sends.ts';
+import { chargeName, chargesByJob, spentCredits } from '../lock/spent.ts';
+
+/**
+ * What became of something between two locks. Jobs: `bought`, `gone` (no longer on record), `changed` (its state, or
+ * what it was charged), `moved` (to another address), `forgotten`, `remembered`. Creates: `asked` (an answer is open),
+ * `settled`. Decisions: `pinned`, `unpinned`, `accepted`, `unaccepted`, `resolved`.
+ */
+export type LockChange =
+  | 'bought'
+  | 'gone'
+  | 'changed'
+  | 'moved'
+  | 'forgotten'
+  | 'remembered'
+  | 'asked'
+  | 'settled'
+  | 'pinned'
+  | 'unpinned'
+  | 'accepted'
+  | 'unaccepted'
+  | 'resolved';
+
+export interface LockDifference {
+  change: LockChange;
+  address: string;
+  task: string;
+  kind: string;
+  /** Of the job, or the open create. */
+  id?: string;
+  /** `moved`: the address before. */
+  movedFrom?: string;
+  state?: Purchase['state'];
+  /** `changed`: the state before. */
+  stateBefore?: Purchase['state'];
+  /** By how much more the credits on record are. Absent: unknown, or none of its own. */
+  credits?: number;
+}
+
+/** Everything that differs between two locks. Empty where they say the same of purchases and decisions. */
+export interface LockDiff {
+  rows: LockDifference[];
+  /** Credits on record. */
+  before: number;
+  after: number;
+  /** Credits of outputs that an address had before, and has no more: bought again, or forgotten. */
+  discarded: number;
+}
+
+/** Compares two locks. Pure; needs no manifest. */
+export function diffLocks(before: Lock, after: Lock): LockDiff {
+  const rows = [...diffJobs(before, after), ...diffSends(before, after), ...diffDecisions(before, after)];
+  return { rows, before: spentCredits(before), after: spentCredits(after), discarded: discardedBetween(before, after) };
+}
+
+interface Job {
+  purchase: Purchase;
+  record: StepRecord;
+  addresses: Set<string>;
+  credits: number | undefined;
+}
+
+/** Each job once, by name: as the first of its addresses tells it. */
+function jobsOf(lock: Lock): Map<string, Job> {
+  const credits = chargesByJob(lock);
+  const jobs = new Map<string, Job>();
+  for (const address of [...lock.steps.keys()].sort()) {
+    const record = lock.steps.get(address);
+    for (const purchase of record?.purchases ?? []) {
+      if (record === undefined || purchase.jobId === undefined) continue;
+      const name = chargeName(purchase);
+      const known = jobs.get(name);
+      if (known !== undefined) known.addresses.add(address);
+      else jobs.set(name, { purchase, record, addresses: new Set([address]), credits: credits.get(name) });
+    }
+  }
+  return jobs;
+}
+
+function* diffJobs(before: Lock, after: Lock): Generator<LockDifference> {
+  const [old, now] = [jobsOf(before), jobsOf(after)];
+  for (const [name, job] of now) {
+    const known = old.get(name);
+    const { state, forgotten } = job.purchase;
+    const row = rowOf(job);
+    if (known === undefined) {
+      yield { change: 'bought', ...row, state, ...(job.credits !== undefined && { credits: job.credits }) };
+      continue;
+    }
+    const credits = (job.credits ?? 0) - (known.credits ?? 0);
+    if (known.purchase.state !== state || credits !== 0) {
+      yield { change: 'changed', ...row, state, stateBefore: known.purchase.state, ...(credits !== 0 && { credits }) };
+    }
+    const [movedFrom] = known.addresses;
+    const isElsewhere = ![...job.addresses].some((address) => known.addresses.has(address));
+    if (isElsewhere && movedFrom !== undefined) yield { change: 'moved', ...row, movedFrom };
+    if ((known.purchase.forgotten ?? false) !== (forgotten ?? false)) {
+      yield { change: forgotten ? 'forgotten' : 'remembered', ...row };
+    }
+  }
+  for (const [name, job] of old) {
+    if (now.has(name)) continue;
+    const { state } = job.purchase;
+    yield { change: 'gone', ...rowOf(job), state, ...(job.credits !== undefined && { credits: -job.credits }) };
+  }
+}
+
+function rowOf({ record, purchase }: Pick<Job, 'record' | 'purchase'>): Omit<LockDifference, 'change'> {
+  const { address } = record;
+  const { jobId, kind = record.kind } = purchase;
+  return { address, task: taskOfAddress(address), kind, ...(jobId !== undefined && { id: jobId }) };
+}
+
+function* diffSends(before: Lock, after: Lock): Generator<LockDifference> {
+  const sendsOf = (lock: Lock) => new Map(openSends(lock, new Set()).map((open) => [sendOf(open.purchase), open]));
+  const [old, now] = [sendsOf(before), sendsOf(after)];
+  for (const [id, open] of now) if (!old.has(id)) yield { change: 'asked', ...rowOf(open), id };
+  for (const [id, open] of old) if (!now.has(id)) yield { change: 'settled', ...rowOf(open), id };
+}
+
+function* diffDecisions(before: Lock, after: Lock): Generator<LockDifference> {
+  for (const address of [...new Set([...before.steps.keys(), ...after.steps.keys()])].sort()) {
+    const [old, now] = [before.steps.get(address), after.steps.get(address)];
+    const row = { address, task: taskOfAddress(address), kind: (now ?? old)?.kind ?? '' };
+    const [pinBefore, pin] = [pinnedFingerprint(old), pinnedFingerprint(now)];
+    if (pinBefore !== pin) yield { change: pin === undefined ? 'unpinned' : 'pinned', ...row };
+    const [acceptedBefore, accepted] = [acceptedIn(old), acceptedIn(now)];
+    if (accepted.some((one) => !acceptedBefore.includes(one))) yield { change: 'accepted', ...row };
+    if (acceptedBefore.some((one) => !accepted.includes(one))) yield { change: 'unaccepted', ...row };
+    const known = new Set(old?.decisions?.sends);
+    for (const id of now?.decisions?.sends ?? []) if (!known.has(id)) yield { change: 'resolved', ...row, id };
+  }
+}
+
+function acceptedIn(record: StepRecord | undefined): string[] {
+  return (record?.decisions?.accepted ?? []).map(({ wanted, fingerprint }) => `${wanted} ${fingerprint}`);
+}
+
+/** Of each address the job whose output it has. */
+function deliveriesOf(lock: Lock): Map<string, number> {
+  const credits = chargesByJob(lock);
+  const deliveries = new Map<string, number>();
+  for (const record of lock.steps.values()) {
+    const face = countedPurchases(record).find(({ state }) => state === 'done');
+    if (face !== undefined) deliveries.set(chargeName(face), credits.get(chargeName(face)) ?? 0);
+  }
+  return deliveries;
+}
+
+/** What is no longer on record is not given up: the other lock may be older. */
+function discardedBetween(before: Lock, after: Lock): number {
+  const [old, now, known] = [deliveriesOf(before), deliveriesOf(after), jobsOf(after)];
+  let sum = 0;
+  for (const [name, credits] of old) if (!now.has(name) && known.has(name)) sum += credits;
+  return sum;
+}

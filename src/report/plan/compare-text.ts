@@ -1,0 +1,181 @@
+import type { Json } from '../../ground/json.ts';
+import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare.ts';
+import type { PlanRow } from '../../plan/plan.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { wrapText } from '../text-width.ts';
+import { footerLines } from './footer-lines.ts';
+import { describeDiscarded, describeItem, indexRows, nameOfItem } from './item-text.ts';
+import { markdownCode } from './markdown-code.ts';
+import { groupPlan } from './plan-items.ts';
+import { glyphs, itemLines } from './plan-text.ts';
+
+/** A comparison with the commit that a person named. */
+export interface CompareView extends Comparison {
+  campaign: string;
+  ref: string;
+  commit: string;
+}
+
+const words = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
+
+/** What differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
+export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
+  const { style, all = false } = options;
+  const rows = view.steps.map(rowOf);
+  const items = groupPlan({ rows }, { all });
+  const differences = new Map(view.steps.map((step) => [step.address, step]));
+  const creditsOf = (own: readonly PlanRow[]) =>
+    differenceText(own.flatMap(({ address }) => differences.get(address) ?? []));
+  const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
+  const blocks = [
+    wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
+    itemLines(items, indexRows({ rows }), { ...options, creditsOf }),
+    [headline(view)],
+    moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+/** The same for a comment on a pull request; names and texts of the campaign are inert. */
+export function compareMarkdown(view: CompareView): string {
+  const rows = view.steps.map(rowOf);
+  const index = indexRows({ rows });
+  const differences = new Map(view.steps.map((step) => [step.address, step]));
+  const table = groupPlan({ rows }, { all: false }).map((item) => {
+    const own = item.rows.flatMap(({ address }) => differences.get(address) ?? []);
+    const cells = [
+      `\`${glyphs[item.action]}\` ${words[own[0]?.change ?? 'changed']}`,
+      markdownCode(nameOfItem(item), 300),
+      markdownCode(item.kind ?? ''),
+      creditsText(item.rows.length),
+      differenceText(own),
+      [markdownCode(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const parts = [
+    `### ${markdownCode(view.campaign)} against ${markdownCode(view.ref)} (\`${view.commit.slice(0, 10)}\`)`,
+    ...(table.length > 0
+      ? [['| | task | kind | steps | credits | what |', '| --- | --- | --- | ---: | ---: | --- |', ...table].join('\n')]
+      : []),
+    `**${headline(view)}**`,
+    moneyFacts(view)
+      .map(({ label, text }) => `- ${label}: ${text}`)
+      .join('\n'),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** A difference as a row of a plan, so that it is grouped and told as there. */
+function rowOf({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
+  const row = { address, task, kind, credits: 0, ...(discards !== undefined && { discards }) };
+  switch (change) {
+    case 'added':
+      return { ...row, action: 'create', reason: { code: 'orphan', text } };
+    case 'removed':
+      return { ...row, action: 'orphan', reason: { code: 'orphan', text } };
+    case 'moved':
+      return { ...row, action: 'move', reason: { code: 'renamed', text } };
+    case 'changed': {
+      const told = { ...(changes !== undefined && { changes }), ...(follows !== undefined && { follows }) };
+      return { ...row, action: 'redo', reason: { code: 'changed', text, ...told } };
+    }
+    default:
+      return change satisfies never;
+  }
+}
+
+/** `+24`, `-6`, `+?` where a price is not known; empty where the steps cost what they did. */
+function differenceText(steps: readonly ComparedStep[]): string {
+  let difference = 0;
+  let unknown = '';
+  for (const { credits } of steps) {
+    const { there = 0, here = 0 } = credits;
+    if (there === null || here === null) {
+      if (there !== here) unknown = here === null ? '+?' : '-?';
+    } else difference += here - there;
+  }
+  const known = difference === 0 ? '' : signed(difference);
+  return [known, unknown].filter(Boolean).join(' ');
+}
+
+function signed(credits: number): string {
+  return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
+}
+
+function headline({ steps }: CompareView): string {
+  const counts = (['added', 'changed', 'moved', 'removed'] as const).flatMap((change) => {
+    const count = steps.filter((step) => step.change === change).length;
+    return count === 0 ? [] : [`${creditsText(count)} ${words[change]}`];
+  });
+  return counts.length === 0 ? 'No step differs.' : counts.join(' · ');
+}
+
+function moneyFacts(view: CompareView): { label: string; text: string }[] {
+  const { there, here, toBuy, bought, boughtThere, discarded } = view;
+  const difference = here.credits - there.credits;
+  const change = difference === 0 ? '' : ` (${signed(difference)})`;
+  const facts = [{ label: 'costs', text: `${wholeText(there)} there, ${wholeText(here)} here${change}` }];
+  const add = (label: string, text: string) => facts.push({ label, text });
+  if (there.budget !== here.budget) add('budget', `${budgetText(there)} there, ${budgetText(here)} here`);
+  if (toBuy.credits > 0 || toBuy.unknownPrices > 0) add('still to buy', sumText(toBuy));
+  if (bought.length > 0) add('bought', `${chargesText(bought)}, on record here and not there`);
+  if (boughtThere.length > 0) add('not here', `${chargesText(boughtThere)}, on record there and not here`);
+  if (discarded > 0) add('gives up', `${countOf(discarded, 'credit')} of paid work`);
+  return facts;
+}
+
+function wholeText(sum: Comparison['here']): string {
+  return `${countOf(sum.steps, 'step')} for ${sumText(sum)}`;
+}
+
+function budgetText({ budget }: { budget?: number }): string {
+  return budget === undefined ? 'none' : creditsText(budget);
+}
+
+/** `24 credits`, `24 credits + 3 of unknown price`. */
+function sumText({ credits, unknownPrices }: PriceSum): string {
+  if (unknownPrices === 0) return countOf(credits, 'credit');
+  const unknown = `${creditsText(unknownPrices)} of unknown price`;
+  return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
+}
+
+/** `3 jobs for 6 credits, and 1 create on hold`. */
+function chargesText(charges: readonly Charge[]): string {
+  const jobs = charges.filter(({ went }) => went !== 'held');
+  const held = charges.length - jobs.length;
+  const credits = jobs.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
+  return [
+    ...(jobs.length > 0 ? [`${countOf(jobs.length, 'job')} for ${countOf(credits, 'credit')}`] : []),
+    ...(held > 0 ? [`${countOf(held, 'create')} on hold`] : []),
+  ].join(', and ');
+}
+
+export function compareJson(view: CompareView): Json {
+  const { campaign, ref, commit, steps, there, here, toBuy, bought, boughtThere, discarded } = view;
+  const json = {
+    mediabatch: 'comparison',
+    version: 1,
+    campaign,
+    ref,
+    commit,
+    steps,
+    there,
+    here,
+    difference: here.credits - there.credits,
+    toBuy,
+    bought: bought.map(chargeJson),
+    boughtThere: boughtThere.map(chargeJson),
+    discarded,
+  };
+  return json as unknown as Json;
+}
+
+function chargeJson({ id, address, task, kind, model, went, credits }: Charge): Json {
+  return { id, address, task, kind, model, went, credits };
+}

@@ -1,0 +1,73 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { examples } from '../../src/cli/program/examples.ts';
+import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { gitEnvironment } from '../rig/git-environment.ts';
+
+function temporary(): string {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+/** The quickstart after a rehearsal and a day of work: a row and a season less, another season, other words, a retouched picture, and pins. */
+async function usedQuickstart(): Promise<string> {
+  const folder = temporary();
+  await command(['init', '.'], { cwd: folder });
+  const bought = await command(['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'], {
+    cwd: folder,
+  });
+  expect(bought.code, bought.err).toBe(0);
+  await command(['pin', '--sandbox', 'hero@clock,1:1', 'song@spring'], { cwd: folder });
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'bought'],
+  ]) {
+    execFileSync('git', args, { cwd: folder, env: gitEnvironment });
+  }
+  const change = (name: string, from: string | RegExp, to: string) => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    expect(text).toMatch(from);
+    writeFileSync(join(folder, name), text.replace(from, to));
+  };
+  change('campaign.yaml', '[spring, winter]', '[spring, autumn]');
+  change('campaign.yaml', 'generous empty space', 'much empty space');
+  change('products.csv', /^kettle.*\n?/m, '');
+  const pictures = join(folder, 'campaign.sandbox/images');
+  renameSync(join(pictures, 'vase-1-1.png'), join(pictures, 'lamp-1-1.png'));
+  cpSync(join(pictures, 'lamp-1-1.png'), join(folder, 'logo.png'));
+  writeFileSync(join(folder, 'north.yaml'), 'brand: Northlight\n');
+  return folder;
+}
+
+/** Types a line into a shell. */
+function type(line: string, folder: string): Promise<{ code: number | null; said: string }> {
+  const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${line}\n`;
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '' };
+  const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      said += piece;
+    });
+  }
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
+}
+
+test('every example in the help does what it says', async () => {
+  const used = await usedQuickstart();
+  const failed: string[] = [];
+  for (const [name, own] of Object.entries(examples)) {
+    const folder = join(temporary(), 'campaign');
+    cpSync(used, folder, { recursive: true, preserveTimestamps: true });
+    for (const [line, , how] of own) {
+      if (how === 'not run') continue;
+      const { code, said } = await type(line, folder);
+      if (code !== 0) failed.push(`${name}: ${line}\nexit ${code}\n${said}`);
+    }
+  }
+  expect(failed).toEqual([]);
+}, 120_000);

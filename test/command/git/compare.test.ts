@@ -1,0 +1,317 @@
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../rig/command.ts';
+import { gitEnvironment } from '../../rig/git-environment.ts';
+import { CampaignRepository } from './campaign-repository.ts';
+
+const manifest = `version: 1
+name: spring
+include: [parts/more.yaml]
+prices: { image: 2 }
+vars: { brand: Northlight }
+tasks:
+  hero:
+    kind: image
+    foreach: rows.csv
+    key: "{{row.sku}}"
+    with: { prompt: "a {{row.name}} on an oak table, {{vars.brand}}" }
+  photo:
+    kind: image
+    foreach: photos/*.jpg
+    with: { prompt: "like it", referenceImages: ['{{upload row.path}}'] }
+`;
+const more = `tasks:
+  side: { kind: image, foreach: linked.csv, key: "{{row.sku}}", with: { prompt: "a small {{row.name}}" } }
+`;
+
+/** A campaign in a sub-folder that reads every kind of file. */
+function repository(): CampaignRepository {
+  const here = new CampaignRepository();
+  here.write('shop/campaign.yaml', manifest);
+  here.write('shop/parts/more.yaml', more);
+  here.write('shop/rows.csv', 'sku,name\na,lamp\nb,vase\n');
+  here.write('shop/photos/one.jpg', 'one');
+  here.write('shop/photos/two.jpg', 'two');
+  symlinkSync('../rows.csv', join(here.folder, 'shop/parts/linked.csv'));
+  here.commit();
+  here.git('tag', 'v1');
+  return here;
+}
+
+interface Compared {
+  steps: { change: string; address: string; movedFrom?: string; text: string; discards?: number }[];
+  difference: number;
+  bought: { id: string }[];
+  boughtThere: { id: string }[];
+  discarded: number;
+}
+
+async function compare(
+  here: CampaignRepository,
+  ref: string,
+  args: string[] = [],
+  file = 'campaign.yaml',
+  folder = 'shop',
+) {
+  const { code, out, err } = await here.runIn(folder, 'plan', file, '--compare', ref, '--json', ...args);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as Compared;
+}
+
+const told = ({ steps }: Compared) => steps.map(({ change, address, text }) => `${change} ${address}: ${text}`);
+const same = { steps: [], difference: 0, bought: [], boughtThere: [], discarded: 0 };
+
+describe('a campaign is compared with a commit', () => {
+  test('nothing differs from what was committed: included files, data, links, patterns and uploads', async () => {
+    expect(await compare(repository(), 'HEAD')).toMatchObject(same);
+  });
+
+  test('words, rows and files, purchases and what they give up', async () => {
+    const here = repository();
+    here.buy({ address: 'hero@a' }, 'shop/campaign.lock.jsonl');
+    here.commit();
+    here.git('checkout', '--quiet', '-b', 'feature');
+    here.write('shop/campaign.yaml', manifest.replace('oak', 'elm'));
+    here.write('shop/rows.csv', 'sku,name\na,lamp\nc,chair\n');
+    here.write('shop/photos/two.jpg', 'another');
+    rmSync(join(here.folder, 'shop/photos/one.jpg'));
+    here.buy({ address: 'hero@c' }, 'shop/campaign.lock.jsonl');
+    const { out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'main');
+    expect(err).toBe('');
+    expect(out.replace(/\([0-9a-f]{10}\)/, '(…)')).toMatchInlineSnapshot(`
+      "spring as it is here, against main (…)
+
+      + side@c                 image   +2  new
+      + hero@c                 image   +2  new
+      ~ upload@photos:two.jpg  upload      photos/two.jpg changed
+      ~ hero@a                 image       prompt: oak → elm
+      ~ photo@two              image       follows upload@photos:two.jpg
+      - upload@photos:one.jpg  upload      removed
+      - side@b                 image   -2  removed
+      - hero@b                 image   -2  removed
+      - photo@one              image   -2  removed
+
+      2 new · 3 changed · 4 removed
+
+      costs         8 steps for 12 credits there, 6 steps for 10 credits here (-2)
+      still to buy  10 credits
+      bought        1 job for 2 credits, on record here and not there
+      "
+    `);
+    const { out: page } = await here.runIn(
+      'shop',
+      'plan',
+      'campaign.yaml',
+      '--compare',
+      'main',
+      '--format',
+      'markdown',
+    );
+    expect(page).toMatch(/^### `spring` against `main` \(`[0-9a-f]{10}`\)\n/);
+    expect(page).toContain('| `~` changed | `hero@a` | `image` | 1 |');
+  });
+
+  test('manifest, data and lock were renamed, and one of them in the index only', async () => {
+    const here = repository();
+    here.buy({ address: 'hero@a' }, 'shop/campaign.lock.jsonl');
+    here.commit();
+    here.git('tag', 'v2');
+    here.git('mv', 'shop', 'store');
+    here.git('mv', 'store/campaign.yaml', 'store/summer.yaml');
+    here.commit();
+    here.git('mv', 'store/campaign.lock.jsonl', 'store/summer.lock.jsonl');
+    here.git('mv', 'store/rows.csv', 'store/products.csv');
+    symlinkSync('../products.csv', join(here.folder, 'store/parts/linked2.csv'));
+    here.write('store/parts/more.yaml', more.replace('linked', 'linked2'));
+    here.write('store/summer.yaml', manifest.replace('rows.csv', 'products.csv'));
+    expect(await compare(here, 'v2', [], 'summer.yaml', 'store')).toMatchObject(same);
+  });
+
+  test('Git LFS: its pointers stand for the files', async () => {
+    const here = repository();
+    const pointer = (text: string) =>
+      `version https://git-lfs.github.com/spec/v1\noid sha256:${hash('sha256', text)}\nsize ${text.length}\n`;
+    here.write('shop/photos/one.jpg', pointer('one'));
+    here.write('shop/photos/two.jpg', pointer('2'));
+    here.commit();
+    here.write('shop/photos/one.jpg', 'one');
+    here.write('shop/photos/two.jpg', 'two');
+    const compared = await compare(here, 'HEAD');
+    expect(told(compared)).toEqual([
+      'changed upload@photos:two.jpg: photos/two.jpg changed',
+      'changed photo@two: follows upload@photos:two.jpg',
+    ]);
+  });
+
+  test('a lock that both sides added, and purchases that only the other one has', async () => {
+    const here = repository();
+    here.git('checkout', '--quiet', '-b', 'other');
+    here.buy({ address: 'hero@a', jobId: 'theirs' }, 'shop/campaign.lock.jsonl');
+    here.commit();
+    here.git('checkout', '--quiet', 'main');
+    here.buy({ address: 'hero@b', jobId: 'ours' }, 'shop/campaign.lock.jsonl');
+    here.commit();
+    const { code, out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'other', '--json');
+    expect(code).toBe(0);
+    expect(err).toContain('notice other has commits that are not here');
+    const compared = JSON.parse(out) as Compared;
+    expect([compared.bought, compared.boughtThere].map((all) => all.map(({ id }) => id))).toEqual([
+      ['ours'],
+      ['theirs'],
+    ]);
+  });
+
+  test('a variable that is only declared here', async () => {
+    const here = repository();
+    here.write('shop/campaign.yaml', manifest.replace('brand: Northlight', 'brand: Northlight, mood: dark'));
+    expect(await compare(here, 'v1', ['--var', 'mood=bright'])).toMatchObject(same);
+    expect(told(await compare(here, 'v1', ['--var', 'brand=Southlight']))).toEqual([]);
+  });
+
+  test('in another worktree', async () => {
+    const here = repository();
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    here.git('worktree', 'add', '--quiet', '--detach', join(path, 'tree'));
+    const tree = new CampaignRepository(join(path, 'tree'));
+    tree.write('shop/rows.csv', 'sku,name\na,lamp\n');
+    expect(told(await compare(tree, 'main'))).toEqual(['removed side@b: removed', 'removed hero@b: removed']);
+  });
+});
+
+describe('a commit that cannot be compared with', () => {
+  const refuse = async (here: CampaignRepository, ref: string, file = 'campaign.yaml') => {
+    const { code, out, err } = await here.runIn('shop', 'plan', file, `--compare=${ref}`);
+    expect(out).toBe('');
+    return `${code} ${err}`;
+  };
+
+  test('what it is called: a name that nobody has, or an option of git', async () => {
+    const here = repository();
+    expect(await refuse(here, 'mian')).toContain('65 error MB3602');
+    for (const ref of [`--upload-pack=touch ${here.folder}/ran`, '--output=ran', '']) {
+      expect(await refuse(here, ref)).toContain('64 error MB3003');
+    }
+    expect(await refuse(here, '$(touch ran); touch ran')).toContain('65 error MB3602');
+    expect(existsSync(join(here.folder, 'shop', 'ran'))).toBe(false);
+  });
+
+  test('its manifest: not there, with mistakes, or a link out of its folder', async () => {
+    const here = repository();
+    here.write(
+      'shop/new.yaml',
+      'version: 1\nname: new\ntasks:\n  other: { kind: music, with: { prompt: a song, model: song-7.5 } }\n',
+    );
+    expect(await refuse(here, 'v1', 'new.yaml')).toContain('65 error MB3604 new.yaml is not in v1');
+    here.write('shop/campaign.yaml', manifest.replace('kind: image', 'kind: imgae'));
+    here.commit();
+    rmSync(join(here.folder, 'shop/campaign.yaml'));
+    symlinkSync('../../secret.yaml', join(here.folder, 'shop/campaign.yaml'));
+    here.commit();
+    rmSync(join(here.folder, 'shop/campaign.yaml'));
+    symlinkSync('.hidden', join(here.folder, 'shop/campaign.yaml'));
+    here.commit();
+    rmSync(join(here.folder, 'shop/campaign.yaml'));
+    here.write('shop/campaign.yaml', manifest);
+    expect(await refuse(here, 'HEAD~2')).toMatch(/65 error MB3607 campaign.yaml at HEAD~2: .*campaign.yaml:8: .*imgae/);
+    expect(await refuse(here, 'HEAD~1')).toMatch(/65 error MB3607 .*a symbolic link leads out of its folder/);
+    expect(await refuse(here, 'HEAD')).toMatch(/65 error MB3607/);
+  });
+
+  test('its data: a link to a hidden file, or out of the folder', async () => {
+    const here = repository();
+    for (const target of ['.env', '../../outside.csv', '/etc/passwd']) {
+      rmSync(join(here.folder, 'shop/rows.csv'));
+      symlinkSync(target, join(here.folder, 'shop/rows.csv'));
+      here.write('shop/.env', 'sku\nsecret\n');
+      here.commit();
+    }
+    rmSync(join(here.folder, 'shop/rows.csv'));
+    here.write('shop/rows.csv', 'sku,name\na,lamp\nb,vase\n');
+    for (const ref of ['HEAD', 'HEAD~1', 'HEAD~2']) {
+      const said = await refuse(here, ref);
+      expect(said).toMatch(/65 error MB3607/);
+      expect(said).not.toContain('secret');
+    }
+  });
+
+  test('its lock: broken, or newer', async () => {
+    const here = repository();
+    here.write('shop/campaign.lock.jsonl', '{"mediabatch":"lock","version":99}\n');
+    here.commit();
+    here.write('shop/campaign.lock.jsonl', '{"mediabatch":"lock","version":2}\nno\n{}\n');
+    here.commit();
+    rmSync(join(here.folder, 'shop/campaign.lock.jsonl'));
+    expect(await refuse(here, 'HEAD~1')).toMatch(/65 error MB3607 campaign.lock.jsonl at HEAD~1 was made by a newer/);
+    expect(await refuse(here, 'HEAD')).toMatch(/65 error MB3607 campaign.lock.jsonl at HEAD:2/);
+  });
+
+  test('its history: cut off in a shallow clone', async () => {
+    const here = repository();
+    here.commit();
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const words = ['clone', '--quiet', '--depth', '1', `file://${here.folder}`, join(path, 'clone')];
+    execFileSync('git', words, { env: gitEnvironment, stdio: 'pipe' });
+    const clone = new CampaignRepository(join(path, 'clone'));
+    expect(await refuse(clone, 'HEAD~1')).toMatch(/65 error MB3603 [\s\S]*git fetch --unshallow/);
+    expect(await compare(clone, 'HEAD')).toMatchObject(same);
+  });
+
+  test('its objects: missing from a partial clone, and nothing is fetched', async () => {
+    const here = repository();
+    here.write('shop/rows.csv', 'sku,name\na,chair\n');
+    here.commit();
+    here.git('config', 'uploadpack.allowFilter', 'true');
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const words = ['clone', '--quiet', '--filter=blob:none', `file://${here.folder}`, join(path, 'clone')];
+    execFileSync('git', words, { env: gitEnvironment, stdio: 'pipe' });
+    const clone = new CampaignRepository(join(path, 'clone'));
+    clone.git('config', 'core.sshCommand', `touch ${join(path, 'ran')}`);
+    clone.git('config', 'remote.origin.uploadpack', `touch ${join(path, 'ran')}`);
+    expect(await refuse(clone, 'HEAD~1')).toMatch(/^65 error MB360[67]/);
+    expect(existsSync(join(path, 'ran'))).toBe(false);
+  });
+
+  test('with what is about a run', async () => {
+    const here = repository();
+    const { code, err } = await here.runIn(
+      'shop',
+      'plan',
+      'campaign.yaml',
+      '--compare',
+      'HEAD',
+      '--out',
+      'x.plan.json',
+    );
+    expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining('error MB3001') });
+    expect(existsSync(join(here.folder, 'shop/x.plan.json'))).toBe(false);
+  });
+});
+
+test('nothing of a repository is run, nothing is written, nothing is checked out', async () => {
+  const here = repository();
+  const mark = join(here.folder, 'ran');
+  const run = `touch ${mark}; cat`;
+  for (const name of [
+    'core.fsmonitor',
+    'core.pager',
+    'diff.external',
+    'diff.x.textconv',
+    'filter.x.smudge',
+    'filter.x.clean',
+  ]) {
+    here.git('config', name, run);
+  }
+  here.write('.gitattributes', '* diff=x filter=x\n');
+  here.git('mv', 'shop/campaign.yaml', 'shop/renamed.yaml');
+  rmSync(mark, { force: true });
+  const before = here.git('-c', 'core.fsmonitor=false', 'rev-parse', 'HEAD') + here.read('.git/index');
+  expect(await compare(here, 'HEAD', [], 'renamed.yaml')).toMatchObject(same);
+  expect(existsSync(mark)).toBe(false);
+  expect(here.git('-c', 'core.fsmonitor=false', 'rev-parse', 'HEAD') + here.read('.git/index')).toBe(before);
+});

@@ -1,0 +1,212 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { knownService } from '../../src/campaign/paths.ts';
+import { runInProcess } from './in-process.ts';
+import { folderWith, record, type Scripted, scripted } from './scripted.ts';
+
+const campaign = `version: 1
+name: shop
+budget: { credits: 50 }
+tasks:
+  hero: { kind: image, foreach: [a, b], with: { prompt: "a {{row}}" } }
+  film: { kind: video, foreach: [a, b], with: { prompt: "a {{row}}", duration: 4 } }
+`;
+
+interface Planned {
+  rows: { address: string; credits: number | null; price?: { source: string; likely?: number; high?: number } }[];
+  totals: {
+    toSpend: number;
+    unknownPrices: number;
+    estimate: { likely: number; high: number | null; unpriced: number };
+  };
+}
+
+const post = (schema: object) => ({ post: { requestBody: { content: { 'application/json': { schema } } } } });
+const documentOf = (image: object, video: object) => ({
+  openapi: '3.1.0',
+  info: { version: '1.2.0' },
+  paths: { '/image-generations/create': post(image), '/videos/create': post(video) },
+});
+
+async function planWith(
+  answers: { [operation: string]: Scripted },
+  folder = folderWith({ 'campaign.yaml': campaign }),
+) {
+  const { env, seen } = await scripted(answers);
+  const run = (...args: string[]) => runInProcess(['plan', 'campaign.yaml', ...args], env, folder);
+  return { run, seen, env, folder };
+}
+
+const parse = (out: string) => JSON.parse(out) as Planned;
+const sourcesOf = ({ rows }: Planned) => rows.map(({ price }) => [price?.source, price?.likely]);
+
+describe('what the service lists', () => {
+  const models = { 'alpha-2': { credits: { '1k': 2, '2k': 3 }, resolution: ['1k', '2k'] } };
+  const motion = {
+    properties: { model: { default: 'motion-2' } },
+    'x-models': { 'motion-2': { credits: 2, per: 'second' } },
+  };
+
+  it.each<[string, { [operation: string]: Scripted }, unknown[], object]>([
+    [
+      'a document with x-models',
+      { 'GET /openapi.json': [200, documentOf({ 'x-models': models }, motion)] },
+      [
+        ['list', 3],
+        ['list', 3],
+        ['list', 8],
+        ['list', 8],
+      ],
+      { likely: 22, high: null, unpriced: 0 },
+    ],
+    [
+      'a catalog alone, with prices as texts',
+      { 'GET /catalog': [200, { data: [{ key: 'alpha-2', type: 'IMAGE', cost: '3' }] }] },
+      [
+        ['list', 3],
+        ['list', 3],
+        ['unknown', undefined],
+        ['unknown', undefined],
+      ],
+      { likely: 6, high: null, unpriced: 2 },
+    ],
+    [
+      'a catalog without prices',
+      { 'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image' }] }] },
+      [
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+      ],
+      { likely: 0, high: null, unpriced: 4 },
+    ],
+    [
+      'prices below nothing and beyond all sense',
+      {
+        'GET /catalog': [200, { image: [{ key: 'alpha-2', credits: -3 }], video: [{ key: 'm', credits: 1e18 }] }],
+        'GET /openapi.json': [200, documentOf({ 'x-models': { 'alpha-2': { credits: 'free' } } }, { 'x-models': [] })],
+      },
+      [
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+      ],
+      { likely: 0, high: null, unpriced: 4 },
+    ],
+    [
+      'nothing',
+      {},
+      [
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+        ['unknown', undefined],
+      ],
+      { likely: 0, high: null, unpriced: 4 },
+    ],
+  ])('%s: counts with --refresh, and is kept for a plan without', async (_name, answers, sources, estimate) => {
+    const { run, seen } = await planWith(answers);
+    expect(sourcesOf(parse((await run('--json')).out)).every(([source]) => source === 'unknown')).toBe(true);
+    expect(seen).toEqual([]);
+    const refreshed = parse((await run('--json', '--refresh')).out);
+    expect(seen).toContain('GET /catalog');
+    expect(seen).toContain('GET /openapi.json');
+    expect(sourcesOf(refreshed)).toEqual(sources);
+    expect(refreshed.totals).toMatchObject({ toSpend: 0, unknownPrices: 4, estimate });
+    seen.length = 0;
+    expect(parse((await run('--json')).out)).toEqual(refreshed);
+    expect(seen).toEqual([]);
+  });
+
+  test('with a ceiling, covers a plan by its budget; without one nobody vouches for it', async () => {
+    const listed = (more: object) => ({
+      'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image', credits: 3, ...more }] }] as Scripted,
+    });
+    const only = campaign.replace(/^ {2}film.*\n/m, '');
+    const tryToApply = async (more: object) => {
+      const { run, env, folder } = await planWith(listed(more), folderWith({ 'campaign.yaml': only }));
+      await run('--refresh');
+      return runInProcess(['apply', 'campaign.yaml', '--json'], env, folder);
+    };
+    const uncertain = await tryToApply({});
+    expect(uncertain.code, uncertain.err).toBe(64);
+    expect(uncertain.err).toContain('nobody vouches for the price of 2 steps: likely 6 credits in all');
+    const above = await tryToApply({ maxCredits: 26 });
+    expect(above.code, above.err).toBe(64);
+    // It goes on to the service, which makes nothing here.
+    const covered = await tryToApply({ maxCredits: 25 });
+    expect(covered.err).not.toContain('there is no terminal to ask on');
+  });
+});
+
+describe('other locks of the working tree', () => {
+  const bought = (credits: number, model = 'alpha-2') =>
+    record({ kind: 'image', address: 'pic', jobId: 'j', credits, request: { model, prompt: 'p' } });
+  const headOf = (service: string) => `{"mediabatch":"lock","version":2,"service":"${service}"}`;
+
+  test('price what this one was never charged for, by the same service only; what is broken is passed over', async () => {
+    const { env, run, folder } = await planWith({});
+    const service = knownService(false, { baseUrl: env.MEDIABATCH_BASE_URL }) ?? '';
+    const lock = (path: string, ...lines: string[]) => {
+      mkdirSync(join(folder, path, '..'), { recursive: true });
+      writeFileSync(join(folder, path), `${lines.join('\n')}\n`);
+    };
+    lock('other/shop.lock.jsonl', headOf('0123456789abcdef'), bought(9));
+    lock('broken.lock.jsonl', headOf(service), '{"address":"x"}', bought(8));
+    lock('two.lock.jsonl', headOf(service), headOf('0123456789abcdef'), bought(7));
+    lock('.hidden/shop.lock.jsonl', headOf(service), bought(6));
+    lock('node_modules/shop.lock.jsonl', headOf(service), bought(5));
+    symlinkSync('other/shop.lock.jsonl', join(folder, 'link.lock.jsonl'));
+    symlinkSync('/dev/zero', join(folder, 'endless.lock.jsonl'));
+    expect(sourcesOf(parse((await run('--json')).out)).every(([source]) => source === 'unknown')).toBe(true);
+    lock('deep/er/shop.lock.jsonl', headOf(service), bought(4));
+    lock('absurd.lock.jsonl', headOf(service), bought(9_007_199_254_740_991, 'alpha-pro'));
+    const { rows, totals } = parse((await run('--json')).out);
+    expect(rows[0]).toMatchObject({ credits: null, price: { source: 'other-lock', likely: 4, high: 4 } });
+    expect(totals).toMatchObject({ toSpend: 0, unknownPrices: 4, estimate: { likely: 8, high: null, unpriced: 2 } });
+    const text = (await run()).out;
+    expect(text).toContain(
+      'to spend      ≈ 8 credits + 2 steps of unknown price (2 steps by what another campaign was charged; the first of each goes alone and prices the rest)',
+    );
+  });
+});
+
+describe('a model that is newer than this version', () => {
+  const manifest = campaign.replace('prompt: "a {{row}}" } }', 'prompt: "a {{row}}", model: omega-9 } }');
+  const document = documentOf(
+    { required: ['prompt'], properties: { prompt: { maxLength: 40 } }, 'x-models': { 'omega-9': { credits: 3 } } },
+    {},
+  );
+
+  test('is a mistake that says the way on, and is taken once the document is kept, by every command', async () => {
+    const { run, env, folder } = await planWith(
+      { 'GET /openapi.json': [200, document] },
+      folderWith({ 'campaign.yaml': manifest }),
+    );
+    const before = await run();
+    expect(before.code).toBe(65);
+    expect(before.err).toContain('is taken once `plan --refresh` has asked for it');
+    const refreshed = await run('--refresh');
+    expect(refreshed.code, refreshed.err).toBe(0);
+    expect(refreshed.err).toContain('warning MB1507 "omega-9" is a model of kind image that is new at the service');
+    expect(refreshed.err.match(/MB1507/g)).toHaveLength(1);
+    expect(refreshed.out).toMatch(/hero@a {2}image {2}≈ 3/);
+    for (const args of [['plan'], ['validate'], ['status'], ['explain', 'campaign.yaml', 'hero@a']]) {
+      const said = await runInProcess(args.length > 1 ? args : [...args, 'campaign.yaml'], env, folder);
+      expect(said.code, said.err).toBe(0);
+    }
+    const elsewhere = { MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1', MEDIABATCH_API_KEY: env.MEDIABATCH_API_KEY };
+    expect((await runInProcess(['validate', 'campaign.yaml'], elsewhere, folder)).code).toBe(65);
+  });
+
+  test('is checked by the document', async () => {
+    const long = manifest.replace('"a {{row}}", model', `"${'a'.repeat(41)} {{row}}", model`);
+    const { run } = await planWith({ 'GET /openapi.json': [200, document] }, folderWith({ 'campaign.yaml': long }));
+    const refused = await run('--refresh');
+    expect(refused.code).toBe(65);
+    expect(refused.err).toContain('MB1506');
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Lock } from '../../../src/lock/record.ts';
+import { compareVersions } from '../../../src/plan/compare.ts';
+import { diffLocks } from '../../../src/plan/diff-locks.ts';
+import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
+import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
+import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
+import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
+import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';
+import { safeJson } from '../../../src/report/safe-text.ts';
+import { makeStyle } from '../../../src/report/style.ts';
+import { displayWidth } from '../../../src/report/text-width.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { create, job, lockOf, picture, saved, song, stepOf, urlOf } from '../plan/facts.ts';
+
+const keys = ['lamp,1:1', 'lamp,9:16', 'vase,1:1', 'vase,9:16'];
+const heroes = (wood: string) =>
+  keys.map((key) => picture(`hero@${key}`, { request: { prompt: `${key} on an ${wood} table` } }));
+const cover = picture('cover', { request: { prompt: 'a cover', referenceImages: [urlOf('hero@lamp,9:16')] } });
+const before = graphOfSteps([...heroes('oak'), cover, song('song@spring'), song('song@winter')]);
+const after = graphOfSteps([...heroes('elm'), cover, song('song@spring'), song('song@autumn')], { budget: 200 });
+const there: Lock = lockOf({
+  ...Object.fromEntries(keys.map((key) => [`hero@${key}`, [saved(stepOf(before, `hero@${key}`), { credits: 2 })]])),
+  'song@winter': [saved(stepOf(before, 'song@winter'))],
+});
+const autumn = stepOf(after, 'song@autumn');
+const [lamp = '', vase = ''] = [keys[1], keys[2]].map((key) => `hero@${key}`);
+const here: Lock = {
+  ...there,
+  steps: new Map([
+    ...there.steps,
+    ...lockOf({
+      'song@autumn': [job(autumn)],
+      [lamp]: [saved(stepOf(after, lamp), { generation: 2, credits: 3 }), saved(stepOf(before, lamp), { credits: 2 })],
+      [vase]: [
+        job(stepOf(after, vase), { state: 'failed', generation: 2 }),
+        saved(stepOf(before, vase), { credits: 2 }),
+      ],
+      'hero@vase,9:16': [
+        create(stepOf(after, 'hero@vase,9:16')),
+        saved(stepOf(before, 'hero@vase,9:16'), { credits: 2 }),
+      ],
+    }).steps,
+  ]),
+};
+
+const commit = 'c0ffee'.repeat(7).slice(0, 40);
+const compared = {
+  campaign: 'aurora-launch',
+  ref: 'main',
+  commit,
+  ...compareVersions({ graph: before, lock: there }, { graph: after, lock: here }),
+};
+const differing = { from: { ref: 'HEAD', commit }, to: {}, ...diffLocks(there, here) };
+const charges = listCharges(after, here);
+const costBy = (by: CostDimension[], all: Charge[], keysOf: (charge: Charge) => (string | null)[]) => ({
+  campaign: 'aurora-launch',
+  by,
+  rows: tallyCharges(all, by, keysOf),
+  totals: sumCharges(all),
+});
+const cost = costBy(['task', 'kind'], charges, ({ task, kind }) => [task, kind]);
+
+const texts = {
+  compare: (style: ReturnType<typeof makeStyle>, width: number) => compareText(compared, { style, width }),
+  diff: (style: ReturnType<typeof makeStyle>, width: number) => diffText(differing, { style, width }),
+  cost: (style: ReturnType<typeof makeStyle>, width: number) => costText(cost, { style, width }),
+};
+
+describe.each(Object.entries(texts))('%s', (_name, text) => {
+  it.each([60, 80, 120])('at %i columns', (width) => {
+    const plain = text(makeStyle(false), width);
+    expect(plain.split('\n').filter((line) => displayWidth(line) > width)).toEqual([]);
+    expect(plain).toMatchSnapshot();
+    const colored = text(makeStyle(true), width);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors are such
+    expect(colored.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
+  });
+});
+
+it('as Markdown', () => {
+  expect(compareMarkdown(compared)).toMatchSnapshot();
+  expect(diffMarkdown(differing)).toMatchSnapshot();
+});
+
+it('an author, a name or a commit is shown, and obeyed by nobody', () => {
+  const author = '=HYPERLINK("http://x") \u001b[31m ##[error]\n';
+  const hostile = costBy(['author'], charges, () => [author]);
+  expect(costCsv(hostile).split('\r\n')[1]).toMatch(/^"'=HYPERLINK\(""http:\/\/x""\) \\x1b\[31m #\\x23\[error\]\\n",/);
+  expect(safeJson(costJson(hostile))).not.toMatch(/##\[/);
+  const evil = { ...compared, campaign: author, ref: author };
+  const shown = [
+    costText(hostile, { style: makeStyle(false), width: 200 }),
+    compareText(evil, { style: makeStyle(false), width: 200 }),
+    compareMarkdown(evil),
+    diffText({ ...differing, from: { ref: author, commit } }, { style: makeStyle(false) }),
+    diffMarkdown({ ...differing, from: { ref: author, commit } }),
+  ];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+  for (const text of shown) expect(text).not.toMatch(/\u001b|##\[/);
+  for (const row of ['+1', '-1', '@x', '=1']) {
+    expect(costCsv(costBy(['author'], charges, () => [row])).split('\r\n')[1]).toMatch(/^'/);
+  }
+});
