@@ -4,7 +4,7 @@ import { hasErrors } from '../ground/diagnostic.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
-import { hasUnknownNames, type LoadedManifest, loadManifest, mistakesOf } from './load-manifest.ts';
+import { hasUnknownNames, type LoadedManifest, type LoadOptions, loadManifest, mistakesOf } from './load-manifest.ts';
 import type { Asked } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -50,7 +50,10 @@ export interface CheckedGraph {
 }
 
 /** The manifest, with the requests that only the service's own document can judge checked against it, where it is known. */
-export async function loadChecked(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedManifest> {
+export async function loadChecked(
+  campaign: OpenCampaign & { reader?: LoadOptions['reader'] },
+  options: CheckOptions,
+): Promise<CheckedManifest> {
   const { file } = campaign;
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);

@@ -8,6 +8,7 @@ import { matchSteps } from './match.ts';
 import type { Change } from './plan.generated.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { stateOfStep } from './step-state.ts';
+import { type Charge, listCharges } from './whereabouts.ts';
 
 /** A campaign at one point of its history. */
 export interface Version {
