@@ -74,7 +74,11 @@ describe('pin and unpin', () => {
     expect(await plan()).toMatchObject({
       'hero@lamp': {
         action: 'keep',
-        reason: 'pinned; prompt: “a lamp” → “a red lamp” (would cost 5)',
+        reason: {
+          code: 'pinned',
+          text: 'pinned; prompt: “a lamp” → “a red lamp” (would cost 5)',
+          changes: [{ field: 'prompt', before: 'a lamp', after: 'a red lamp', cause: { is: 'template' } }],
+        },
         wouldCost: 5,
       },
       'hero@vase': { action: 'redo' },
@@ -187,7 +191,7 @@ describe('accept', () => {
     expect(readFileSync(edited)).toEqual(png('retouched'));
     place.write('campaign.yaml', before);
     rmSync(edited);
-    expect((await plan())['hero@vase']?.reason).toContain('was edited by hand and is missing');
+    expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
   });
 
   test('both at once', async () => {

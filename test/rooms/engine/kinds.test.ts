@@ -234,7 +234,10 @@ describe('retry', () => {
     failing(campaign, 99);
     expect((await campaign.run()).outcomes).toEqual({ pic: 'failed' });
     const again = await campaign.run();
-    expect(again.plan.rows[0]).toMatchObject({ action: 'failed', reason: expect.stringContaining('all 2 attempts') });
+    expect(again.plan.rows[0]).toMatchObject({
+      action: 'failed',
+      reason: { text: expect.stringContaining('all 2 attempts') },
+    });
     expect(campaign.service.ledger).toHaveLength(2);
   });
 
@@ -252,7 +255,10 @@ describe('retry', () => {
     expect(campaign.service.ledger).toHaveLength(4);
     campaign.graph = graphOfSteps([named('b', 'q')]);
     const renamed = await campaign.run();
-    expect(renamed.plan.rows[0]).toMatchObject({ action: 'failed', reason: expect.stringContaining('all 2 attempts') });
+    expect(renamed.plan.rows[0]).toMatchObject({
+      action: 'failed',
+      reason: { text: expect.stringContaining('all 2 attempts') },
+    });
     expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'failed' });
     expect(campaign.service.ledger).toHaveLength(4);
   });
@@ -328,7 +334,7 @@ describe('expect', () => {
     expect(campaign.outputs.files.size).toBe(1);
     const again = campaign.plan();
     expect(actionsOf(again)).toEqual({ pic: 'failed', over: 'blocked' });
-    expect(again.rows[0]?.reason).toContain('its width is 512 px, wanted at least 1000 px');
+    expect(again.rows[0]?.reason.text).toContain('its width is 512 px, wanted at least 1000 px');
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(1);
     // A person may change their mind about what is good enough.
@@ -356,7 +362,7 @@ describe('a selection', () => {
   test('a step whose need is neither done nor selected waits for it', async () => {
     const campaign = new TestCampaign(graphOfSteps(steps));
     const row = campaign.plan({ selected: ['b'] }).rows[0];
-    expect(row).toMatchObject({ action: 'blocked', reason: expect.stringContaining('not selected') });
+    expect(row).toMatchObject({ action: 'blocked', reason: { text: expect.stringContaining('not selected') } });
     await campaign.run({ selected: ['a'] });
     expect(actionsOf(campaign.plan({ selected: ['b'] }))).toEqual({ b: 'create' });
   });

@@ -162,7 +162,10 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(result.outcomes).toMatchObject({ v2: 'unresolved' });
     broken = false;
     const plan = campaign.plan();
-    expect(plan.rows[1]).toMatchObject({ action: 'create', reason: expect.stringContaining('list is searched first') });
+    expect(plan.rows[1]).toMatchObject({
+      action: 'create',
+      reason: { text: expect.stringContaining('list is searched first') },
+    });
     expect((await campaign.run()).outcomes).toMatchObject({ v2: 'done' });
     expect(campaign.service.ledger).toHaveLength(2);
   });

@@ -110,7 +110,10 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
   test('of another account is left to a person', async () => {
     const campaign = await lose(new TestCampaign(manifest(kind)));
     campaign.account = 'two';
-    expect(campaign.plan().rows[0]).toMatchObject({ action: 'unresolved', reason: expect.stringContaining('API key') });
+    expect(campaign.plan().rows[0]).toMatchObject({
+      action: 'unresolved',
+      reason: { text: expect.stringContaining('API key') },
+    });
     const { creates } = campaign.service;
     const before = creates.length;
     await campaign.run();
