@@ -1,3 +1,4 @@
+import { kinds } from '../kinds/index.ts';
 import { isSpending } from './actions.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 
@@ -21,13 +22,16 @@ export function expectTime(
 ): Pick<PlanTotals, 'expected' | 'untimed'> {
   const jobs = jobsOf(rows);
   if (jobs.length === 0) return {};
-  const untimed = new Set(
-    jobs.filter(({ timedAs }) => (durations[timedAs] ?? []).length === 0).map(({ timedAs }) => timedAs),
-  );
+  const samplesOf = ({ kind, timedAs }: Job) => {
+    const seen = durations[timedAs] ?? [];
+    // Uploads and posts take seconds, whether or not one was timed.
+    return seen.length === 0 && kinds[kind]?.media === 'none' ? [kinds[kind].typicalMs] : seen;
+  };
+  const untimed = new Set(jobs.filter((job) => samplesOf(job).length === 0).map(({ timedAs }) => timedAs));
   if (untimed.size > 0) return { untimed: [...untimed].sort() };
   const draws = Math.max(4, Math.min(mostDraws, Math.floor(mostSteps / jobs.length)));
   const lengths = Array.from({ length: draws }, (_, draw) => {
-    const lengthOf = (job: Job, index: number) => pick(durations[job.timedAs] ?? [], index, (draw + 0.5) / draws);
+    const lengthOf = (job: Job, index: number) => pick(samplesOf(job), index, (draw + 0.5) / draws);
     return jobs.length > mostSimulated
       ? jobs.reduce((sum, job, index) => sum + lengthOf(job, index), 0) / concurrency
       : schedule(jobs, concurrency, lengthOf);
@@ -37,6 +41,7 @@ export function expectTime(
 }
 
 interface Job {
+  kind: string;
   /** The kind and model under which its duration is kept. */
   timedAs: string;
   /** Positions of the jobs that must end before it. */
@@ -51,7 +56,7 @@ function jobsOf(rows: readonly PlanRow[]): Job[] {
     const { model } = order.paidRequest;
     const after = order.needs.flatMap((need) => positions.get(need) ?? []);
     positions.set(address, jobs.length);
-    jobs.push({ timedAs: typeof model === 'string' ? `${kind} ${model}` : kind, after });
+    jobs.push({ kind, timedAs: typeof model === 'string' ? `${kind} ${model}` : kind, after });
   }
   return jobs;
 }

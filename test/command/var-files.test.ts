@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { workplaceForEach } from './workplace.ts';
 
@@ -105,5 +106,9 @@ describe('--var-file', () => {
     place.write('a.json', place.read('a.json').replace('"v.yaml"', '".secret.yaml"'));
     const { code, err } = await place.run('apply', 'a.json', '--yes');
     expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining('.secret.yaml is hidden') });
+    // Nor by a link of a plain name.
+    symlinkSync('.secret.yaml', join(place.folder, 'w.yaml'));
+    const linked = await place.run('plan', '--var-file', 'w.yaml');
+    expect(linked).toMatchObject({ code: 65, err: expect.stringContaining('a symbolic link leads to .secret.yaml') });
   });
 });

@@ -103,7 +103,7 @@ function addRecordCommands(program: Command, { terminal, exit }: ProgramContext)
 function chosenSteps(command: Command): Command {
   return command
     .addArgument(manifestArgument())
-    .argument('[addresses...]', 'steps or tasks; * stands for anything')
+    .argument('[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first')
     .option('-s, --select <selection>', 'by selection: tag:launch, state:changed', collectText);
 }
 

@@ -58,6 +58,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
     ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
   ],
+  diff: [
+    ['mediabatch diff --sandbox', 'what was bought since the last commit'],
+    ['mediabatch diff --sandbox HEAD --format markdown', 'for a comment on a pull request'],
+    ['mediabatch diff main feature', 'between two branches', 'not run'],
+  ],
   cost: [
     ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
     ['mediabatch cost --sandbox --since HEAD --format csv', 'since the last commit, for a spreadsheet'],

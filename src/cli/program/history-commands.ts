@@ -19,7 +19,11 @@ function addCostCommand(program: Command, { terminal, exit }: ProgramContext): v
       .description(
         'Shows what was spent, by task or whatever else, and where it went: delivered, superseded, failed and charged, on hold. Months and authors are those of the commit in which a job first stands in the lock. Needs no network and writes nothing.',
       )
-      .option('--by <what>', `one or several of ${costDimensions.join(', ')}`, dimensions, ['task'])
+      .addOption(
+        new Option('--by <what>', `one or several of ${costDimensions.join(', ')}`)
+          .argParser(dimensions)
+          .default(['task'], 'task'),
+      )
       .option('--since <ref>', 'only what is not on record in this commit')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'csv']))
       .option('--json', 'one JSON document on stdout'),

@@ -113,7 +113,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .command('destroy')
       .helpGroup(tidyGroup)
       .addArgument(manifestArgument())
-      .argument('[addresses...]', 'steps on record; * stands for anything')
+      .argument('[addresses...]', 'steps on record; * stands for anything. Without FILE they come first')
       .summary('remove records at the service, for good')
       .description(
         'Removes records of music, thumbnails and clippings at the service, for good. Lists them one by one and asks. Credits do not come back; files here stay.',

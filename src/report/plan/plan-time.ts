@@ -8,9 +8,11 @@ const shownUntimed = 3;
 export function timeLines({ expected, untimed }: PlanTotals, options: { style: Style; width?: number }): string[] {
   if (expected !== undefined) return footerLines('time', `about ${rangeText(expected)}`, options);
   if (untimed === undefined) return [];
+  const [only] = untimed;
+  if (untimed.length === 1) return footerLines('time', `unknown: no ${only} was timed yet`, options);
   const names = untimed.slice(0, shownUntimed).join(', ');
   const more = untimed.length > shownUntimed ? ` and ${untimed.length - shownUntimed} more` : '';
-  return footerLines('time', `unknown: no ${names}${more} was timed yet`, options);
+  return footerLines('time', `unknown: never timed yet: ${names}${more}`, options);
 }
 
 /** `6–9 min`, `40 s`: in the unit of the longer one, whole numbers, never less than 1. */
