@@ -70,7 +70,8 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
-      return isPost(first.kind) ? 'not posted yet' : 'not bought yet';
+      const isCeiling = rows.some(({ reason }) => reason.text.includes('; needed if '));
+      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; as many as turn out to be needed' : ''}`;
     }
     case 'job-failed':
     case 'refused':
