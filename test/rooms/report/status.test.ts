@@ -89,7 +89,7 @@ describe('makeStatus', () => {
     const view = makeStatus({ ...facts, finishedJobs: new Set([jobId, 'another']) });
     expect(taskIn(view, 'hero')).toMatchObject({ states: { running: 1, done: 2 }, unsaved: 1 });
     expect(view.rows.filter(({ unsaved }) => unsaved).map(({ address }) => address)).toEqual(['hero@running']);
-    const text = statusText(view, { style: noColor });
+    const text = statusText(view, { style: noColor, paste });
     expect(text).toContain('2 of 9 · 1 finished, not saved · 1 failed');
     expect(text).not.toContain('running');
   });
