@@ -192,7 +192,7 @@ describe('accept', () => {
     expect(readFileSync(edited)).toEqual(png('retouched'));
     place.write('campaign.yaml', before);
     rmSync(edited);
-    expect((await plan())['hero@vase']?.reason).toContain('was edited by hand and is missing');
+    expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
   });
 
   test('both at once', async () => {
