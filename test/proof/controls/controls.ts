@@ -414,6 +414,14 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I17',
+    off: 'what signs a link is taken out of the history',
+    file: 'src/campaign/run-history.ts',
+    switch: { part: "'$1$2?…'", by: "'$&'" },
+    seenBy: { file: 'test/command/history.test.ts', title: 'holds neither the key nor what signs a link' },
+    built: true,
+  },
+  {
     mark: 'I18',
     off: 'plan and apply decide with the same facts',
     file: 'src/campaign/apply.ts',
@@ -612,6 +620,14 @@ export const controls: readonly Control[] = [
       file: 'test/command/leftovers.test.ts',
       title: 'a file that the lock names, with its true digest, and that was not saved from here',
     },
+  },
+  {
+    mark: 'I23',
+    off: 'only media files are opened, whatever a line of the lock names',
+    file: 'src/campaign/find-step-files.ts',
+    switch: { part: ' || !knownExtensions.includes(extname(path))', by: '' },
+    seenBy: { file: 'test/command/open.test.ts', title: 'says which command gets what is not here' },
+    built: true,
   },
   {
     mark: 'I23',
