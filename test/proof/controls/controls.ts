@@ -352,6 +352,16 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I14 (trial)',
+    off: 'under a cap the first step of each price goes alone, whoever said what it costs',
+    file: 'src/engine/budget.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/budget.test.ts',
+      title: 'prices that are too low exceed the cap by what one step is charged above its price, and no more',
+    },
+  },
+  {
     mark: 'I14 (hints)',
     off: 'what is only listed or was charged elsewhere reserves nothing',
     file: 'src/plan/prices.ts',
