@@ -1,7 +1,7 @@
 import type { Json } from '../../ground/json.ts';
-import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare.ts';
+import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare-versions.ts';
+import type { Charge } from '../../plan/list-charges.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import type { Charge } from '../../plan/whereabouts.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';

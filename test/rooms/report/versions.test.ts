@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
-import { compareVersions } from '../../../src/plan/compare.ts';
+import { compareVersions } from '../../../src/plan/compare-versions.ts';
 import { diffLocks } from '../../../src/plan/diff-locks.ts';
+import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
-import { type Charge, listCharges } from '../../../src/plan/whereabouts.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
 import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
 import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';
