@@ -5,7 +5,7 @@ import { UnsafeFileError } from '../contract/errors.ts';
 import type { RunEvent } from '../contract/event.ts';
 import type { RunClose, RunHeader } from '../contract/run-line.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
-import { readCheckedOutCommit } from '../disk/git-head.ts';
+import { readCheckedOutCommit } from '../disk/git/checked-out-commit.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
@@ -29,7 +29,7 @@ interface Watched {
  * Carries a run out and writes down what happens, as `.mediabatch/runs/ID.jsonl`. Nothing relies on it: a disk that does
  * not take it costs one notice, and the run goes on.
  */
-export async function withHistory(plan: Plan, campaign: OpenCampaign, { on, clock, run }: Watched): Promise<RunResult> {
+export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock, run }: Watched): Promise<RunResult> {
   const startedAt = clock.now();
   let progress: 'before' | 'running' | 'over' = 'before';
   let unsaid: string | undefined;
