@@ -1,8 +1,8 @@
 import { basename, dirname, relative } from 'node:path';
 import { deleteLeftover } from '../../campaign/delete-leftover.ts';
-import { findKept } from '../../campaign/find-kept.ts';
 import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
+import { findReplaced } from '../../campaign/find-replaced.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -96,7 +96,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }
   const files = new KeptFiles(paths.state, paths.kept);
   const { lock } = await requireLock(campaign, undefined);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
-  const found = await findKept(files, { lock, others, now: systemClock.now(), olderThanMs: olderThan });
+  const found = await findReplaced(files, { lock, others, now: systemClock.now(), olderThanMs: olderThan });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 

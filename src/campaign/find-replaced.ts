@@ -10,7 +10,7 @@ const brokenAfterMs = 3_600_000;
  * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another
  * campaign of the folder keeps is its own. `olderThanMs`: only those kept longer ago.
  */
-export async function findKept(
+export async function findReplaced(
   files: KeptFiles,
   facts: { lock: Lock; others: readonly Lock[]; now: number; olderThanMs?: number | undefined },
 ): Promise<Leftovers> {
