@@ -1,5 +1,8 @@
 import type { KeptFiles } from '../disk/outputs/kept-files.ts';
+import { lookAtOutput } from '../disk/outputs/look-at-output.ts';
+import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
+import { matchSteps } from '../plan/match.ts';
 import type { Leftovers } from './find-leftovers.ts';
 import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
 
@@ -8,13 +11,20 @@ const brokenAfterMs = 3_600_000;
 
 /**
  * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another
- * campaign of the folder keeps is its own. `olderThanMs`: only those kept longer ago.
+ * campaign of the folder keeps is its own. `olderThanMs`: only those kept longer ago. `wanted`: digests of those that
+ * stay whatever their age.
  */
 export async function findReplaced(
   files: KeptFiles,
-  facts: { lock: Lock; others: readonly Lock[]; now: number; olderThanMs?: number | undefined },
+  facts: {
+    lock: Lock;
+    others: readonly Lock[];
+    wanted: ReadonlySet<string>;
+    now: number;
+    olderThanMs?: number | undefined;
+  },
 ): Promise<Leftovers> {
-  const { lock, others, now, olderThanMs = 0 } = facts;
+  const { lock, others, wanted, now, olderThanMs = 0 } = facts;
   const paid = findPaidOutputs(lock);
   const elsewhere = new Set(others.flatMap((other) => [...findPaidOutputs(other).keys()]));
   const found: Leftovers = { files: [], kept: [] };
@@ -32,9 +42,24 @@ export async function findReplaced(
       found.kept.push({ path, why });
       continue;
     }
+    if (wanted.has(sha256)) {
+      found.kept.push({ path, why: 'the next apply takes it back' });
+      continue;
+    }
     const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
     const since = new Date(sinceMs).toISOString();
     found.files.push({ path, bytes, is: 'kept', ...of, ...chargeOf(bought), since, digests: new Set([sha256]) });
   }
   return found;
+}
+
+/** Digests of outputs that steps of the manifest have now, and that are not at their paths: a plan would take them back. */
+export async function findWanted(graph: Graph, lock: Lock, root: string): Promise<Set<string>> {
+  const wanted = new Set<string>();
+  for (const { purchase } of matchSteps(graph, lock)) {
+    for (const output of purchase?.outputs ?? []) {
+      if ((await lookAtOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
+    }
+  }
+  return wanted;
 }

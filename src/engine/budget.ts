@@ -20,8 +20,9 @@ interface Held {
 
 /**
  * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving – except by the
- * amount that a step of unknown price is charged beyond what was left, which is why such a step always goes alone. When
- * its answer is lost, the next one of unknown price also goes alone, and its charge prices the lost one; until then no
+ * amount that one step is charged beyond what was left: of unknown price, which is why such a step always goes alone, or
+ * the first of a price that turns out to be wrong. When a canary's
+ * answer is lost, the next one of unknown price also goes alone, and its charge prices the lost one; until then no
  * step of known price goes, and a second one lost at the same price ends spending.
  */
 export class Budget {
@@ -33,6 +34,8 @@ export class Budget {
   /** Steps of unknown price that were told to wait. */
   readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
+  /** Price classes that were charged in this run. */
+  readonly #proven = new Set<string>();
   #waiting: (() => void)[] = [];
 
   /** `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices are unknown. */
@@ -94,6 +97,7 @@ export class Budget {
     // I14 (cap)
     if (credits > this.left) return this.#isPriceAwaited() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
     if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
+    if (this.#isCapped && !this.#proven.has(price.class) && this.#isOnTrial()) return { is: 'later' }; // I14 (trial)
     this.#held.set(address, { price, credits });
     return { is: 'reserved', credits };
   }
@@ -109,6 +113,8 @@ export class Budget {
       return;
     }
     this.#held.delete(address);
+    // A refusal shows no price; a service that does not say what it charges never will.
+    if (own !== undefined && charged !== 0) this.#proven.add(own.price.class);
     const credits = charged ?? own?.credits ?? 0;
     this.spentNow += credits;
     this.spentEver += credits;
@@ -199,6 +205,16 @@ export class Budget {
 
   get #isCapped(): boolean {
     return this.#caps.total !== undefined || this.#caps.run !== undefined;
+  }
+
+  /**
+   * A step is on its way whose price no charge of this run has shown to hold. Prices may have risen since they were
+   * charged, and a lock that came with a branch may name any: under a cap one such step goes at a time.
+   */
+  #isOnTrial(): boolean {
+    return [...this.#held.values()].some(
+      ({ price, credits, doubtful }) => credits !== 0 && doubtful === undefined && !this.#proven.has(price.class),
+    );
   }
 
   #hasCanary(): boolean {

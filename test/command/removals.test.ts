@@ -157,6 +157,11 @@ describe('gc --kept', () => {
     expect(listed.files.map(({ bytes }: { bytes: number }) => bytes).sort()).toEqual([dog.length, cat.length].sort());
     expect(listed.err).toContain('would delete 2 files');
     expect((await gc('--kept')).code).toBe(64);
+    trial.write('campaign.yaml', words('a cat'));
+    const wanted = await gc('--kept', '--dry-run');
+    expect(wanted.files, wanted.err).toMatchObject([{ ...kept, bytes: dog.length }]);
+    expect(wanted.err).toContain('the next apply takes it back');
+    trial.write('campaign.yaml', words('a dog'));
     const gone = await gc('--kept', '--yes');
     expect(gone.files, gone.err).toMatchObject([{ deleted: true }, { deleted: true }]);
     expect((await gc('--kept', '--yes')).err).toContain('nothing to delete');

@@ -2,7 +2,7 @@ import { basename, dirname, relative } from 'node:path';
 import { deleteLeftover } from '../../campaign/delete-leftover.ts';
 import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
-import { findReplaced } from '../../campaign/find-replaced.ts';
+import { findReplaced, findWanted } from '../../campaign/find-replaced.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -94,9 +94,11 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
 async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }: GcOptions): Promise<Findings> {
   const { paths } = campaign;
   const files = new KeptFiles(paths.state, paths.kept);
+  const graph = await requireGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
-  const found = await findReplaced(files, { lock, others, now: systemClock.now(), olderThanMs: olderThan });
+  const wanted = await findWanted(graph, lock, paths.outputs);
+  const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 

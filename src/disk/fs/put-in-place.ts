@@ -47,7 +47,10 @@ interface Finished {
   kept?: KeptFiles | undefined;
 }
 
-/** What was paid stays, and before the new file takes its name. A disk that cannot hold both must still get the new one. */
+/**
+ * What was paid stays, and before the new file takes its name: beside it where it cannot be kept, for a branch may have put
+ * something in the place of the folder. A disk that cannot hold both must still get the new one.
+ */
 async function keepReplaced(
   path: string,
   digest: Digest,
@@ -56,10 +59,17 @@ async function keepReplaced(
   try {
     await kept?.keep(path, digest);
   } catch (error) {
-    if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
-    const why = messageOf(error);
-    target.notice(`the file that was at ${path} is replaced, and could not be kept: ${why}`);
+    if (!isDisk(error)) throw error;
+    const aside = await putAside(path, digest.sha256).catch((worse: unknown) => {
+      if (!isDisk(worse)) throw worse;
+    });
+    const where = aside === undefined ? 'is replaced, and could not be kept' : `is kept as ${basename(aside)}`;
+    target.notice(`the file that was at ${path} ${where}: ${messageOf(error)}`);
   }
+}
+
+function isDisk(error: unknown): boolean {
+  return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
 }
 
 /** Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */

@@ -352,6 +352,16 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I14 (trial)',
+    off: 'under a cap the first step of each price goes alone, whoever said what it costs',
+    file: 'src/engine/budget.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/budget.test.ts',
+      title: 'prices that are too low exceed the cap by what one step is charged above its price, and no more',
+    },
+  },
+  {
     mark: 'I14 (hints)',
     off: 'what is only listed or was charged elsewhere reserves nothing',
     file: 'src/plan/prices.ts',
@@ -411,6 +421,14 @@ export const controls: readonly Control[] = [
       file: whole,
       title: 'I17 is in no output and no file, though the service says it back in every spelling',
     },
+    built: true,
+  },
+  {
+    mark: 'I17',
+    off: 'what signs a link is taken out of the history',
+    file: 'src/campaign/run-history.ts',
+    switch: { part: "'$1$2?…'", by: "'$&'" },
+    seenBy: { file: 'test/command/history.test.ts', title: 'holds neither the key nor what signs a link' },
     built: true,
   },
   {
@@ -612,6 +630,14 @@ export const controls: readonly Control[] = [
       file: 'test/command/leftovers.test.ts',
       title: 'a file that the lock names, with its true digest, and that was not saved from here',
     },
+  },
+  {
+    mark: 'I23',
+    off: 'only media files are opened, whatever a line of the lock names',
+    file: 'src/campaign/find-step-files.ts',
+    switch: { part: ' || !knownExtensions.includes(extname(path))', by: '' },
+    seenBy: { file: 'test/command/open.test.ts', title: 'says which command gets what is not here' },
+    built: true,
   },
   {
     mark: 'I23',

@@ -105,15 +105,18 @@ describe('what a newer output replaces', () => {
     ['the folder is a file', (state: string) => writeFileSync(join(state, 'kept'), '')],
     ['the folder is a pipe', (state: string) => execFileSync('mkfifo', [join(state, 'kept')])],
     ['the folder is a link', (state: string) => symlinkSync('..', join(state, 'kept'))],
-  ])('is replaced all the same, and said, where it cannot be kept: %s', async (_is, spoil) => {
-    const { root, state, from, kept, aim, replace, name } = withSaved();
+  ])('stays beside the new one, and that is said, where it cannot be kept: %s', async (_is, spoil) => {
+    const { root, state, from, kept, outputs, aim, replace, name } = withSaved();
     spoil(state, name);
     const before = filesIn(state);
     await replace();
     expect(readFileSync(join(root, 'a.png')).equals(newPng)).toBe(true);
     expect(await kept.find(from)).toBeUndefined();
-    expect(aim.notices).toEqual([expect.stringMatching(/a\.png is replaced, and could not be kept: /)]);
+    const aside = `a.changed-${from.sha256.slice(0, 8)}.png`;
+    expect(aim.notices).toEqual([expect.stringContaining(`a.png is kept as ${aside}: `)]);
     expect(filesIn(state).filter((path) => path !== '.gitignore')).toEqual(before);
-    expect(filesIn(root)).toEqual(['a.png']);
+    expect(filesIn(root)).toEqual([aside, 'a.png']);
+    // And is found there when an earlier input comes back.
+    expect(await outputs.relocate({ ...aim, save: 'b' }, from, { remove: false })).toMatchObject({ path: 'b.png' });
   });
 });

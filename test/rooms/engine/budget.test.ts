@@ -94,6 +94,46 @@ describe('the budget', () => {
     );
   });
 
+  test('prices that are too low exceed the cap by what one step is charged above its price, and no more', async () => {
+    const prices = fc.uniqueArray(
+      fc.record({ class: fc.constantFrom('x', 'y', 'z'), said: fc.integer({ min: 1, max: 3 }), more: fc.nat(50) }),
+      { minLength: 1, selector: (price) => price.class },
+    );
+    const orders = fc.array(fc.nat(), { minLength: 2, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), prices, orders, fc.nat(40), async (scheduler, said, wanted, cap) => {
+        const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap });
+        const buy = async (index: number, name: string) => {
+          const price = said[index % said.length];
+          if (price === undefined) return;
+          for (;;) {
+            const answer = budget.reserve(name, { class: price.class, credits: price.said });
+            if (answer.is === 'over-budget') return;
+            if (answer.is === 'reserved') break;
+            await budget.changed();
+          }
+          await scheduler.schedule(Promise.resolve(), name);
+          budget.settle(name, price.said + price.more);
+        };
+        await scheduler.waitFor(Promise.all(wanted.map((index, step) => buy(index, `step${step}`))));
+        expect(budget.spentEver).toBeLessThanOrEqual(cap + Math.max(...said.map(({ more }) => more)));
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test('steps of prices that held go side by side; without a cap all do', () => {
+    const price = { class: 'image', credits: 2 };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 20 });
+    const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
+    expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
+    expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
+    budget.settle('a', 2);
+    expect(reserve(['b', 'c'])).toEqual(['reserved', 'reserved']);
+    const free = new Budget({ spentEver: 0, heldBefore: 0 });
+    expect(['a', 'b'].map((name) => free.reserve(name, price).is)).toEqual(['reserved', 'reserved']);
+  });
+
   test('a step of unknown price goes alone under a cap, and its charge prices the rest', () => {
     const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
     const price = { class: 'image', credits: null };
