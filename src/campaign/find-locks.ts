@@ -1,6 +1,6 @@
-import { type Dirent, existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isOpenFolder, listFolder } from '../disk/fs/list-folder.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { messageOf } from '../ground/values.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
@@ -22,11 +22,10 @@ const longestLock = 256 * 1024 ** 2;
 /** The locks of a folder and of the folders in it, one level down. Those of sandbox runs never mix with real ones. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const isWanted = (name: string) => lockName.test(name) && sandboxLockName.test(name) === options.sandbox;
-  const entries = await list(folder);
-  const folders = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
+  const entries = await listFolder(folder);
   const paths = entries.filter((entry) => entry.isFile() && isWanted(entry.name)).map(({ name }) => join(folder, name));
-  for (const { name } of folders) {
-    const inner = await list(join(folder, name));
+  for (const { name } of entries.filter(isOpenFolder)) {
+    const inner = await listFolder(join(folder, name));
     paths.push(
       ...inner.filter((entry) => entry.isFile() && isWanted(entry.name)).map((entry) => join(folder, name, entry.name)),
     );
@@ -61,14 +60,5 @@ async function read(path: string, shown: string): Promise<FoundLock> {
     return { path, shown, reading: readLock(shown, bytes) };
   } catch (error) {
     return { path, shown, problem: messageOf(error) };
-  }
-}
-
-/** A folder that cannot be listed has nothing for us. */
-async function list(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -1,7 +1,5 @@
-import { basename } from 'node:path';
-import { RunHistory } from '../disk/state/run-history.ts';
-import { isMap } from '../ground/values.ts';
 import type { CampaignPaths } from './paths.ts';
+import { runsOfLock } from './runs-of-lock.ts';
 
 /** Names the run that a job was bought in, by the address and the id that it had there; undefined when nobody knows. */
 export type RunOf = (job: { address: string; id: string }) => string | undefined;
@@ -10,19 +8,15 @@ export type RunOf = (job: { address: string; id: string }) => string | undefined
  * Reads what earlier runs on this lock noted. Only the last ones are kept, on this machine: of a job from elsewhere, or
  * from long ago, nothing is known.
  */
-export async function indexRunsByJob({ state, runs, lock }: CampaignPaths): Promise<RunOf> {
-  const history = new RunHistory(state, runs);
+export async function indexRunsByJob(paths: CampaignPaths): Promise<RunOf> {
   const byJob = new Map<string, Map<string, string>>();
-  for (const { id: run } of (await history.list()).reverse()) {
-    for (const line of (await history.read(run)) ?? []) {
-      if (!isMap(line)) continue;
-      // Campaigns of one folder share it.
-      if (line.mediabatch === 'run' && line.lock !== basename(lock)) break;
-      const { event, jobId, address } = line;
+  for await (const { id: run, lines } of runsOfLock(paths)) {
+    for (const { event, jobId, address } of lines) {
       if (event !== 'job-created' || typeof jobId !== 'string' || typeof address !== 'string') continue;
-      const known = byJob.get(jobId);
-      if (known === undefined) byJob.set(jobId, new Map([[address, run]]));
-      else if (!known.has(address)) known.set(address, run);
+      const known = byJob.get(jobId) ?? new Map<string, string>();
+      byJob.set(jobId, known);
+      // Of two runs that saw it made, the earlier one counts.
+      known.set(address, run);
     }
   }
   return ({ address, id }) => {

@@ -68,7 +68,7 @@ export async function makePlan(
     recorded.map(({ output }) => output),
     { seen },
   );
-  const kept = await findKept(paths, recorded, states);
+  const kept = await findIntactCopies(paths, recorded, states);
   const measured = new Map<string, MediaFacts | undefined>();
   for (const { output, measure } of recorded) {
     if (measure && states.get(output.path) === 'intact') {
@@ -114,7 +114,7 @@ async function expectTimeOf({ rows, concurrency }: Plan, { state }: CampaignPath
 }
 
 /** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
-async function findKept(
+async function findIntactCopies(
   paths: CampaignPaths,
   recorded: readonly OutputToCheck[],
   states: MadePlan['states'],

@@ -1,6 +1,6 @@
-import { type Dirent, existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isOpenFolder, listFolder } from '../disk/fs/list-folder.ts';
+import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
@@ -21,12 +21,12 @@ const mostBytes = 32 * 1024 ** 2;
  *
  * @param service digest of the service's address, as in the header of a lock
  */
-export async function readOtherLocks({ folder, lock: own }: CampaignPaths, service: string): Promise<Lock[]> {
+export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<Lock[]> {
   const locks: Lock[] = [];
   let left = mostBytes;
-  for (const path of await listLocks(folder)) {
+  for (const path of await listLocks(paths)) {
     if (locks.length >= mostLocks || left <= 0) break;
-    if (resolve(path) === resolve(own)) continue;
+    if (resolve(path) === resolve(paths.lock)) continue;
     try {
       const bytes = await readLockBytes(path, Math.min(longestLock, left));
       if (bytes === undefined || !bytes.includes(`"service":"${service}"`)) continue;
@@ -41,41 +41,23 @@ export async function readOtherLocks({ folder, lock: own }: CampaignPaths, servi
 }
 
 /** Lists locks breadth first from the campaign's folder, then from the root of its working tree. */
-async function listLocks(folder: string): Promise<string[]> {
+async function listLocks({ folder, manifest }: CampaignPaths): Promise<string[]> {
   const found = new Set<string>();
   const seen = new Set<string>();
   let entries = 0;
-  let open = [folder, rootOf(folder)].map((path) => ({ path, depth: 0 }));
+  // Without git only the campaign's own folder is known to belong together.
+  let open = [folder, repositoryOf(manifest) ?? folder].map((path) => ({ path, depth: 0 }));
   while (open.length > 0 && seen.size < mostFolders && entries < mostEntries) {
     const [{ path, depth } = { path: folder, depth: 0 }, ...others] = open;
     open = others;
     if (seen.has(path)) continue;
     seen.add(path);
-    const list = await entriesOf(path);
+    const list = (await listFolder(path)).slice(0, mostEntries);
     entries += list.length;
     for (const entry of list) {
       if (entry.isFile() && entry.name.endsWith('.lock.jsonl')) found.add(join(path, entry.name));
-      const isOpen = entry.isDirectory() && depth < deepest && !/^\.|^node_modules$/.test(entry.name);
-      if (isOpen) open.push({ path: join(path, entry.name), depth: depth + 1 });
+      if (depth < deepest && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
     }
   }
   return [...found];
-}
-
-/** The folder that git keeps; without git that of the campaign. */
-function rootOf(folder: string): string {
-  for (let path = folder; ; path = dirname(path)) {
-    if (existsSync(join(path, '.git'))) return path;
-    if (dirname(path) === path) return folder;
-  }
-}
-
-/** In the order of their names, whatever the file system's is. A folder that cannot be listed has nothing for us. */
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, mostEntries);
-  } catch {
-    return [];
-  }
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
 import type { LockChange, LockDiff, LockDifference } from '../plan/diff-locks.ts';
-import { countOf, creditsText } from './numbers.ts';
+import { countOf, creditsText, signedText } from './numbers.ts';
 import { footerLines } from './plan/footer-lines.ts';
 import { markdownCode, markdownTable } from './plan/markdown-code.ts';
 import { safeText } from './safe-text.ts';
@@ -115,7 +115,7 @@ function itemsOf(rows: readonly LockDifference[], all: boolean): Item[] {
         name: group.length === 1 ? first.address : first.task,
         kind: first.kind,
         count: countOf(group.length, nounOf(first.change)),
-        credits: credits === 0 ? '' : credits > 0 ? `+${creditsText(credits)}` : creditsText(credits),
+        credits: credits === 0 ? '' : signedText(credits),
         what: whatOf(group, first),
       },
     ];
@@ -147,7 +147,7 @@ function whatOf(group: readonly LockDifference[], { change, movedFrom }: LockDif
 
 function moneyFacts({ rows, before, after, discarded }: DiffView): { label: string; text: string }[] {
   const difference = after - before;
-  const change = difference === 0 ? '' : ` (${difference > 0 ? '+' : ''}${creditsText(difference)})`;
+  const change = difference === 0 ? '' : ` (${signedText(difference)})`;
   return [
     ...(rows.length === 0 ? [{ label: 'the same', text: 'no purchase and no decision differs' }] : []),
     { label: 'spent', text: `${creditsText(before)} before, ${creditsText(after)} after${change}` },

@@ -5,6 +5,11 @@ export function creditsText(credits: number | null): string {
   return Math.abs(credits) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
+/** A difference: `+24`, `-6`. */
+export function signedText(credits: number): string {
+  return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
+}
+
 /** The price of a row: what is certain, else `≈ 3` as it is expected, else `?`. */
 export function priceText({ credits, price }: { credits: number | null; price?: { likely?: number } }): string {
   return credits === null && price?.likely !== undefined ? `≈ ${creditsText(price.likely)}` : creditsText(credits);

@@ -1,8 +1,8 @@
 import { basename, dirname, relative } from 'node:path';
 import { deleteLeftover } from '../../campaign/delete-leftover.ts';
-import { findKept, findWanted } from '../../campaign/find-kept.ts';
 import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
+import { findReplaced, findWanted } from '../../campaign/find-replaced.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -98,7 +98,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }
   const { lock } = await requireLock(campaign, undefined);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
   const wanted = await findWanted(graph, lock, paths.outputs);
-  const found = await findKept(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });
+  const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 

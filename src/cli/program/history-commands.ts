@@ -4,10 +4,45 @@ import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
 import { addStateOptions } from './options.ts';
 
-/** Commands that look back: at the lock, and at its history in git. */
+/** Commands that look back: at earlier runs, at the lock, and at its history in git. */
 export function addHistoryCommands(program: Command, context: ProgramContext): void {
+  addRunsCommands(program, context);
   addDiffCommand(program, context);
   addCostCommand(program, context);
+}
+
+function addRunsCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  const runs = addRunsOptions(
+    program
+      .command('runs')
+      .addArgument(manifestArgument())
+      .summary('list earlier runs, or show one (runs show <id>)')
+      .description(
+        'Lists earlier runs: when, how they ended, and what they were charged. The last 100 are kept, on this machine only.',
+      ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/runs.ts')).runs(file, { options, terminal })),
+  );
+  addRunsOptions(
+    runs
+      .command('show')
+      .addArgument(manifestArgument())
+      .argument('<id>', 'of the run, as the list shows it; its last four characters will do')
+      .summary('show what one run did')
+      .description('Shows what one run did: its steps by task, what went wrong, what was noticed.'),
+  ).action(async (file: string, id: string, _options, command: Command) =>
+    // An option that the list has, too, is read by it.
+    exit(
+      await (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
+    ),
+  );
+}
+
+function addRunsOptions(command: Command): Command {
+  return command
+    .option('--sandbox', 'runs of the sandbox')
+    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--json', 'one JSON document on stdout');
 }
 
 function addCostCommand(program: Command, { terminal, exit }: ProgramContext): void {

@@ -11,7 +11,6 @@ import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
 import { addRunCommands } from './run-commands.ts';
-import { addRunsCommands } from './runs-commands.ts';
 import { addSandboxCommand } from './sandbox-command.ts';
 import { addServiceCommands } from './service-commands.ts';
 
@@ -55,7 +54,6 @@ export function makeProgram(context: ProgramContext): Command {
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   addLanguageCommands(program, context);
   addRunCommands(program, context);
-  addRunsCommands(program, context);
   addHistoryCommands(program, context);
   addLockCommands(program, context);
   program.commandsGroup('The service:');

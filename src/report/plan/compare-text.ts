@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare-versions.ts';
 import type { Charge } from '../../plan/list-charges.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf, creditsText, signedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
@@ -11,7 +11,7 @@ import { indexRows } from './item-text.ts';
 import { markdownCode } from './markdown-code.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { itemTable } from './plan-markdown.ts';
-import { itemLines } from './plan-text.ts';
+import { itemLines, joinBlocks } from './plan-text.ts';
 
 /** A comparison with the commit that a person named. */
 export interface CompareView extends Comparison {
@@ -29,16 +29,12 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   const items = groupPlan({ rows }, { all });
   const { creditsOf } = finder(view);
   const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
-  const blocks = [
+  return joinBlocks([
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
     itemLines(items, indexRows({ rows }), { ...options, creditsOf }),
     [headline(view)],
     moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
-  ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join('\n')}\n`)
-    .join('\n');
+  ]);
 }
 
 /** The same for a comment on a pull request; names and texts of the campaign are inert. */
@@ -93,12 +89,8 @@ function differenceText(steps: readonly ComparedStep[]): string {
       if (there !== here) unknown = here === null ? '+?' : '-?';
     } else difference += here - there;
   }
-  const known = difference === 0 ? '' : signed(difference);
+  const known = difference === 0 ? '' : signedText(difference);
   return [known, unknown].filter(Boolean).join(' ');
-}
-
-function signed(credits: number): string {
-  return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
 function headline({ steps }: CompareView): string {
@@ -112,7 +104,7 @@ function headline({ steps }: CompareView): string {
 function moneyFacts(view: CompareView): { label: string; text: string }[] {
   const { there, here, toBuy, bought, boughtThere, discarded } = view;
   const difference = here.credits - there.credits;
-  const change = difference === 0 ? '' : ` (${signed(difference)})`;
+  const change = difference === 0 ? '' : ` (${signedText(difference)})`;
   const facts = [{ label: 'costs', text: `${wholeText(there)} there, ${wholeText(here)} here${change}` }];
   const add = (label: string, text: string) => facts.push({ label, text });
   if (there.budget !== here.budget) add('budget', `${budgetText(there)} there, ${budgetText(here)} here`);

@@ -64,7 +64,7 @@ export function quietText(known: { steps: number; totals: PlanTotals }, { style 
   return joinBlocks([[allUpToDate(known.steps)], moneyLines(known.totals, { style, isQuiet: true })]);
 }
 
-function joinBlocks(blocks: string[][]): string {
+export function joinBlocks(blocks: string[][]): string {
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => `${lines.join('\n')}\n`)

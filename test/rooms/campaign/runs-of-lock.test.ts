@@ -1,13 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { findFinishedJobs } from '../../../src/campaign/find-finished-jobs.ts';
 import { indexRunsByJob } from '../../../src/campaign/index-runs.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { job, lockOf, picture } from '../plan/facts.ts';
 
 const [first, second, others] = ['2026-01-01-0000-aaaa', '2026-02-01-0000-bbbb', '2026-03-01-0000-cccc'];
 
-async function runsOf(files: Record<string, unknown[]>) {
+async function pathsWith(files: Record<string, unknown[]>) {
   const { path, remove } = temporaryFolder();
   onTestFinished(remove);
   const paths = campaignPaths(join(path, 'campaign.yaml'), {});
@@ -17,7 +20,11 @@ async function runsOf(files: Record<string, unknown[]>) {
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
     writeFileSync(join(folder, `${id}.jsonl`), text);
   }
-  return indexRunsByJob(paths);
+  return paths;
+}
+
+async function runsOf(files: Record<string, unknown[]>) {
+  return indexRunsByJob(await pathsWith(files));
 }
 
 const header = (lock = 'campaign.lock.jsonl') => ({ mediabatch: 'run', version: 1, lock });
@@ -54,6 +61,20 @@ test('of a job that two runs saw made, the earlier one; half lines and other thi
     ],
   });
   expect(runOf({ address: 'hero', id: 'a' })).toBe(first);
+});
+
+test('a job has finished where a run on this lock saw it, however often others of the folder ran since', async () => {
+  const busy = Array.from({ length: 5 }, (_, index): [string, unknown[]] => [
+    `2026-04-0${index + 1}-0000-dddd`,
+    [header('other.lock.jsonl'), { event: 'job-completed', jobId: 'c' }],
+  ]);
+  const paths = await pathsWith({
+    [first]: [header(), { event: 'job-completed', jobId: 'a' }, { event: 'job-completed', jobId: 'gone' }],
+    ...Object.fromEntries(busy),
+  });
+  const steps = graphOfSteps(['a', 'b', 'c'].map((name) => picture(name))).steps;
+  const lock = lockOf(Object.fromEntries(steps.map((step) => [step.address, [job(step, { jobId: step.address })]])));
+  expect([...(await findFinishedJobs(paths, lock))]).toEqual(['a']);
 });
 
 test('without history nobody knows', async () => {

@@ -14,7 +14,7 @@ const brokenAfterMs = 3_600_000;
  * campaign of the folder keeps is its own. `olderThanMs`: only those kept longer ago. `wanted`: digests of those that
  * stay whatever their age.
  */
-export async function findKept(
+export async function findReplaced(
   files: KeptFiles,
   facts: {
     lock: Lock;

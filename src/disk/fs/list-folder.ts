@@ -1,0 +1,17 @@
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+
+/** In the order of their names, whatever the file system's is. A folder that cannot be listed has nothing for us. */
+export async function listFolder(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** A folder in which campaigns may lie: not hidden, and of no package. */
+export function isOpenFolder(entry: Dirent): boolean {
+  return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
+}
