@@ -424,6 +424,16 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I17 (links)',
+    off: 'what signs a link is taken out of what a service says, before it comes into the lock',
+    file: 'src/service/secrets.ts',
+    switch: { part: 'links.', by: 'text.' },
+    seenBy: {
+      file: 'test/rooms/service/secrets.test.ts',
+      title: 'is taken out, whoever it belongs to: //cdn.x/a.png?sig=S1',
+    },
+  },
+  {
     mark: 'I18',
     off: 'plan and apply decide with the same facts',
     file: 'src/campaign/apply.ts',
