@@ -23,6 +23,8 @@ export const longTests = [
   'test/command/posts.test.ts',
   'test/command/saved-plan.test.ts',
   'test/command/printed-commands.test.ts',
+  'test/command/history.test.ts',
+  'test/command/open.test.ts',
   'test/command/read-only.test.ts',
   'test/command/rehearsal.test.ts',
   'test/command/service-document.test.ts',

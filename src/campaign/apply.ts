@@ -18,14 +18,20 @@ import { holdGuard } from './hold-guard.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.ts';
+import {
+  type PlanningOptions,
+  pickPlanningOptions,
+  pickRunSettings,
+  type RehearsalOptions,
+  type RunSettings,
+} from './options.ts';
 import type { Planned } from './plan.ts';
 import { requireLock } from './read-lock.ts';
+import { recordRun } from './record-run.ts';
 import { refuseUnplanned } from './refuse-unplanned.ts';
 import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
 import { type Ending, type RunResult, runPlan } from './run.ts';
-import { withHistory } from './run-history.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
@@ -56,11 +62,14 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     });
   }
   const { onUnknown = options.onUnknown } = planned.options;
+  const { lockTimeoutMs, rehearsal } = options;
   const work = applyGraph(campaign, {
     check: async () => graphOf(campaign.checked, campaign, campaign.checked),
-    ...options,
-    ...planned.options,
+    ...pickRunSettings(options),
+    ...pickPlanningOptions(planned.options),
     onUnknown,
+    lockTimeoutMs,
+    rehearsal,
     chosen: { redo, ...(selected && { selected }) },
     verify: (plan) => refuseUnplanned(planned.plan, plan),
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
@@ -152,7 +161,7 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
             createRoutes: facts.createRoutes,
             on: hear,
           });
-        const result = await (needsService ? withHistory(plan, campaign, { on, clock: systemClock, run }) : run(on));
+        const result = await (needsService ? recordRun(plan, campaign, { on, clock: systemClock, run }) : run(on));
         await seen.keep(finding);
         return { is: 'ran', made, carriedOut: plan, result };
       } finally {

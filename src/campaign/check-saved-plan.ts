@@ -6,6 +6,7 @@ import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
+import { isWithin } from '../plan/prices.ts';
 import { nextPurchase } from '../plan/repeat.ts';
 import type { SettledOptions } from './save-plan.ts';
 import { digestOfSteps, repeatsOf } from './save-plan.ts';
@@ -94,11 +95,6 @@ function isNamed(saved: SavedPlan, { address, kind, action, credits, mayRetry, o
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
   return isWithin(credits, price);
-}
-
-/** `null`: unknown, which covers any price. */
-function isWithin(credits: number | null, shown: number | null): boolean {
-  return shown === null || (credits !== null && credits <= shown);
 }
 
 const nothing = { repeat: undefined, retries: [], credits: 0 };

@@ -4,11 +4,11 @@ import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
+import { type Charge, listCharges } from '../plan/list-charges.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
-import { type Charge, listCharges } from '../plan/whereabouts.ts';
-import { mostLockBytes, readCommit } from './commit-campaign.ts';
-import { findRuns, type RunOf } from './find-runs.ts';
+import { indexRunsByJob, type RunOf } from './index-runs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { mostLockBytes, readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
 /** What a campaign cost, and where the credits went. */
@@ -34,7 +34,7 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
   let charges = listCharges(graph, lock);
   const found: Pick<Cost, 'since'> = {};
   if (ref !== undefined) {
-    const there = await readCommit(campaign, ref);
+    const there = await readCommittedLock(campaign, ref);
     const before = new Set(listCharges(graph, there.lock).map(({ name }) => name));
     charges = charges.filter(({ name }) => !before.has(name));
     found.since = { ref, commit: there.commit };
@@ -42,7 +42,7 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
   const commits = by.some((one) => one === 'month' || one === 'author')
     ? await findFirstCommits(campaign.paths.lock, charges)
     : new Map<string, FileCommit>();
-  const runOf: RunOf = by.includes('run') ? await findRuns(campaign.paths) : () => undefined;
+  const runOf: RunOf = by.includes('run') ? await indexRunsByJob(campaign.paths) : () => undefined;
   const rows = tallyCharges(charges, by, (charge) =>
     by.map((one) => (one === 'run' ? (runOf(charge) ?? null) : keyOf(charge, one, commits.get(charge.name)))),
   );

@@ -3,6 +3,7 @@ import type { Notice } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { type CheckedManifest, loadChecked } from './checked-graph.ts';
+import { collectNotices } from './collect-notices.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 
 /** A campaign as it was read: what `plan` needs. */
@@ -23,11 +24,7 @@ export interface Campaign extends OpenCampaign {
  * cannot be read throws. Sends nothing, and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
-  const notices: Notice[] = [];
-  const tell = (notice: Notice) => {
-    notices.push(notice);
-    options.tell?.(notice);
-  };
+  const { notices, tell } = collectNotices(options.tell);
   const opened = await openCampaign(file, { ...options, tell });
   const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
   const { diagnostics, sources, graph } = checked;

@@ -36,6 +36,21 @@ export interface RunSettings {
   onError?: 'continue' | 'finish' | undefined;
 }
 
+/** Every field, given or not: a program can pass more than a type allows, and a run has options that are not its business. */
+type Every<Options> = { [name in keyof Options]-?: Options[name] | undefined };
+
+/** The planning options among what a program passed. */
+export function pickPlanningOptions(given: PlanningOptions): Every<PlanningOptions> {
+  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown } = given;
+  return { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown };
+}
+
+/** The settings of a run among what a program passed. */
+export function pickRunSettings(given: RunSettings): Every<RunSettings> {
+  const { pollIntervalMs, requestTimeoutMs, createTimeoutMs, patienceMs, creditWaitMs, onUnknown, onError } = given;
+  return { pollIntervalMs, requestTimeoutMs, createTimeoutMs, patienceMs, creditWaitMs, onUnknown, onError };
+}
+
 /** The account and the pace of the embedded service. */
 export interface RehearsalOptions {
   /** Credits in the account. Default: enough for the plan. */

@@ -2,9 +2,10 @@ import { orFailure } from '../contract/failure.ts';
 import type { Notice } from '../contract/notice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { graphOf } from './checked-graph.ts';
+import { collectNotices } from './collect-notices.ts';
 import type { Campaign } from './load.ts';
 import { makePlan } from './make-plan.ts';
-import type { PlanningOptions } from './options.ts';
+import { type PlanningOptions, pickPlanningOptions } from './options.ts';
 import { requireLock } from './read-lock.ts';
 
 /** A plan, and all that `apply` needs to carry out exactly that. */
@@ -22,12 +23,9 @@ export interface Planned {
 }
 
 /** Plans from manifest, lock and disk alone: no network, and nothing is written. Throws when the manifest has mistakes. */
-export async function plan(campaign: Campaign, options: PlanningOptions = {}): Promise<Planned> {
-  const notices: Notice[] = [];
-  const tell = (notice: Notice) => {
-    notices.push(notice);
-    campaign.tell(notice);
-  };
+export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
+  const options = pickPlanningOptions(given);
+  const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
   const { graph, facts, trace } = graphOf(campaign.checked, teller, campaign.checked);
   const { lock } = await requireLock(teller, campaign.service);

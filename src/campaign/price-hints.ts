@@ -1,10 +1,10 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { plausibleCharges } from '../plan/charges.ts';
+import { plausiblePrices } from '../plan/charged-prices.ts';
 import type { Match } from '../plan/match.ts';
 import { type PriceHints, pricesFrom } from '../plan/prices.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { readOtherLocks } from './other-locks.ts';
+import { readOtherLocks } from './read-other-locks.ts';
 import { readListings, type ServiceFacts } from './service-facts.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function findPriceHints(
   if (mayBuy.every(isCharged)) return {};
   const service = campaign.service ?? lock.service;
   const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
-  const elsewhere = plausibleCharges(others);
+  const elsewhere = plausiblePrices(others);
   const priceOf = pricesFrom(lock, graph.prices, { elsewhere });
   if (mayBuy.every(({ step }) => priceOf(step.kind, step.request).likely !== undefined)) return { elsewhere };
   return { elsewhere, listings: await readListings(campaign, facts) };

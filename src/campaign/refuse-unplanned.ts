@@ -1,6 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { isWithin } from '../plan/prices.ts';
 
 /** Throws when the plan as it is made now would buy anything that the one before does not name, or at a higher price. */
 export function refuseUnplanned(before: Plan, now: Plan): void {
@@ -19,11 +20,11 @@ export function refuseUnplanned(before: Plan, now: Plan): void {
 function isNamed(row: PlanRow, before: PlanRow | undefined): boolean {
   const { order, credits } = row;
   if (order === undefined) return true;
-  const planned = before?.order;
-  if (planned === undefined) return false;
+  if (before?.order === undefined) return false;
+  const { order: planned } = before;
   if ((order.retries?.left ?? 0) > (planned.retries?.left ?? 0)) return false;
   if (!isSpending(row.action)) return true;
   if (order.asksOnly) return order.send !== undefined && order.send.id === planned.send?.id;
   if (order.fingerprint !== planned.fingerprint || order.repeat !== planned.repeat) return false;
-  return before?.credits === null || (credits !== null && credits <= (before?.credits ?? 0));
+  return isWithin(credits, before.credits);
 }

@@ -2,6 +2,7 @@ import { systemClock } from '../contract/clock.ts';
 import { createLibrary, type Library } from '../service/library.ts';
 import { openSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, type Environment, requireAccess } from './environment.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 
 export interface OpenAccess {
   access: Access;
@@ -39,4 +40,10 @@ export async function withLibrary<T>(
   } finally {
     await embedded?.close();
   }
+}
+
+/** The same for a campaign that is open. The sandbox remembers nothing of it unless it has run before. */
+export function withLibraryOf<T>(campaign: OpenCampaign, use: (open: OpenAccess) => Promise<T>): Promise<T> {
+  const { environment, sandbox, paths } = campaign;
+  return withLibrary({ environment, sandbox, folder: paths.folder, keeps: false }, use);
 }

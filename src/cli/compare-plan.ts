@@ -1,4 +1,4 @@
-import { compareWith } from '../campaign/compare.ts';
+import { compareWith } from '../campaign/compare-with-commit.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { compareJson, compareMarkdown, compareText } from '../report/plan/compare-text.ts';

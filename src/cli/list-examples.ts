@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { unknownName } from '../contract/unknown-name.ts';
+import { unknownName } from './unknown-name.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
 

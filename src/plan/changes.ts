@@ -129,11 +129,12 @@ function digestIn(value: Json | undefined): string | undefined {
 /** Tells on one line how a request changed. `whose`: what became of a step that it follows, as in `, whose prompt changed`. */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
-  const own = changes.filter(({ cause }) => cause?.is !== 'step').map((change) => describeChange(change));
-  const [followed, ...others] = [...new Set(changes.flatMap(({ cause }) => (cause?.is === 'step' ? cause.name : [])))];
+  const others = changes.filter(({ cause }) => cause?.is !== 'step');
+  const own = [...new Set(others.map((change) => describeChange(change)))];
+  const [followed, ...more] = [...new Set(changes.flatMap(({ cause }) => (cause?.is === 'step' ? cause.name : [])))];
   if (followed === undefined) return own.join('; ');
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return [...own, `follows ${followed}${more}${whose(followed)}`].join('; ');
+  const rest = more.length === 0 ? '' : ` and ${more.length} more`;
+  return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
 /** One field. `several`: the row of a data file is one of several, and is not named. */

@@ -4,7 +4,7 @@ import { listPrice } from '../kinds/list-price.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import { documentedCredits, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
-import { type Charges, chargesIn } from './charges.ts';
+import { type ChargedPrices, chargedPrices } from './charged-prices.ts';
 import type { Price } from './plan.ts';
 
 /** Returns the best known price of a request. */
@@ -16,7 +16,7 @@ export type WrittenPrices = { readonly [priceClass: string]: number };
 /** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
 export interface PriceHints {
   /** What other locks were charged by the same service. */
-  elsewhere?: Charges | undefined;
+  elsewhere?: ChargedPrices | undefined;
   /** What the service lists. */
   listings?: readonly Listing[] | undefined;
 }
@@ -28,7 +28,7 @@ export interface PriceHints {
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use: when nothing is left to buy, no price is needed.
-  let charged: Charges | undefined;
+  let charged: ChargedPrices | undefined;
   const said = readWritten(written);
   // Thousands of steps of one class share one price object.
   const prices = new Map<string, Readonly<Price>>();
@@ -44,7 +44,7 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     const name = priceClass(kind, request);
     const known = prices.get(name);
     if (known !== undefined) return known;
-    charged ??= chargesIn([lock]);
+    charged ??= chargedPrices([lock]);
     const [own, documented, told] = [charged.get(name), documentedCredits(kind, request), said(name)];
     const numbers = [own?.high, documented, told].filter((one) => one !== undefined);
     const credits = numbers.length === 0 ? null : Math.max(...numbers); // I14 (hints)
@@ -74,6 +74,11 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
 /** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */
 export function ceilingOf({ credits, source, high }: Price): number | undefined {
   return credits ?? (source === 'list' ? high : undefined);
+}
+
+/** Whether a price does not exceed the one that was shown. `null`: unknown, which covers any price. */
+export function isWithin(credits: number | null, shown: number | null): boolean {
+  return shown === null || (credits !== null && credits <= shown);
 }
 
 /** Picks the most specific of several matching entries: `image/alpha-2/resolution=4k` precedes `image`. */

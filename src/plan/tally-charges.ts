@@ -1,4 +1,4 @@
-import type { Charge, Whereabouts } from './whereabouts.ts';
+import type { Charge, Whereabouts } from './list-charges.ts';
 
 /** By what credits are told apart. */
 export const costDimensions = ['task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;

@@ -3,7 +3,7 @@ import { groupBy } from '../ground/values.ts';
 import type { LockChange, LockDiff, LockDifference } from '../plan/diff-locks.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { footerLines } from './plan/footer-lines.ts';
-import { markdownCode } from './plan/markdown-code.ts';
+import { markdownCode, markdownTable } from './plan/markdown-code.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
@@ -47,20 +47,21 @@ const words: { readonly [change in LockChange]: string } = {
   resolved: 'a person decided about a create',
 };
 
+const columns = [
+  { title: '' },
+  { title: 'step', least: 12, cut: 'middle' as const },
+  { title: 'kind', least: 4 },
+  { title: 'count', align: 'right' as const },
+  { title: 'credits', align: 'right' as const },
+  { title: 'what', least: 16 },
+];
+
 /** What differs, a line for each task and change, and the credits last. Ends with a line feed. */
 export function diffText(view: DiffView, options: { style: Style; width?: number; all?: boolean }): string {
   const { style, all = false } = options;
   const { width = Number.POSITIVE_INFINITY } = options;
   const head = wrapText(`lock from ${sideText(view.from)} to ${sideText(view.to)}`, width, { maxLines: 4 });
   const items = itemsOf(view.rows, all);
-  const columns = [
-    { title: '' },
-    { title: 'step', least: 12, cut: 'middle' as const },
-    { title: 'kind', least: 4 },
-    { title: 'count', align: 'right' as const },
-    { title: 'credits', align: 'right' as const },
-    { title: 'what', least: 16 },
-  ];
   const cells = items.map((item) => [item.mark, item.name, item.kind, item.count, item.credits, item.what]);
   const money = moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options));
   const blocks = [`${head.map(style.bold).join('\n')}\n`, tableText(columns, cells, options), `${money.join('\n')}\n`];
@@ -69,16 +70,19 @@ export function diffText(view: DiffView, options: { style: Style; width?: number
 
 /** The same for a comment on a pull request; names are inert. */
 export function diffMarkdown(view: DiffView): string {
-  const rows = itemsOf(view.rows, false).map(({ mark, name, kind, count, credits, what }) => {
-    const cells = [`\`${mark}\``, markdownCode(name, 300), markdownCode(kind), count, credits, markdownCode(what)];
-    return `| ${cells.join(' | ')} |`;
-  });
-  const head = ['| | step | kind | count | credits | what |', '| --- | --- | --- | ---: | ---: | --- |'];
+  const rows = itemsOf(view.rows, false).map(({ mark, name, kind, count, credits, what }) => [
+    `\`${mark}\``,
+    markdownCode(name, 300),
+    markdownCode(kind),
+    count,
+    credits,
+    markdownCode(what),
+  ]);
   const sides = [view.from, view.to].map(({ ref, commit }) =>
     ref === undefined ? 'the working tree' : `${markdownCode(ref)} (\`${commit?.slice(0, 10)}\`)`,
   );
   const money = moneyFacts(view).map(({ label, text }) => `- ${label}: ${text}`);
-  const parts = [`### Lock from ${sides.join(' to ')}`, ...(rows.length > 0 ? [[...head, ...rows].join('\n')] : [])];
+  const parts = [`### Lock from ${sides.join(' to ')}`, ...(rows.length > 0 ? [markdownTable(columns, rows)] : [])];
   return `${[...parts, money.join('\n')].join('\n\n')}\n`;
 }
 

@@ -33,7 +33,7 @@ const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
 
 /** A link without what lets anybody follow it: the user, and all behind its `?`. Also where only a part of it is told. */
 export function withoutSignatures(text: string): string {
-  const links = text.replace(user, '$1…@').replace(query, '$1?…').replace(escapedQuery, '$1…');
+  const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
   return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)
 }
 

@@ -70,4 +70,4 @@ test('every example in the help does what it says', async () => {
     }
   }
   expect(failed).toEqual([]);
-}, 120_000);
+}, 300_000);

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { type Ended, runProgram } from '../rig/run-program.ts';
 import { has } from '../rooms/disk/tools.ts';
 
 const manifest = `version: 1
@@ -54,20 +55,8 @@ function listing(folder: string): string[] {
     });
 }
 
-function run(words: string[], cwd: string): Promise<{ code: number | null; said: string }> {
-  const [program = '', ...rest] = words;
-  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
-  const child = spawn(program, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, said }));
-  });
+function run(words: string[], cwd: string): Promise<Ended> {
+  return runProgram(words, { cwd, env: { HOME: '/nonexistent' } });
 }
 
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, bin];

@@ -255,7 +255,8 @@ describe('apply of a saved plan', () => {
   });
 
   test.each<[string, (text: string) => string, string]>([
-    ['of a newer version', (text) => text.replace('"version": 1', '"version": 2'), 'is a plan of version 2'],
+    ['of a newer version', (text) => text.replace('"version": 2', '"version": 3'), 'is a plan of version 3'],
+    ['of an older version', (text) => text.replace('"version": 2', '"version": 1'), 'is a plan of version 1'],
     [
       'that was only printed',
       (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
@@ -268,7 +269,7 @@ describe('apply of a saved plan', () => {
     ],
     [
       'of a version that nobody can tell',
-      (text) => text.replace('"version": 1', `"version": ${'['.repeat(50_000)}${']'.repeat(50_000)}`),
+      (text) => text.replace('"version": 2', `"version": ${'['.repeat(50_000)}${']'.repeat(50_000)}`),
       'is a plan of an unknown version',
     ],
     [

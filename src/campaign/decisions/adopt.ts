@@ -15,7 +15,7 @@ import { mostLookedThrough } from '../../service/list-jobs.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import { findLocks } from '../find-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { withLibrary } from '../with-library.ts';
+import { withLibraryOf } from '../with-library.ts';
 
 /** Counts of steps and jobs compared, and the choices that only a person can make. */
 export interface LookedAt {
@@ -75,9 +75,7 @@ async function findUnknownJobs(listable: readonly Match[], { lock, campaign }: H
   const names = [...new Set(listable.map(({ step }) => step.kind))];
   if (names.length === 0) return [];
   const known = await knownJobs(lock, campaign);
-  const listed = await withLibrary({ ...campaign, folder: campaign.paths.folder, keeps: false }, ({ library }) =>
-    listAll(library, names),
-  );
+  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names));
   return listed.filter(({ jobId, status }) => !known.has(jobId) && status !== envelope.states.failed);
 }
 

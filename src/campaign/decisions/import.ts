@@ -11,7 +11,7 @@ import { checkJob } from '../check-options.ts';
 import { requireStep } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { withLibrary } from '../with-library.ts';
+import { withLibraryOf } from '../with-library.ts';
 
 export interface ImportedJob {
   address: string;
@@ -46,9 +46,7 @@ export async function importStep(
     const given = { jobId: job, ...(credits !== undefined && { credits }) };
     const ruling = importJob(match, given, context);
     if (ruling.is !== 'recorded' || offline === true) return [ruling];
-    const asked = await withLibrary({ ...campaign, folder: campaign.paths.folder, keeps: false }, ({ library }) =>
-      askFor(match.step, job, library),
-    );
+    const asked = await withLibraryOf(campaign, ({ library }) => askFor(match.step, job, library));
     return [isRuling(asked) ? asked : importJob(match, { ...asked, ...given }, context)];
   });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
-import { unknownName } from '../../contract/unknown-name.ts';
 import { shownCommands } from '../program/examples.ts';
 import type { Terminal } from '../terminal.ts';
+import { unknownName } from '../unknown-name.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 

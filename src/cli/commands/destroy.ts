@@ -4,6 +4,7 @@ import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { agreeToMove } from '../../campaign/lock-service.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
+import { withLibraryOf } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
@@ -22,7 +23,6 @@ import { askPerson } from '../ask-person.ts';
 import { open } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
-import { withService } from '../with-service.ts';
 
 export interface DestroyOptions {
   orphans?: boolean;
@@ -46,7 +46,6 @@ export async function destroy(
   addresses: string[],
   { options, terminal }: { options: DestroyOptions; terminal: Terminal },
 ): Promise<number> {
-  const sandbox = options.sandbox === true;
   const campaign = await open(file, options, terminal);
   const { paths, service, tell } = campaign;
   const graph = await requireGraph(campaign);
@@ -70,9 +69,7 @@ export async function destroy(
       terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
       return exitCodes.done;
     }
-    return await withService({ sandbox, folder: paths.folder }, ({ library }) =>
-      removeAll(library, found, { options, terminal }),
-    );
+    return await withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal }));
   } finally {
     await guard.release();
   }

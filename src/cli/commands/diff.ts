@@ -1,4 +1,4 @@
-import { diffCommits } from '../../campaign/diff.ts';
+import { diffCommits } from '../../campaign/diff-commits.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { diffJson, diffMarkdown, diffText } from '../../report/diff-text.ts';
 import { safeJson } from '../../report/safe-text.ts';

@@ -117,20 +117,13 @@ function stepsByJob(locks: readonly FoundLock[]): Map<string, KnownJob> {
 }
 
 function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
-  const { kind, jobId, status, createdAt, model, prompt, error, url } = job;
-  const known = steps.get(jobId);
+  const { recordId: _recordId, echoes: _echoes, ...row } = job;
+  const known = steps.get(row.jobId);
   // Not every list says what a job took.
   const credits = job.credits ?? known?.credits;
   return {
-    kind,
-    jobId,
-    status,
-    ...(createdAt !== undefined && { createdAt }),
-    ...(model !== undefined && { model }),
-    ...(prompt !== undefined && { prompt }),
+    ...row,
     ...(credits !== undefined && { credits }),
-    ...(error !== undefined && { error }),
-    ...(url !== undefined && { url }),
     ...(known !== undefined && { step: { lock: known.lock, address: known.address } }),
   };
 }

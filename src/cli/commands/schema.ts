@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
-import { unknownName } from '../../contract/unknown-name.ts';
 import { kinds } from '../../kinds/index.ts';
 import { exampleRow, helperDocs } from '../../manifest/template/helper-docs.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { helpersJson, helpersText } from '../../report/tables/helpers-text.ts';
 import { kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
 export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'] as const;

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { hasUnknownNames, type LoadedManifest, loadManifest, loadWithNames } from '../../campaign/load-manifest.ts';
+import type { LoadedManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { failureOf } from '../../contract/failure.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
@@ -9,11 +9,9 @@ import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.t
 import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
-import { keepHeapSmall } from '../keep-heap-small.ts';
-import { open } from '../open.ts';
+import { loadLocally } from '../load-locally.ts';
 import { tellOn } from '../tell.ts';
 import type { Terminal } from '../terminal.ts';
-import { collectVars } from '../vars.ts';
 
 export interface ValidateOptions {
   format?: 'text' | 'json' | 'github';
@@ -73,14 +71,7 @@ function toCheckoutPath(file: string): string {
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */
 async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedManifest> {
   try {
-    const loaded = await loadManifest(file, {
-      vars: collectVars(options.var),
-      varFiles: options.varFile,
-      onSize: keepHeapSmall,
-    });
-    // Only then does it matter which service is meant, and what is kept of it.
-    const context = { var: options.var, varFile: options.varFile };
-    return hasUnknownNames(loaded) ? await loadWithNames(await open(file, context, terminal)) : loaded;
+    return await loadLocally(file, options, terminal);
   } catch (error) {
     const failure = failureOf(error);
     if (failure?.code !== 'MB1001') throw error;

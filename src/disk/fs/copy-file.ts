@@ -1,10 +1,15 @@
 import { constants } from 'node:fs';
-import { copyFile, open } from 'node:fs/promises';
+import { copyFile, link, open } from 'node:fs/promises';
 import { isErrno } from './plain-file.ts';
 
-/** True when this error means that a file cannot have a second name there; a copy may still do. */
-export function refusesLink(error: unknown): boolean {
-  return isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV');
+/** Gives a file a second name, which must be free; a durable copy where it cannot have one. */
+export async function linkOrCopy(source: string, target: string): Promise<void> {
+  try {
+    await link(source, target);
+  } catch (error) {
+    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error;
+    await copyDurably(source, target);
+  }
 }
 
 /** Copies to a name that must be free, durable except for that name. Shares blocks where the file system can. */

@@ -1,8 +1,8 @@
-import { link, readdir, rename, unlink } from 'node:fs/promises';
+import { readdir, rename, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Output } from '../../lock/record.ts';
-import { copyDurably, refusesLink } from '../fs/copy-file.ts';
+import { linkOrCopy } from '../fs/copy-file.ts';
 import { syncFolder } from '../fs/durable.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
@@ -118,14 +118,5 @@ async function orNothing(names: Promise<string[]>): Promise<string[]> {
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EIO')) return [];
     throw error;
-  }
-}
-
-async function linkOrCopy(path: string, target: string): Promise<void> {
-  try {
-    await link(path, target);
-  } catch (error) {
-    if (!refusesLink(error)) throw error;
-    await copyDurably(path, target);
   }
 }

@@ -1,9 +1,9 @@
-import { link, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/output-target.ts';
 import type { Output } from '../../lock/record.ts';
-import { copyDurably, refusesLink } from '../fs/copy-file.ts';
+import { copyDurably, linkOrCopy } from '../fs/copy-file.ts';
 import { diskErrors } from '../fs/disk-errors.ts';
 import { syncFolder } from '../fs/durable.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';
@@ -120,14 +120,4 @@ async function hasBytes(source: string, from: Output): Promise<boolean> {
 function isStill(source: string, { inode, device }: Found): boolean {
   const stats = lstatOrAbsent(source);
   return stats !== undefined && stats.ino === inode && stats.dev === device;
-}
-
-/** The old name will be removed, so both may be one file for a moment. */
-async function linkOrCopy(source: string, temporary: string): Promise<void> {
-  try {
-    await link(source, temporary);
-  } catch (error) {
-    if (!refusesLink(error)) throw error;
-    await copyDurably(source, temporary);
-  }
 }

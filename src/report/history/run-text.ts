@@ -1,3 +1,4 @@
+import { groupBy } from '../../ground/values.ts';
 import { countOf, creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
@@ -76,13 +77,7 @@ export function runText(
 }
 
 function tasksText(steps: readonly StepStory[], options: { style: Style; width?: number }): string {
-  const groups = new Map<string, StepStory[]>();
-  for (const step of steps) {
-    const name = `${step.task}\0${step.action}`;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [step]);
-    else group.push(step);
-  }
+  const groups = groupBy(steps, ({ task, action }) => `${task}\0${action}`);
   const columns = [
     { title: 'task', least: 12 },
     { title: 'kind' },

@@ -1,16 +1,17 @@
 import type { Json } from '../../ground/json.ts';
-import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare.ts';
+import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare-versions.ts';
+import type { Charge } from '../../plan/list-charges.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import type { Charge } from '../../plan/whereabouts.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 import { footerLines } from './footer-lines.ts';
-import { describeDiscarded, describeItem, indexRows, nameOfItem } from './item-text.ts';
+import { indexRows } from './item-text.ts';
 import { markdownCode } from './markdown-code.ts';
-import { groupPlan } from './plan-items.ts';
-import { glyphs, itemLines } from './plan-text.ts';
+import { groupPlan, type PlanItem } from './plan-items.ts';
+import { itemTable } from './plan-markdown.ts';
+import { itemLines } from './plan-text.ts';
 
 /** A comparison with the commit that a person named. */
 export interface CompareView extends Comparison {
@@ -26,9 +27,7 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   const { style, all = false } = options;
   const rows = view.steps.map(rowOf);
   const items = groupPlan({ rows }, { all });
-  const differences = new Map(view.steps.map((step) => [step.address, step]));
-  const creditsOf = (own: readonly PlanRow[]) =>
-    differenceText(own.flatMap(({ address }) => differences.get(address) ?? []));
+  const { creditsOf } = finder(view);
   const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
   const blocks = [
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
@@ -45,31 +44,24 @@ export function compareText(view: CompareView, options: { style: Style; width: n
 /** The same for a comment on a pull request; names and texts of the campaign are inert. */
 export function compareMarkdown(view: CompareView): string {
   const rows = view.steps.map(rowOf);
-  const index = indexRows({ rows });
-  const differences = new Map(view.steps.map((step) => [step.address, step]));
-  const table = groupPlan({ rows }, { all: false }).map((item) => {
-    const own = item.rows.flatMap(({ address }) => differences.get(address) ?? []);
-    const cells = [
-      `\`${glyphs[item.action]}\` ${words[own[0]?.change ?? 'changed']}`,
-      markdownCode(nameOfItem(item), 300),
-      markdownCode(item.kind ?? ''),
-      creditsText(item.rows.length),
-      differenceText(own),
-      [markdownCode(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
+  const { differencesOf, creditsOf } = finder(view);
+  const wordOf = (item: PlanItem) => words[differencesOf(item.rows)[0]?.change ?? 'changed'];
   const parts = [
     `### ${markdownCode(view.campaign)} against ${markdownCode(view.ref)} (\`${view.commit.slice(0, 10)}\`)`,
-    ...(table.length > 0
-      ? [['| | task | kind | steps | credits | what |', '| --- | --- | --- | ---: | ---: | --- |', ...table].join('\n')]
-      : []),
+    ...itemTable(groupPlan({ rows }, { all: false }), indexRows({ rows }), { title: 'what', wordOf, creditsOf }),
     `**${headline(view)}**`,
     moneyFacts(view)
       .map(({ label, text }) => `- ${label}: ${text}`)
       .join('\n'),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Finds the differences that rows of a plan stand for, and what they cost. */
+function finder({ steps }: CompareView) {
+  const byAddress = new Map(steps.map((step) => [step.address, step]));
+  const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
+  return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
 }
 
 /** A difference as a row of a plan, so that it is grouped and told as there. */

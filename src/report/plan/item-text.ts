@@ -1,4 +1,5 @@
 import { groupBy } from '../../ground/values.ts';
+import { isHeldBack } from '../../plan/actions.ts';
 import { describeChange } from '../../plan/changes.ts';
 import { describeFollowed } from '../../plan/follow.ts';
 import type { Change } from '../../plan/plan.generated.ts';
@@ -23,8 +24,9 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
   if (first === undefined) return '';
-  if (action === 'keep' && item.causes === 1 && first.reason.code === 'up-to-date') return describeKept(rows);
-  return rows.length === 1 ? describeOne(first) : `${describeMany(item, index)}${describeKeys(item)}`;
+  if (rows.length === 1) return describeOne(first);
+  if (action === 'keep' && !isHeldBack(first)) return describeKept(rows);
+  return `${describeMany(item, index)}${describeKeys(item)}`;
 }
 
 /** Credits of paid work that is bought anew; empty where there is none. */
@@ -46,13 +48,17 @@ function describeOne(row: PlanRow): string {
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
+/** Of rows that are kept for reasons of many kinds, those are counted that somebody may wonder about. */
 function describeKept(rows: readonly PlanRow[]): string {
-  const unneeded = rows.filter((row) => row.unneeded).length;
-  const parts = [
-    ...(rows.length > unneeded ? ['up to date'] : []),
-    ...(unneeded > 0 ? [`${rows.length > unneeded ? `${unneeded} of them ` : ''}not needed`] : []),
-  ];
-  return parts.join(', ');
+  const [first] = rows;
+  if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
+  const counts = (['not-needed', 'pinned', 'accepted'] as const).flatMap((code) => {
+    const count = rows.filter(({ reason }) => reason.code === code).length;
+    const name = code === 'not-needed' ? 'not needed' : code;
+    return count === 0 ? [] : count === rows.length ? [name] : [`${count} of them ${name}`];
+  });
+  const isAll = rows.every(({ reason }) => reason.code === 'not-needed');
+  return [...(isAll ? [] : ['up to date']), ...counts].join(', ');
 }
 
 function describeMany(item: PlanItem, index: RowIndex): string {
@@ -70,7 +76,8 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
-      return isPost(first.kind) ? 'not posted yet' : 'not bought yet';
+      const isCeiling = rows.some(({ reason }) => reason.text.includes('; needed if '));
+      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; as many as turn out to be needed' : ''}`;
     }
     case 'job-failed':
     case 'refused':
@@ -110,11 +117,7 @@ function describeChanged(
   rows: readonly PlanRow[],
   { code, index }: { code: PlanRow['reason']['code']; index: RowIndex },
 ): string {
-  const own = groupBy(
-    rows.flatMap(({ reason }) => (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step')),
-    ({ field, cause }) => (cause === undefined ? field : `${cause.is} ${cause.file ?? ''} ${cause.name}`),
-  );
-  const told = [...own.values()].map((changes) => describeSame(changes));
+  const told = [...groupBy(rows.flatMap(ownChanges), nameOfCause).values()].map((changes) => describeSame(changes));
   const followed = new Set(rows.flatMap(({ reason }) => reason.follows ?? []));
   const [first] = followed;
   if (first !== undefined) {
@@ -128,12 +131,22 @@ function describeChanged(
   return code === 'posted-changed' ? `posted; changed since (${change})` : change;
 }
 
+/** What changed in a step itself, by the cause: of several fields with the same cause the first. */
+function ownChanges({ reason }: PlanRow): Change[] {
+  const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
+  return [...groupBy(own, nameOfCause).values()].flatMap(([first]) => first ?? []);
+}
+
+function nameOfCause({ field, cause }: Change): string {
+  return cause === undefined ? field : `${cause.is} ${cause.file ?? ''} ${cause.name}`;
+}
+
 function costOf(rows: readonly PlanRow[]): string {
   if (rows.some(({ wouldCost }) => wouldCost === null)) return '?';
   return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
 }
 
-/** The change of several steps: what is the same in all of them, or the first, and how many differ. */
+/** The change of several steps, one of each: what is the same in all of them, or the first, and how many differ. */
 function describeSame(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';

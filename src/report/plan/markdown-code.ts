@@ -13,7 +13,13 @@ export function markdownCode(text: string, maxLength = 500): string {
   return `${fence}${pad}${plain}${pad}${fence}`;
 }
 
-/** The same for a cell of a table, which is cut into cells before its spans are read, and has a backslash before `|`. */
-export function markdownCell(text: string, maxLength?: number): string {
-  return markdownCode(text, maxLength).replaceAll('|', '\\|');
+/** A table, without a line feed at its end. A row is cut into cells before its spans are read, so that each `|` gets a backslash. */
+export function markdownTable(
+  columns: readonly { title: string; align?: 'right' }[],
+  rows: readonly (readonly string[])[],
+): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const titles = columns.map(({ title }) => title);
+  const rules = columns.map(({ align }) => (align === 'right' ? '---:' : '---'));
+  return [line(titles).replace('|  |', '| |'), line(rules), ...rows.map(line)].join('\n');
 }

@@ -3,7 +3,7 @@ import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
-import { markdownCell, markdownCode } from './markdown-code.ts';
+import { markdownCode, markdownTable } from './markdown-code.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { limitLines } from './plan-limits.ts';
@@ -31,7 +31,7 @@ export function planMarkdown(plan: Plan): string {
   ];
   const parts = [
     `### ${markdownCode(plan.campaign)}`,
-    ...(items.length > 0 ? [tableOf(items, index)] : []),
+    ...itemTable(items, index, { title: 'why', wordOf: ({ action }) => action, creditsOf: creditsOfItem }),
     hasWork(plan) ? `**${planHeadline(plan)}**` : planHeadline(plan),
     ...stepsOf(items),
     footer.join('\n'),
@@ -39,19 +39,34 @@ export function planMarkdown(plan: Plan): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function tableOf(items: readonly PlanItem[], index: RowIndex): string {
-  const rows = items.map((item) => {
-    const cells = [
-      `\`${glyphs[item.action]}\` ${item.action}`,
-      markdownCell(nameOfItem(item), 300),
-      markdownCell(item.kind ?? ''),
-      creditsText(item.rows.length),
-      creditsOfItem(item.rows),
-      [markdownCell(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
-  return ['| | task | kind | steps | credits | why |', '| --- | --- | --- | ---: | ---: | --- |', ...rows].join('\n');
+/** A row for each item; nothing without items. `title`: of the last column, which says what `describeItem` says. */
+export function itemTable(
+  items: readonly PlanItem[],
+  index: RowIndex,
+  {
+    title,
+    wordOf,
+    creditsOf,
+  }: { title: string; wordOf: (item: PlanItem) => string; creditsOf: (rows: readonly PlanRow[]) => string },
+): string[] {
+  if (items.length === 0) return [];
+  const rows = items.map((item) => [
+    `\`${glyphs[item.action]}\` ${wordOf(item)}`,
+    markdownCode(nameOfItem(item), 300),
+    markdownCode(item.kind ?? ''),
+    creditsText(item.rows.length),
+    creditsOf(item.rows),
+    [markdownCode(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
+  ]);
+  const columns = [
+    { title: '' },
+    { title: 'task' },
+    { title: 'kind' },
+    { title: 'steps', align: 'right' as const },
+    { title: 'credits', align: 'right' as const },
+    { title },
+  ];
+  return [markdownTable(columns, rows)];
 }
 
 /** The steps behind each row that stands for several, as many as there is room for; kept ones need no list. */

@@ -10,9 +10,9 @@ export function timeLines({ expected, untimed }: PlanTotals, options: { style: S
   if (untimed === undefined) return [];
   const [only] = untimed;
   if (untimed.length === 1) return footerLines('time', `unknown: no ${only} was timed yet`, options);
-  const names = untimed.slice(0, shownUntimed).join(', ');
-  const more = untimed.length > shownUntimed ? ` and ${untimed.length - shownUntimed} more` : '';
-  return footerLines('time', `unknown: never timed yet: ${names}${more}`, options);
+  const names = untimed.slice(0, shownUntimed);
+  const last = untimed.length > shownUntimed ? `${untimed.length - shownUntimed} more` : names.pop();
+  return footerLines('time', `unknown: ${names.join(', ')} and ${last} were never timed`, options);
 }
 
 /** `6–9 min`, `40 s`: in the unit of the longer one, whole numbers, never less than 1. */

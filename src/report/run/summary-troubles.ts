@@ -1,3 +1,4 @@
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { call } from '../../plan/advice.ts';
 import { writeName } from '../../plan/names.ts';
@@ -21,12 +22,6 @@ const shownNames = 5;
 
 /** What is told of a step with a trouble. */
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
-
-/** Steps with the same trouble. */
-interface Group<Step extends Troubled = StepView> {
-  text: string;
-  steps: Step[];
-}
 
 /** Troubles, equal ones grouped, with a single command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
@@ -128,11 +123,12 @@ function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): s
 /** Most of them wait for a failed step: they are reported by task, not one by one. */
 function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): string[] {
   if (steps.length === 0) return [];
-  const groups = groupBy(steps, ({ task, error = '' }) => {
+  const ofNeed = groupBy(steps, ({ task, error = '' }) => {
     const need = waitsFor(error);
     return need === undefined ? error : `${task} ${need.is}`;
   });
-  const lines = groups.slice(0, shownGroups).map(({ steps: [first, ...others] }) => {
+  const groups = [...ofNeed.values()];
+  const lines = groups.slice(0, shownGroups).map(([first, ...others]) => {
     if (first === undefined) return '';
     const need = waitsFor(first.error ?? '');
     if (others.length === 0) return errorLine(first);
@@ -156,33 +152,23 @@ export function groupLines(
   steps: readonly Troubled[],
   options: Pick<TroubleOptions, 'paste'> & { select: string | undefined },
 ): string[] {
-  const groups = groupBy(steps, textOf);
-  const lines = groups.slice(0, shownGroups).flatMap(({ text, steps: same }) => {
+  const ofText = groupBy(steps, textOf);
+  const groups = [...ofText.values()];
+  const lines = [...ofText].slice(0, shownGroups).flatMap(([text, same]) => {
     const [first] = same;
     if (first === undefined) return [];
     if (same.length === 1) return [errorLine(first)];
     return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortList(same)}`];
   });
-  const isCut = groups.some((group) => group.steps.length > shownNames) || groups.length > shownGroups;
+  const isCut = groups.some(({ length }) => length > shownNames) || groups.length > shownGroups;
   const { paste, select } = options;
   const list = isCut && select !== undefined ? paste(call('status', '--list', '--select', select)) : undefined;
   return [...lines, ...moreGroups(groups), ...(list === undefined ? [] : [`    all of them: ${list}`])];
 }
 
-function moreGroups(groups: readonly Group<Troubled>[]): string[] {
-  const hidden = groups.slice(shownGroups).reduce((sum, { steps }) => sum + steps.length, 0);
+function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
+  const hidden = groups.slice(shownGroups).reduce((sum, { length }) => sum + length, 0);
   return hidden === 0 ? [] : [`  … and ${countOf(hidden, 'more step')}`];
-}
-
-function groupBy<Step extends Troubled>(steps: readonly Step[], textFor: (step: Step) => string): Group<Step>[] {
-  const groups = new Map<string, Group<Step>>();
-  for (const step of steps) {
-    const text = textFor(step);
-    const group = groups.get(text);
-    if (group === undefined) groups.set(text, { text, steps: [step] });
-    else group.steps.push(step);
-  }
-  return [...groups.values()];
 }
 
 /** The message, without text that only names the step and its job. */

@@ -1,3 +1,4 @@
+import type { ListedJob } from '../../contract/listed-job.ts';
 import type { Json } from '../../ground/json.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { ageText } from '../age-text.ts';
@@ -6,16 +7,7 @@ import type { Style } from '../style.ts';
 import { type Cell, tableText } from './table.ts';
 
 /** A job as the service lists it, and what the local locks know about it. */
-export interface JobRow {
-  kind: string;
-  jobId: string;
-  status: string;
-  createdAt?: string;
-  model?: string;
-  prompt?: string;
-  credits?: number;
-  error?: string;
-  url?: string;
+export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
   /** The step that it belongs to. Absent: no lock here knows the job. */
   step?: { lock: string; address: string };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
+import type { Reason } from '../../../src/plan/plan.generated.ts';
 import { workplaceForEach } from '../workplace.ts';
 import { leaveBought, png, sendAt } from './bought.ts';
 
@@ -27,7 +28,7 @@ function recordOf(address: string): StepRecord | undefined {
 interface Row {
   address: string;
   action: string;
-  reason: string;
+  reason: Reason;
   credits: number | null;
   wouldCost?: number;
 }
@@ -191,7 +192,7 @@ describe('accept', () => {
     expect(readFileSync(edited)).toEqual(png('retouched'));
     place.write('campaign.yaml', before);
     rmSync(edited);
-    expect((await plan())['hero@vase']?.reason).toContain('was edited by hand and is missing');
+    expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
   });
 
   test('both at once', async () => {

@@ -49,7 +49,7 @@ describe('against the service', () => {
     const picture = readFileSync(trial.path('output/pic.png'));
     writeFileSync(trial.path('output/next.png'), picture);
     const accepted = await trial.run(['accept', 'campaign.yaml', 'next']);
-    expect(accepted.err).toContain('output/next.png as it is now; its output, although prompt changed');
+    expect(accepted.err).toContain('output/next.png as it is now; its output, although prompt: cat → lynx');
     const before = trial.sandbox.ledger().length;
     const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
     const { code, err } = await trial.apply();

@@ -6,7 +6,7 @@ import type { Copy, PlanRow } from './working-copy.ts';
 export function openRows(rows: readonly PlanRow[]): PlanRow[] {
   return rows.filter(
     ({ action, reason }) =>
-      action === 'unresolved' || /answer|unresolved|lost|outcome|not known|nobody knows|in doubt/i.test(reason),
+      action === 'unresolved' || /answer|unresolved|lost|outcome|not known|nobody knows|in doubt/i.test(reason.text),
   );
 }
 

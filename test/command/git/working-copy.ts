@@ -25,7 +25,7 @@ export interface PlanRow {
   address: string;
   kind: string;
   action: string;
-  reason: string;
+  reason: { text: string };
   credits: number | null;
 }
 

@@ -10,6 +10,7 @@ import { createHttp } from '../../../src/service/http.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { command } from '../../rig/command.ts';
 import { makePlace } from '../../rig/place.ts';
+import { proseOf, spansOf } from '../../rooms/report/read-markdown.ts';
 
 async function serve(body: Buffer, headers: Record<string, string>): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
@@ -58,8 +59,12 @@ describe('what a branch may hold', () => {
   test('the plan as Markdown holds no HTML and no table of somebody else', () => {
     const name = '<img src=x onerror=alert(1)> | a [b](javascript:c)';
     const plan = new TestCampaign(images(1)).plan();
-    const text = planMarkdown({ ...plan, campaign: name });
-    expect(text).not.toMatch(/<img|[^\\]\]\(javascript/);
+    const lines = planMarkdown({ ...plan, campaign: name }).split('\n');
+    expect(spansOf(lines[0] ?? '')).toEqual([
+      { is: 'prose', text: '### ' },
+      { is: 'code', text: name },
+    ]);
+    expect(lines.map((line) => proseOf(spansOf(line))).join('\n')).not.toMatch(/[<[]/);
   });
 });
 

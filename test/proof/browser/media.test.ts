@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
 import { command, root, temporaryFolder } from '../../rig/command.ts';
 
 const types: Record<string, string> = { '.png': 'image/png', '.mp3': 'audio/mpeg', '.html': 'text/html' };
@@ -38,23 +38,8 @@ test('what the quickstart buys opens in a browser: every picture in its size, ev
   expect(code, err).toBe(0);
   const outputs = join(folder.path, 'campaign.sandbox');
   const url = await serveFolder(outputs);
-  const profile = temporaryFolder();
-  const browser = await chromium.launchPersistentContext(profile.path, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-  onTestFinished(async () => {
-    await browser.close();
-    profile.remove();
-  });
+  const { browser, close } = await openChromium();
+  onTestFinished(close);
   const page = await browser.newPage();
   await page.goto(url);
 

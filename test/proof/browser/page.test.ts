@@ -1,32 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+import { openChromium } from '../../rig/chromium.ts';
 
-let browser: BrowserContext;
-const profile = mkdtempSync(join(tmpdir(), 'mediabatch-page-'));
-
-beforeAll(async () => {
-  browser = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-});
-
-afterAll(async () => {
-  await browser.close();
-  rmSync(profile, { recursive: true, force: true });
-});
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
 
 interface Opened {
   readonly page: Page;

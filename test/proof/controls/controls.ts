@@ -425,13 +425,14 @@ export const controls: readonly Control[] = [
   },
   {
     mark: 'I17 (links)',
-    off: 'what signs a link is taken out of what a service says, before it comes into the lock',
+    off: 'what signs a link is taken out of what a service says, before it comes into lock and history',
     file: 'src/service/secrets.ts',
     switch: { part: 'links.', by: 'text.' },
     seenBy: {
-      file: 'test/rooms/service/secrets.test.ts',
-      title: 'is taken out, whoever it belongs to: //cdn.x/a.png?sig=S1',
+      file: 'test/command/history.test.ts',
+      title: 'what signs a link is neither in the history nor in the lock',
     },
+    built: true,
   },
   {
     mark: 'I18',
@@ -632,6 +633,14 @@ export const controls: readonly Control[] = [
       file: 'test/command/leftovers.test.ts',
       title: 'a file that the lock names, with its true digest, and that was not saved from here',
     },
+  },
+  {
+    mark: 'I23',
+    off: 'only media files are opened, whatever a line of the lock names',
+    file: 'src/campaign/find-step-files.ts',
+    switch: { part: ' || !knownExtensions.includes(extname(path))', by: '' },
+    seenBy: { file: 'test/command/open.test.ts', title: 'says which command gets what is not here' },
+    built: true,
   },
   {
     mark: 'I23',

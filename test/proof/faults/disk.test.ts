@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, temporaryFolder } from '../../rig/command.ts';
 import { damagedOutputs, finalFiles, paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
+import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
 import { has } from '../../rooms/disk/tools.ts';
 
@@ -23,11 +24,6 @@ interface Place {
   shell(script: string, before?: string[]): Promise<Ended>;
 }
 
-interface Ended {
-  code: number | null;
-  said: string;
-}
-
 async function makePlace(): Promise<Place> {
   const { path, remove } = temporaryFolder();
   const service = await serviceHere();
@@ -36,29 +32,14 @@ async function makePlace(): Promise<Place> {
     remove();
   });
   writeFileSync(join(path, 'campaign.yaml'), manifest);
+  const env = { HOME: process.env.HOME ?? '', UV_THREADPOOL_SIZE: '1', ...service.env };
   const apply = [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
   return {
     folder: path,
     lock: join(path, 'campaign.lock.jsonl'),
     service,
-    shell: (script, before = []) => run([...before, 'sh', '-c', script, 'sh', ...apply], path, service.env),
+    shell: (script, before = []) => runProgram([...before, 'sh', '-c', script, 'sh', ...apply], { cwd: path, env }),
   };
-}
-
-function run(words: string[], cwd: string, env: Record<string, string>): Promise<Ended> {
-  const [program = '', ...rest] = words;
-  const own = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', UV_THREADPOOL_SIZE: '1' };
-  const child = spawn(program, rest, { cwd, env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, said }));
-  });
 }
 
 /** Whatever was charged is in the lock by its key; its id is there, or was at least said. */

@@ -172,6 +172,23 @@ test('numbers that are none lift no budget and stall no run', async () => {
   }
 });
 
+test('what only the command may pass has no effect when a program passes it', async () => {
+  const campaign = makeCampaign();
+  await apply(await campaign.plan(), quick);
+  const stray = {
+    saved: {},
+    chosen: { redo: new Set(['hero@oak']) },
+    askAboutMove: () => 'no',
+    given: 'x',
+    verify: () => {},
+    isRun: true,
+  };
+  const planned = await plan(await campaign.load(), stray as object);
+  expect(actionsOf(planned)).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
+  const again = await apply({ ...planned, options: stray as object }, { ...quick, ...(stray as object) });
+  expect(again.end?.spentNow).toBe(0);
+});
+
 test('a listener that throws hears no more, and the run goes on', async () => {
   const campaign = makeCampaign();
   const told: string[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
-import type { Charges } from '../../../src/plan/charges.ts';
+import type { ChargedPrices } from '../../../src/plan/charged-prices.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 
 const image = 'image/alpha-2/resolution=2k';
@@ -11,7 +11,7 @@ const listed = (credits: number, maxCredits?: number) => ({
   listings: [readCatalogListing({ image: [{ key: 'alpha-2', credits, ...(maxCredits && { maxCredits }) }] }, kinds)],
 });
 
-const chargedElsewhere = (credits: number): { elsewhere: Charges } => ({
+const chargedElsewhere = (credits: number): { elsewhere: ChargedPrices } => ({
   elsewhere: new Map([[image, { low: credits, likely: credits, high: credits }]]),
 });
 

@@ -87,4 +87,10 @@ describe('what made it differ', () => {
   ] as const)('%j', (cause, said) => {
     expect(told({ prompt: 'a warm day' }, { prompt: 'a cold day' }, { causeOf: () => cause })).toBe(said);
   });
+
+  test('is told once where several fields have it', () => {
+    const cause = { is: 'data', name: 'mood', file: 'products.csv', line: 14 } as const;
+    const [was, is] = ['warm', 'cold'].map((mood) => ({ prompt: `a ${mood} day`, title: `${mood}, in one word` }));
+    expect(told(was ?? {}, is ?? {}, { causeOf: () => cause })).toBe('products.csv:14 mood: warm → cold');
+  });
 });

@@ -6,7 +6,7 @@ import { kinds } from '../../../src/kinds/index.ts';
 import type { Listing } from '../../../src/kinds/listed-model.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import { plausibleCharges } from '../../../src/plan/charges.ts';
+import { plausiblePrices } from '../../../src/plan/charged-prices.ts';
 import type { Price } from '../../../src/plan/plan.ts';
 import { ceilingOf, type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
 import { estimateOf } from '../../../src/plan/sum-prices.ts';
@@ -133,7 +133,7 @@ describe('the prices of the manifest', () => {
 
 describe('what to expect of a price', () => {
   const listings = [listingOf({ 'alpha-2': { credits: 3, creditsBy: { resolution: { '4k': 5 } } } })];
-  const elsewhere = plausibleCharges([lockOf({ p: [{ ...paid, credits: 2 }] }, { kind: 'image' })]);
+  const elsewhere = plausiblePrices([lockOf({ p: [{ ...paid, credits: 2 }] }, { kind: 'image' })]);
   const priceOf = (hints: PriceHints, of: { purchases?: Purchase[]; written?: WrittenPrices } = {}) =>
     pricesFrom(lockOf({ p: of.purchases ?? [] }, { kind: 'image' }), of.written, hints)('image', { prompt: 'p' });
 
@@ -167,7 +167,7 @@ describe('what to expect of a price', () => {
   });
 
   test('is nothing that a lock of somebody else makes absurd', () => {
-    const absurd = plausibleCharges([lockOf({ p: [{ ...paid, credits: 9_007_199_254_740_991 }] }, { kind: 'image' })]);
+    const absurd = plausiblePrices([lockOf({ p: [{ ...paid, credits: 9_007_199_254_740_991 }] }, { kind: 'image' })]);
     expect(priceOf({ elsewhere: absurd })).toEqual({ class: small, credits: null, source: 'unknown' });
   });
 

@@ -6,7 +6,7 @@ import { describeItem, indexRows } from '../../../src/report/plan/item-text.ts';
 import { actionOrder } from '../../../src/report/plan/plan-counts.ts';
 import { groupPlan } from '../../../src/report/plan/plan-items.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
-import { noColor, plan, row } from './samples.ts';
+import { noColor, plan, type RowFacts, row } from './samples.ts';
 
 /** Few of everything, so that equal causes are frequent. */
 const cause: fc.Arbitrary<Cause> = fc.record(
@@ -70,6 +70,17 @@ const rows = fc.array(drawnRow, { maxLength: 60 }).map((drawn) =>
   }),
 );
 const sum = (of: readonly PlanRow[], key: 'credits' | 'discards') => of.reduce((all, one) => all + (one[key] ?? 0), 0);
+
+const posted: RowFacts = { reason: { code: 'posted', text: 'posted' } };
+const pinned: RowFacts = { pinned: true, reason: { code: 'pinned', text: 'up to date, and pinned' } };
+const accepted = (change: string): RowFacts => ({
+  accepted: true,
+  reason: { code: 'accepted', text: `accepted as it is, although ${change}` },
+});
+const unneeded = (parts: number): RowFacts => ({
+  unneeded: true,
+  reason: { code: 'not-needed', text: `not needed: talk gave ${parts}` },
+});
 
 describe('the lines of a plan', () => {
   test('hold every row once, whatever the plan is; credits and what is given up add up', () => {
@@ -192,6 +203,33 @@ describe('the lines of a plan', () => {
     const all = layers.flat();
     expect(groupPlan({ rows: all }, { all: false })).toHaveLength(all.length);
     expect(looked).toBeLessThan(all.length * 20);
+  });
+
+  test('a cause of several fields is told once, and steps are counted, not fields', () => {
+    const restyled = (prompt: string): Reason => {
+      const cause: Cause = { is: 'variable', name: 'vars.style' };
+      const fields = { prompt, title: 'Oak', caption: 'OAK' };
+      const changes = Object.entries(fields).map(([field, before]): Change => ({ field, before, after: 'elm', cause }));
+      return { code: 'changed', text: '', changes };
+    };
+    const all = ['oak', 'oak', 'ash'].map((word, index) => row(`hero@${index}`, 'redo', { reason: restyled(word) }));
+    const [item] = groupPlan({ rows: all }, { all: false });
+    expect(item && describeItem(item, new Map())).toBe('vars.style: oak → elm, otherwise in 1 step');
+  });
+
+  test.each<[string, RowFacts[], string]>([
+    ['up to date', [{}, {}], 'up to date'],
+    ['posted', [posted, posted], 'posted'],
+    ['posted first', [posted, {}], 'up to date'],
+    ['pinned first', [pinned, {}, {}], 'up to date, 1 of them pinned'],
+    ['pinned', [pinned, pinned], 'up to date, and pinned'],
+    ['accepted', [{}, accepted('a'), accepted('b')], 'up to date, 2 of them accepted'],
+    ['not needed', [unneeded(1), unneeded(2)], 'not needed'],
+    ['of all kinds', [unneeded(1), pinned, {}, posted], 'up to date, 1 of them not needed, 1 of them pinned'],
+  ])('what is kept is one line: %s', (_name, facts, expected) => {
+    const all = facts.map((one, index) => row(`hero@${index}`, 'keep', one));
+    const items = groupPlan({ rows: all }, { all: false });
+    expect(items.map((item) => describeItem(item, new Map()))).toEqual([expected]);
   });
 
   test('of more than six causes are five and the rest, which says how many', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { markdownCell, markdownCode } from '../../../src/report/plan/markdown-code.ts';
+import { markdownCode, markdownTable } from '../../../src/report/plan/markdown-code.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { cellsOf, proseOf, type Span, spansOf } from './read-markdown.ts';
@@ -162,7 +162,9 @@ describe('a code span', () => {
         const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
         expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
         expect(proseOf(spansOf(line))).toBe(', then: ');
-        const cells = cellsOf(`| ${markdownCell(given)} | ${markdownCell(other)} |`);
+        const columns = [{ title: 'one' }, { title: 'other' }];
+        const [, , row = ''] = markdownTable(columns, [[markdownCode(given), markdownCode(other)]]).split('\n');
+        const cells = cellsOf(row);
         expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
           [given, other].map((one) => [shownText(one)].filter(Boolean)),
         );

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
-import { compareVersions } from '../../../src/plan/compare.ts';
+import { compareVersions } from '../../../src/plan/compare-versions.ts';
 import { diffLocks } from '../../../src/plan/diff-locks.ts';
+import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
-import { type Charge, listCharges } from '../../../src/plan/whereabouts.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
 import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
 import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';
@@ -12,6 +12,7 @@ import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, job, lockOf, picture, saved, song, stepOf, urlOf } from '../plan/facts.ts';
+import { cellsOf, proseOf, spansOf } from './read-markdown.ts';
 
 const keys = ['lamp,1:1', 'lamp,9:16', 'vase,1:1', 'vase,9:16'];
 const heroes = (wood: string) =>
@@ -81,6 +82,24 @@ describe.each(Object.entries(texts))('%s', (_name, text) => {
 it('as Markdown', () => {
   expect(compareMarkdown(compared)).toMatchSnapshot();
   expect(diffMarkdown(differing)).toMatchSnapshot();
+});
+
+it('a text of the campaign has no structure in Markdown', () => {
+  const hostile = 'a|`b` | @team\\|';
+  const steps = compared.steps.map((step) => ({
+    ...step,
+    ...(step.change === 'removed' && { address: `song@${hostile}`, text: hostile, kind: hostile }),
+  }));
+  const rows = differing.rows.map((row) => ({ ...row, address: hostile, task: hostile, kind: hostile }));
+  for (const markdown of [compareMarkdown({ ...compared, steps }), diffMarkdown({ ...differing, rows })]) {
+    const table = markdown.split('\n').filter((line) => line.startsWith('|'));
+    expect(table.length).toBeGreaterThan(3);
+    for (const line of table) {
+      const cells = cellsOf(line);
+      expect(cells).toHaveLength(6);
+      for (const cell of cells) expect(proseOf(spansOf(cell))).not.toMatch(/[@`|]/);
+    }
+  }
 });
 
 it('an author, a name or a commit is shown, and obeyed by nobody', () => {

@@ -41,7 +41,7 @@ describe('what signs a link in a text', () => {
     ['//cdn.x/a.png?sig=S1', '//cdn.x/a.png?…'],
     ['https://cdn.x/a#access_token=S1', 'https://cdn.x/a?…'],
     ['https%3A%2F%2Fcdn.x%2Fa.png%3Fsig%3DS1', 'https%3A%2F%2Fcdn.x%2Fa.png%3F…'],
-    ['https://user:S1@cdn.x/a', 'https://…@cdn.x/a'],
+    ['https://user:S1@cdn.x/a', 'https://cdn.x/a'],
     ['a.png?X-Goog-Signature=S1&x=1', 'a.png?X-Goog-Signature=…&x=1'],
     ['Authorization: Bearer S1S1S1S1', 'Authorization: Bearer …'],
   ])('is taken out, whoever it belongs to: %s', (text, seen) => {
@@ -50,7 +50,13 @@ describe('what signs a link in a text', () => {
   });
 
   test('is nothing that only looks like it', () => {
-    for (const text of ['what? no // really? yes', 'a?b#c', 'signature is missing', 'https://docs.x/errors', 'Bearer x'])
+    for (const text of [
+      'what? no // really? yes',
+      'a?b#c',
+      'signature is missing',
+      'https://docs.x/errors',
+      'Bearer x',
+    ])
       expect(makeRedact(key)(text)).toBe(text);
   });
 });

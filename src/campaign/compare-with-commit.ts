@@ -1,10 +1,10 @@
 import { findMergeBase } from '../disk/git/repository.ts';
-import { type Comparison, compareVersions } from '../plan/compare.ts';
+import { type Comparison, compareVersions } from '../plan/compare-versions.ts';
 import { matchSteps } from '../plan/match.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
-import { readCampaignAt } from './commit-campaign.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findPriceHints } from './price-hints.ts';
+import { readCommittedCampaign } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
 /** What the working tree changes as seen from a commit. */
@@ -23,7 +23,7 @@ export async function compareWith(
 ): Promise<CommitComparison> {
   const { graph, trace, facts } = await requireCheckedGraph(campaign, { refresh });
   const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
-  const there = await readCampaignAt(campaign, ref);
+  const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;
   if (there.isAbsent && lock.steps.size > 0) {
     campaign.tell({ is: 'notice', text: `the lock is not in ${ref}: nothing counts as bought there` });

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { readSmallFile } from './fs/plain-file.ts';
+import { readSmallFile } from '../fs/plain-file.ts';
 
 /** Longest that any of these files may be, for a repository with very many refs. */
 const mostBytes = 16 * 1024 ** 2;

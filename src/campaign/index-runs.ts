@@ -10,7 +10,7 @@ export type RunOf = (job: { address: string; id: string }) => string | undefined
  * Reads what earlier runs on this lock noted. Only the last ones are kept, on this machine: of a job from elsewhere, or
  * from long ago, nothing is known.
  */
-export async function findRuns({ state, runs, lock }: CampaignPaths): Promise<RunOf> {
+export async function indexRunsByJob({ state, runs, lock }: CampaignPaths): Promise<RunOf> {
   const history = new RunHistory(state, runs);
   const byJob = new Map<string, Map<string, string>>();
   for (const { id: run } of (await history.list()).reverse()) {

@@ -44,7 +44,7 @@ export interface CommittedCampaign extends CommittedLock {
  * Reads manifest, included files, data, uploads' digests and lock at a commit. What was renamed since is found under its
  * old name. A campaign that has mistakes there is MB3607, one that is not there MB3604.
  */
-export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
+export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
@@ -82,7 +82,10 @@ export async function readCampaignAt(campaign: OpenCampaign, ref: string): Promi
 }
 
 /** Reads the lock alone. One that cannot be read, or is newer than this version, is MB3607. */
-export async function readCommit(campaign: Pick<OpenCampaign, 'paths' | 'file'>, ref: string): Promise<CommittedLock> {
+export async function readCommittedLock(
+  campaign: Pick<OpenCampaign, 'paths' | 'file'>,
+  ref: string,
+): Promise<CommittedLock> {
   const repository = await openRepository(dirname(campaign.paths.lock));
   const commit = await resolveCommit(repository, ref);
   return readLockAt(campaign, { ref, commit, repository });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findRuns } from '../../../src/campaign/find-runs.ts';
+import { indexRunsByJob } from '../../../src/campaign/index-runs.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
@@ -17,7 +17,7 @@ async function runsOf(files: Record<string, unknown[]>) {
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
     writeFileSync(join(folder, `${id}.jsonl`), text);
   }
-  return findRuns(paths);
+  return indexRunsByJob(paths);
 }
 
 const header = (lock = 'campaign.lock.jsonl') => ({ mediabatch: 'run', version: 1, lock });

@@ -4,11 +4,11 @@ import { groupBy } from '../ground/values.ts';
 import { joinLocks } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { describeChanges, findChanges } from './changes.ts';
+import { type Charge, listCharges } from './list-charges.ts';
 import { matchSteps } from './match.ts';
 import type { Change } from './plan.generated.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { stateOfStep } from './step-state.ts';
-import { type Charge, listCharges } from './whereabouts.ts';
 
 /** A campaign at one point of its history. */
 export interface Version {

@@ -1,5 +1,5 @@
+import { CampaignError } from '../contract/failure.ts';
 import { nearestName } from '../manifest/suggest.ts';
-import { CampaignError } from './failure.ts';
 
 /** Error for a name that a person wrote and that does not exist. `what`: `no example`. */
 export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {

@@ -3,20 +3,20 @@ import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 
 /** What jobs of one price class were charged: the least, the most frequent (of several the highest), and the most. */
-export interface Charge {
+export interface ChargedPrice {
   low: number;
   likely: number;
   high: number;
 }
 
 /** By price class. */
-export type Charges = ReadonlyMap<string, Charge>;
+export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /** More than any job is charged. Locks of others may hold any number. */
 const mostCredits = 1_000_000;
 
 /** Counts what was charged in these locks, by price class. */
-export function chargesIn(locks: readonly Pick<Lock, 'steps'>[]): Charges {
+export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   const counts = new Map<string, Map<number, number>>();
   for (const { steps } of locks) {
     for (const record of steps.values()) {
@@ -36,11 +36,11 @@ export function chargesIn(locks: readonly Pick<Lock, 'steps'>[]): Charges {
 }
 
 /** The same from locks that somebody else may have written: what no job costs is left out. */
-export function plausibleCharges(locks: readonly Pick<Lock, 'steps'>[]): Charges {
-  return new Map([...chargesIn(locks)].filter(([, { high }]) => high <= mostCredits));
+export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
+  return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }
 
-function sumUp(seen: ReadonlyMap<number, number>): Charge {
+function sumUp(seen: ReadonlyMap<number, number>): ChargedPrice {
   const amounts = [...seen].sort(([a, times], [b, others]) => others - times || b - a);
   const all = [...seen.keys()];
   return { low: Math.min(...all), likely: amounts[0]?.[0] ?? 0, high: Math.max(...all) };

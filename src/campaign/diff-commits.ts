@@ -1,7 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import { diffLocks, type LockDiff } from '../plan/diff-locks.ts';
-import { readCommit } from './commit-campaign.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
 /** One side of a comparison: a commit, or the lock as it lies here. */
@@ -23,8 +23,8 @@ export async function diffCommits(
   from: string,
   to: string | undefined,
 ): Promise<CommittedDiff> {
-  const before = await readCommit(campaign, from);
-  const after = to === undefined ? undefined : await readCommit(campaign, to);
+  const before = await readCommittedLock(campaign, from);
+  const after = to === undefined ? undefined : await readCommittedLock(campaign, to);
   const { lock } = after ?? (await requireLock(campaign, undefined));
   if (before.isAbsent && (after === undefined ? lock.steps.size === 0 : after.isAbsent)) {
     throw new CampaignError({

@@ -1,0 +1,26 @@
+import { type BrowserContext, chromium } from 'playwright-core';
+import { temporaryFolder } from './command.ts';
+
+/** A Chromium with a profile of its own, which goes away with it. `CHROMIUM` says where the program is. */
+export async function openChromium(): Promise<{ browser: BrowserContext; close(): Promise<void> }> {
+  const profile = temporaryFolder();
+  const browser = await chromium.launchPersistentContext(profile.path, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  return {
+    browser,
+    async close() {
+      await browser.close();
+      profile.remove();
+    },
+  };
+}
