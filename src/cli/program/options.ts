@@ -70,7 +70,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-export function countAboveZero(text: string): number {
+function countAboveZero(text: string): number {
   const value = wholeNumber(text);
   if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
   return value;
