@@ -50,10 +50,12 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const sources = new Map<string, string>();
   const inputs = new ManifestInputs(file, reader);
   const { asked } = inputs;
-  const { manifest, diagnostics } = await readManifest(file, { inputs, sources });
+  const { manifest: read, diagnostics } = await readManifest(file, { inputs, sources });
   const fromFiles = await readVarFiles(varFiles, { inputs, sources });
   diagnostics.push(...fromFiles.diagnostics);
-  if (manifest === undefined) return { diagnostics, sources, asked };
+  if (read === undefined) return { diagnostics, sources, asked };
+  // A value that is wrong is no more known than one of the manifest.
+  const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
   const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
   const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));

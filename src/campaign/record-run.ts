@@ -45,7 +45,7 @@ export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock,
   const hear = (event: RunEvent) => {
     progress = event.event === 'run-ended' ? 'over' : 'running';
     on(event);
-    journal?.add(lineOf(event));
+    journal?.add(safeJson(event));
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
     if (event.event === 'run-started' && unsaid !== undefined) {
       on({ at: event.at, event: 'noticed', message: unsaid });
@@ -56,7 +56,7 @@ export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock,
     const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
     const elapsedMs = clock.now() - startedAt;
     const line: RunClose = { mediabatch: 'run-close', version: 1, at, ...end, spentNow, elapsedMs, ...dropped };
-    return journal?.close(lineOf(line));
+    return journal?.close(safeJson(line));
   };
   try {
     const result = await run(hear);
@@ -86,7 +86,7 @@ async function openJournal(
     const id = makeRunId(now, clock.random);
     const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
     const journal = await RunJournal.create(paths.state, paths.runs, options);
-    journal.add(lineOf(headerOf(plan, campaign, { id, at: new Date(now).toISOString() })));
+    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString() })));
     journal.flush();
     return journal;
   } catch (error) {
@@ -118,10 +118,4 @@ function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id
 function readToolVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return String((JSON.parse(text) as { version?: unknown }).version);
-}
-
-/** The key is in no event. A service may tell a link in an error, and what signs it stands behind its `?`. */
-function lineOf(line: RunEvent | RunHeader | RunClose): string {
-  const text = safeJson(line);
-  return text.includes('://') ? text.replace(/(:\/\/)(?:[^\s"\\/@]*@)?([^\s"\\?#]*)[?#][^\s"\\]*/g, '$1$2?…') : text; // I17
 }

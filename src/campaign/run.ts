@@ -62,7 +62,10 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   const { paths, seen, service: address } = campaign;
   const startedAt = clock.now();
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
-  const emit = (fact: RunFact) => on(stamp(fact));
+  let isLeft = false;
+  const emit = (fact: RunFact) => {
+    if (!isLeft) on(stamp(fact));
+  };
   const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
   const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
@@ -122,7 +125,11 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       await settle().catch(() => {});
       throw stray.seen.error;
     }
-    if (!(ended instanceof Map)) return { exit: exitCodes.interrupted, outcomes: new Map() };
+    if (!(ended instanceof Map)) {
+      // What is cut off now is on record as sent; what it would still say of itself is not how it ended.
+      isLeft = true;
+      return { exit: exitCodes.interrupted, outcomes: new Map() };
+    }
 
     await settle();
     const outcomes = new Map([...ended].map(([step, { outcome }]) => [step, outcome]));

@@ -1,9 +1,18 @@
-/** Redacts the credential in any text that may reach a person, a file or a log. The only place that does. */
+/**
+ * Redacts the credential, and what signs a link, in any text that may reach a person, a file or a log: errors are put
+ * into the lock, and that into git. The only place that does.
+ */
 export type Redact = (text: string) => string;
 
-/** Replaces the secret in every spelling in which a server or a library could return it. */
+/** Replaces the secret in every spelling in which a server or a library could return it, and what signs links. */
 export function makeRedact(secret: string | undefined): Redact {
-  if (secret === undefined || secret.length < 8) return (text) => text;
+  const spellings = spellingsOf(secret);
+  return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
+}
+
+/** Longest first. */
+function spellingsOf(secret: string | undefined): string[] {
+  if (secret === undefined || secret.length < 8) return [];
   const spellings = [
     secret,
     encodeURIComponent(secret),
@@ -12,8 +21,20 @@ export function makeRedact(secret: string | undefined): Redact {
     Buffer.from(secret).toString('base64url'),
     secret.slice(0, Math.max(12, secret.indexOf('_live_') + 6 + 6)),
   ].filter((text) => text.length >= 8);
-  const ordered = [...new Set(spellings)].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text); // I17
+  return [...new Set(spellings)].sort((a, b) => b.length - a.length);
+}
+
+// A server chooses these texts: each pattern is tried once for each place, because none runs past the next beginning.
+const user = /(\/\/)[^\s"'<>/?#@]+@/g;
+const query = /(\/\/(?:[^\s"'<>?#/]|\/(?!\/))+)[?#][^\s"'<>]+/g;
+const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi;
+const named = /(?<![\w-])([\w-]*(?:signature|sig|token|credential|secret|api[_-]?key|password)=)[^\s"'<>&;,…]+/gi;
+const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
+
+/** A link without what lets anybody follow it: the user, and all behind its `?`. Also where only a part of it is told. */
+export function withoutSignatures(text: string): string {
+  const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
+  return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)
 }
 
 export type Credential = { is: 'api-key' | 'jwt'; token: string };

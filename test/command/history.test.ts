@@ -77,16 +77,18 @@ describe('history', () => {
     expect(text).toContain('broken off');
   });
 
-  test('holds neither the key nor what signs a link', async () => {
+  test('what signs a link is neither in the history nor in the lock', async () => {
     const error = `no: ${key} https://user:pass@cdn.example/a.png?X-Amz-Signature=abcdef&x=1 https://cdn.example/b`;
     const { env } = await scripted({ 'POST /image-generations/create': [400, { success: false, error }] });
     const folder = folderWith({ 'campaign.yaml': pictures('a') });
     expect((await run(apply, folder, { env })).code).toBe(3);
     const runs = join(folder, '.mediabatch/runs');
-    const text = readFileSync(join(runs, readdirSync(runs)[0] ?? ''), 'utf8');
-    expect(text).toContain('https://cdn.example/b');
-    expect(text).toContain('://cdn.example/a.png?…');
-    for (const secret of [key, 'Signature', 'abcdef', 'pass@']) expect(text).not.toContain(secret);
+    for (const path of [join(runs, readdirSync(runs)[0] ?? ''), join(folder, 'campaign.lock.jsonl')]) {
+      const text = readFileSync(path, 'utf8');
+      expect(text).toContain('https://cdn.example/b');
+      expect(text).toContain('://cdn.example/a.png?…');
+      for (const secret of [key, 'Signature', 'abcdef', 'pass@']) expect(text).not.toContain(secret);
+    }
   });
 
   test.each([

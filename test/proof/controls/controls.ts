@@ -424,11 +424,14 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
-    mark: 'I17',
-    off: 'what signs a link is taken out of the history',
-    file: 'src/campaign/run-history.ts',
-    switch: { part: "'$1$2?…'", by: "'$&'" },
-    seenBy: { file: 'test/command/history.test.ts', title: 'holds neither the key nor what signs a link' },
+    mark: 'I17 (links)',
+    off: 'what signs a link is taken out of what a service says, before it comes into lock and history',
+    file: 'src/service/secrets.ts',
+    switch: { part: 'links.', by: 'text.' },
+    seenBy: {
+      file: 'test/command/history.test.ts',
+      title: 'what signs a link is neither in the history nor in the lock',
+    },
     built: true,
   },
   {
