@@ -1,8 +1,11 @@
 /**
  * The library: what the command does, without a terminal. `load` reads a campaign, `plan` says what a run would do and what
- * it costs, `apply` carries that plan out and keeps the lock. Decisions of people (`pin`, `resolve`, …) are functions, too.
+ * it costs, `apply` carries that plan out and keeps the lock. Decisions of people (`pin`, `resolve`, …) are functions, too,
+ * and so is what looks back: `compare`, `cost`.
  */
 export { type ApplyOptions, apply } from './campaign/apply.ts';
+export type { CommitComparison } from './campaign/compare-with-commit.ts';
+export type { Cost, CostOptions } from './campaign/cost.ts';
 export type { Decided, DecideOptions } from './campaign/decide.ts';
 export { accept } from './campaign/decisions/accept.ts';
 export { adopt, type LookedAt } from './campaign/decisions/adopt.ts';
@@ -14,6 +17,7 @@ export { resolve } from './campaign/decisions/resolve.ts';
 export { type Environment, readEnvironment } from './campaign/environment.ts';
 export { type Campaign, load } from './campaign/load.ts';
 export type { Answer, MoveQuestion } from './campaign/lock-service.ts';
+export { compare, cost } from './campaign/look-back.ts';
 export type { OpenCampaign, OpenOptions } from './campaign/open-campaign.ts';
 export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/options.ts';
 export { type Planned, plan } from './campaign/plan.ts';
@@ -30,6 +34,10 @@ export { codes } from './ground/diagnostic.ts';
 export { type LockReading, readLock } from './lock/read.ts';
 export type { Lock, Output, Purchase, StepRecord } from './lock/record.ts';
 export type { Advice, Call } from './plan/advice.ts';
+export type { ComparedStep } from './plan/compare-versions.ts';
+export type { Charge, Whereabouts } from './plan/list-charges.ts';
+export type { Cause, Change, Estimate, Reason } from './plan/plan.generated.ts';
 export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } from './plan/plan.ts';
 export type { Finding } from './plan/resolve-purchase.ts';
 export type { Ruling } from './plan/ruling.ts';
+export type { CostDimension, CostRow, CostSums } from './plan/tally-charges.ts';

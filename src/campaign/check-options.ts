@@ -1,5 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import { isJobId } from '../ground/job-id.ts';
+import { costDimensions } from '../plan/tally-charges.ts';
+import type { CostOptions } from './cost.ts';
 import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.ts';
 
 interface Range {
@@ -51,6 +53,11 @@ export function checkJob(jobId: string, charged: number | undefined): void {
     });
   }
   requireNumber('credits', charged, credits);
+}
+
+/** Refuses what charges cannot be told apart by: it would be a column of its own name. */
+export function checkCost({ by }: CostOptions): void {
+  for (const one of by) requireWord('by', one, costDimensions);
 }
 
 function requireNumber(name: string, value: number | undefined, { least, most, whole }: Range): void {

@@ -1,7 +1,7 @@
 import { findMergeBase } from '../disk/git/repository.ts';
 import { type Comparison, compareVersions } from '../plan/compare-versions.ts';
 import { matchSteps } from '../plan/match.ts';
-import { requireCheckedGraph } from './checked-graph.ts';
+import type { CheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findPriceHints } from './price-hints.ts';
 import { readCommittedCampaign } from './read-committed.ts';
@@ -15,13 +15,12 @@ export interface CommitComparison extends Comparison {
   commit: string;
 }
 
-/** Compares the campaign as it lies here with a commit. Checks nothing out; asks the service only with `refresh`. */
-export async function compareWith(
+/** Compares the campaign as it lies here with a commit. Checks nothing out, and asks nobody. */
+export async function compareWithCommit(
   campaign: OpenCampaign,
-  ref: string,
-  { serviceMoved, refresh }: { serviceMoved?: boolean | undefined; refresh?: boolean | undefined } = {},
+  { graph, trace, facts }: CheckedGraph,
+  { ref, serviceMoved }: { ref: string; serviceMoved?: boolean | undefined },
 ): Promise<CommitComparison> {
-  const { graph, trace, facts } = await requireCheckedGraph(campaign, { refresh });
   const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
   const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;

@@ -1,4 +1,5 @@
-import { compareWith } from '../campaign/compare-with-commit.ts';
+import { requireCheckedGraph } from '../campaign/checked-graph.ts';
+import { compareWithCommit } from '../campaign/compare-with-commit.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { compareJson, compareMarkdown, compareText } from '../report/plan/compare-text.ts';
@@ -11,7 +12,9 @@ import type { Terminal } from './terminal.ts';
 export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
   const campaign = await open(file, options, terminal);
-  const view = await compareWith(campaign, options.compare ?? '', options);
+  const { compare: ref = '', refresh, serviceMoved } = options;
+  const checked = await requireCheckedGraph(campaign, { refresh });
+  const view = await compareWithCommit(campaign, checked, { ref, serviceMoved });
   const format = options.json ? 'json' : (options.format ?? 'text');
   const style = terminal.outStyle;
   switch (format) {

@@ -18,7 +18,7 @@ export function open(file: string, options: StateOptions, terminal: Terminal): P
   return openCampaign(file, openOptions(options, terminal));
 }
 
-export function openOptions({ sandbox, lock, var: vars, varFile }: StateOptions, terminal: Terminal): OpenOptions {
+function openOptions({ sandbox, lock, var: vars, varFile }: StateOptions, terminal: Terminal): OpenOptions {
   return {
     sandbox,
     lock,

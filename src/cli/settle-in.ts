@@ -15,7 +15,7 @@ export function nameAfterFolder(manifest: string, folder: string): string {
 }
 
 /** The name of a folder as campaigns may be named; undefined when nothing of it may stay. */
-export function campaignName(folder: string): string | undefined {
+function campaignName(folder: string): string | undefined {
   const plain = folder.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
   const name = plain
     .replaceAll(/[^a-z0-9\-_.]+/g, '-')

@@ -1,3 +1,4 @@
+import { taskOfAddress } from '../graph/address.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, openSends, sendOf } from '../lock/sends.ts';
@@ -135,7 +136,7 @@ export function openSendRows(
     .map(({ record, purchase }): PlanRow => {
       const address = movedTo.get(record.address) ?? record.address;
       const kind = purchase.kind ?? record.kind;
-      const task = steps.get(address)?.step.task ?? address.split('@')[0] ?? address;
+      const task = steps.get(address)?.step.task ?? taskOfAddress(address);
       const { request } = purchase;
       const wanted = settlingOf(purchase, facts);
       const canBeAsked = request !== undefined && kinds[kind] !== undefined;

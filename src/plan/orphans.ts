@@ -1,3 +1,4 @@
+import { taskOfAddress } from '../graph/address.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type GraphOutline, outlineOf } from '../graph/outline.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
@@ -25,7 +26,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
     if (face === undefined) continue;
     rows.push({
       address,
-      task: address.split('@')[0] ?? address,
+      task: taskOfAddress(address),
       kind: record.kind,
       action: 'orphan',
       reason: reasonOf('orphan', describeOrphan(record)),

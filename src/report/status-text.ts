@@ -8,6 +8,7 @@ import type { Paste } from './advice-text.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { groupLines } from './run/summary-troubles.ts';
 import { safeText } from './safe-text.ts';
+import { shortList } from './short-list.ts';
 import type { Style } from './style.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
 
@@ -40,19 +41,24 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
     );
   }
   if (view.pinned.length > 0) {
-    lines.push(`pinned   ${countOf(view.pinned.length, 'step')} kept whatever changes: ${namesLine(view.pinned)}`);
+    lines.push(
+      `pinned   ${countOf(view.pinned.length, 'step')} kept whatever changes: ${shortList(view.pinned, shownNames)}`,
+    );
   }
   if (view.accepted.length > 0) {
-    lines.push(`accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${namesLine(view.accepted)}`);
+    lines.push(
+      `accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${shortList(view.accepted, shownNames)}`,
+    );
   }
   if (view.orphans.length > 0) {
     lines.push(
-      `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${namesLine(view.orphans)}`,
+      `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${shortList(view.orphans, shownNames)}`,
     );
   }
   const others = options.isSelection === true ? view.rows.filter((row) => !isFailed(row)) : [];
   if (others.length > 0) {
-    lines.push(`steps    ${namesLine(others.map(({ address }) => address))}; --list shows each`);
+    const names = others.map(({ address }) => address);
+    lines.push(`steps    ${shortList(names, shownNames)}; --list shows each`);
   }
   lines.push(...failedLines(view.rows.filter(isFailed), options));
   return `${lines.join('\n')}\n`;
@@ -152,13 +158,6 @@ function creditsLine({ credits }: StatusView): string {
   else if (unknown !== '') parts.push(unknown);
   if (budget !== undefined) parts.push(`${creditsText(left ?? 0)} of ${creditsText(budget)} left`);
   return parts.join(' · ');
-}
-
-function namesLine(addresses: readonly string[]): string {
-  const shown = addresses.slice(0, shownNames).map((address) => safeText(address, 100));
-  const hidden = addresses.length - shown.length;
-  const more = hidden > 0 ? `, … and ${hidden} more` : '';
-  return `${shown.join(', ')}${more}`;
 }
 
 function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {

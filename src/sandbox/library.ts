@@ -139,7 +139,7 @@ export class Library {
 }
 
 /** The last part of a path, with signs that a URL takes as they are. */
-export function simplifyName(fileName: string): string {
+function simplifyName(fileName: string): string {
   const last = fileName.split(/[/\\]/).at(-1) ?? '';
   const simple = last
     .normalize('NFC')

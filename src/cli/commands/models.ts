@@ -71,7 +71,7 @@ async function findCatalog(
 }
 
 /** In the order of the kinds; within a kind the documented ones first. What the catalog charges goes before what is documented. */
-export function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
+function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
   const rows: ModelRow[] = [];
   for (const kind of Object.values(kinds)) {
     for (const [model, facts] of Object.entries(kind.model?.models ?? {})) {

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
-export const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'] as const;
+const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;

@@ -73,7 +73,7 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
 }
 
 /** Tells what the form of the credential means for a create whose answer is lost. */
-export function keyFinding(token: string, now: number): Finding {
+function keyFinding(token: string, now: number): Finding {
   const { is } = readCredential(token);
   switch (is) {
     case 'api-key':

@@ -29,7 +29,7 @@ export async function checkLocks(
   return findings;
 }
 
-export function lockFindings(found: FoundLock, service: string | undefined): Finding[] {
+function lockFindings(found: FoundLock, service: string | undefined): Finding[] {
   const { shown, reading, problem } = found;
   if (reading === undefined) {
     const text = `${shown} cannot be read: ${problem ?? 'unknown reason'}`;

@@ -31,7 +31,7 @@ export async function checkService(library: Library): Promise<Finding[]> {
   return [...findings, ...(await checkDocument(library))];
 }
 
-export function clockFinding(skewMs: number | undefined): Finding {
+function clockFinding(skewMs: number | undefined): Finding {
   if (skewMs === undefined) {
     return { about, state: 'ok', text: 'the service does not say what time it is, so clocks cannot be compared' };
   }
@@ -64,7 +64,7 @@ async function checkDocument(library: Library): Promise<Finding[]> {
   return documentFindings(document);
 }
 
-export function documentFindings(document: ServiceDocument): Finding[] {
+function documentFindings(document: ServiceDocument): Finding[] {
   const { version, operations, creates, differences } = document;
   if (operations.length === 0) {
     return [

@@ -61,7 +61,7 @@ function notBought(answer: Exclude<CreateAnswer, { is: 'accepted' }>): Finding {
   };
 }
 
-export function compareAnswers(first: Extract<CreateAnswer, { is: 'accepted' }>, second: CreateAnswer): Finding[] {
+function compareAnswers(first: Extract<CreateAnswer, { is: 'accepted' }>, second: CreateAnswer): Finding[] {
   const { jobId, credits, balance } = first.job;
   const bought: Finding = {
     about,

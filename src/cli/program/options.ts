@@ -14,7 +14,7 @@ export function addPlanOptions(command: Command): Command {
     .option('--seed <text>', 'with --sample: draws other rows')
     .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
-    .option('--refresh', 'ask the service for its own description of requests')
+    .option('--refresh', 'ask the service for its own description of requests, and for its prices')
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded');
 }
@@ -70,7 +70,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-export function countAboveZero(text: string): number {
+function countAboveZero(text: string): number {
   const value = wholeNumber(text);
   if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
   return value;

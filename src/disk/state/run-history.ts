@@ -12,7 +12,7 @@ export interface HistoryLimits {
   bytes: number;
 }
 
-export const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
+const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
 /** `2026-11-22-0435-k3f9`: when the run began, UTC, and four characters without those that look alike. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;

@@ -247,7 +247,7 @@ class Rendering {
 }
 
 /** Tells whether a path names an output of a task. */
-export function isOutput(path: NamePath): boolean {
+function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }
 

@@ -30,7 +30,7 @@ export function diagnosticsText(
 }
 
 /** `2 errors, 1 warning`. */
-export function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
+function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.length - errors;
   const parts = [];

@@ -280,6 +280,6 @@ function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1
 }
 
 /** True when nothing more happens to the step in this run. */
-export function hasEnded(stage: Stage): boolean {
+function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'running' && stage !== 'saving';
 }

@@ -6,6 +6,7 @@ import { isPost } from '../../plan/post-record.ts';
 import type { Paste } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
+import { shortList } from '../short-list.ts';
 import type { Style } from '../style.ts';
 import type { Stage, StepView } from './run-view.ts';
 
@@ -134,9 +135,9 @@ function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): st
     if (others.length === 0) return errorLine(first);
     const all = [first, ...others];
     if (need === undefined)
-      return `  ${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortList(all)}`;
+      return `  ${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortNames(all)}`;
     const needs = [...new Set(all.flatMap(({ error = '' }) => waitsFor(error)?.address ?? []))];
-    const which = `${shortNames(needs)}, which ${needs.length === 1 ? 'is' : 'are'} ${need.is}`;
+    const which = `${shortList(needs, shownNames)}, which ${needs.length === 1 ? 'is' : 'are'} ${need.is}`;
     return `  ${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${safeText(which, 2000)}`;
   });
   return [style.yellow('blocked'), ...lines, ...moreGroups(groups)];
@@ -158,7 +159,7 @@ export function groupLines(
     const [first] = same;
     if (first === undefined) return [];
     if (same.length === 1) return [errorLine(first)];
-    return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortList(same)}`];
+    return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortNames(same)}`];
   });
   const isCut = groups.some(({ length }) => length > shownNames) || groups.length > shownGroups;
   const { paste, select } = options;
@@ -177,14 +178,11 @@ function textOf({ address, jobId, error = '' }: Troubled): string {
   return without.replaceAll(address, '…');
 }
 
-function shortList(steps: readonly Troubled[]): string {
-  return shortNames(steps.map(({ address }) => address));
-}
-
-function shortNames(names: readonly string[]): string {
-  const shown = names.slice(0, shownNames).map((name) => safeText(name, 300));
-  const hidden = names.length - shown.length;
-  return `${shown.join(', ')}${hidden > 0 ? `, … and ${hidden} more` : ''}`;
+function shortNames(steps: readonly Troubled[]): string {
+  return shortList(
+    steps.map(({ address }) => address),
+    shownNames,
+  );
 }
 
 function errorLine({ address, error }: Troubled): string {

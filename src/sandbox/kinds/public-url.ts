@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 
 /** Whether a service on the internet could fetch this URL: https, a public host, no user and password in it. */
-export function isPublicHttpsUrl(text: string): boolean {
+function isPublicHttpsUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   apply,
   CampaignError,
+  compare,
+  cost,
   importStep,
   load,
   type Planned,
@@ -15,6 +18,7 @@ import {
   resolve,
 } from '../../../src/index.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { gitEnvironment } from '../../rig/git-environment.ts';
 
 const manifest = `version: 1
 name: spring
@@ -149,6 +153,34 @@ test('a decision is a function, too: what is pinned is kept', async () => {
   campaign.write(manifest.replace('a lamp on', 'a chair on'));
   expect(actionsOf(await campaign.plan())).toEqual(['hero@oak keep', 'hero@elm redo', 'cover keep']);
   await expect(plan(await campaign.load(), { redo: ['hero@oak'] })).rejects.toThrow(/pinned/);
+});
+
+test('what a campaign cost, and what it changes since a commit, are data', async () => {
+  const campaign = makeCampaign();
+  const commit = (...words: string[]) =>
+    execFileSync('git', words, { cwd: campaign.path('.'), env: gitEnvironment, stdio: 'pipe' });
+  const { end } = await apply(await campaign.plan(), quick);
+  const loaded = await campaign.load();
+  const { rows, totals } = await cost(loaded);
+  expect(rows.map(({ keys, jobs }) => [...keys, jobs])).toEqual([
+    ['hero', 2],
+    ['cover', 1],
+  ]);
+  expect(totals).toMatchObject({ spent: end?.spentNow, delivered: end?.spentNow });
+  expect((await failed(cost(loaded, { by: ['colour' as 'task'] }))).failure.code).toBe('MB3003');
+  expect((await failed(compare(loaded, 'HEAD'))).failure.code).toBe('MB3601');
+  commit('init', '--quiet');
+  commit('add', '.');
+  commit('commit', '--quiet', '-m', 'bought');
+  expect((await compare(await campaign.load(), 'HEAD')).steps).toEqual([]);
+  campaign.write(manifest.replace('a lamp', 'a red lamp'));
+  const { steps, discarded } = await compare(await campaign.load(), 'HEAD');
+  expect(steps.map(({ address, change }) => `${address} ${change}`)).toEqual([
+    'hero@oak changed',
+    'hero@elm changed',
+    'cover changed',
+  ]);
+  expect(discarded).toBe(totals.spent);
 });
 
 test('planning leaves nothing behind', async () => {

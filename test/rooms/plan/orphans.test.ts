@@ -216,6 +216,11 @@ describe('rows of what the manifest no longer has', () => {
   const kept = 'in the lock, not in the manifest; kept';
   const gone = saved(earlier(b), { jobId: 'gone' });
 
+  test('takes of a task without a key are of that task', () => {
+    const lock = lockOf({ 'tune/1': [gone], 'tune/2': [saved(earlier(b), { jobId: 'too' })], 'old@x,y/3': [two] });
+    expect(orphanRows(matchSteps(graph, lock), lock).map(({ task }) => task)).toEqual(['old', 'tune', 'tune']);
+  });
+
   test.each<[string, Lock, object[]]>([
     ['nothing', lockOf({ a: [one] }), []],
     [
