@@ -10,7 +10,7 @@ import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import { checkSettings } from './check-options.ts';
-import { chosenBy, refuseStale } from './check-saved-plan.ts';
+import { chosenBy, holdToCeilings, refuseStale } from './check-saved-plan.ts';
 import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
 import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { requireAccess } from './environment.ts';
@@ -195,7 +195,10 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;
-    if (saved !== undefined) refuseStale(saved, { plan: made, graph, service });
+    if (saved !== undefined) {
+      refuseStale(saved, { plan: made, graph, service });
+      holdToCeilings(saved, made);
+    }
     options.verify?.(made, graph);
     const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
     return { made, outline: outlineOf(graph), loaded, facts, guard, finding };

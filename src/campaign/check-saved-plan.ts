@@ -4,9 +4,10 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
-import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { Row } from '../plan/plan.generated.ts';
+import type { Plan, PlanRow, Price } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
-import { isWithin } from '../plan/prices.ts';
+import { ceilingOf, isWithin } from '../plan/prices.ts';
 import { nextPurchase } from '../plan/repeat.ts';
 import type { SettledOptions } from './save-plan.ts';
 import { digestOfSteps, repeatsOf } from './save-plan.ts';
@@ -94,7 +95,30 @@ function isNamed(saved: SavedPlan, { address, kind, action, credits, mayRetry, o
   // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
-  return isWithin(credits, price);
+  return isWithin(credits, price) && (credits ?? 0) <= (ceilingIn(shown) ?? Number.POSITIVE_INFINITY);
+}
+
+/** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */
+function ceilingIn(shown: Row | undefined): number | undefined {
+  return shown?.credits === null && shown.price?.source === 'list' ? shown.price.high : undefined;
+}
+
+/**
+ * Holds what is bought to the ceilings that the saved plan shows: they were agreed to, and whoever applies it may have
+ * other lists of the service, or none. Only ever lowers them.
+ */
+export function holdToCeilings(saved: SavedPlan, plan: Plan): void {
+  const held = new Map<string, Readonly<Price>>();
+  for (const { address, order } of plan.rows) {
+    const shown = saved.shown.get(address);
+    const ceiling = ceilingIn(shown);
+    if (order === undefined || order.price.credits !== null || ceiling === undefined) continue;
+    const most = Math.min(ceiling, ceilingOf(order.price) ?? ceiling);
+    const name = `${order.price.class} ${most}`;
+    const price = held.get(name) ?? { ...order.price, source: 'list', high: most };
+    held.set(name, price);
+    order.price = price; // I14 (saved)
+  }
 }
 
 const nothing = { repeat: undefined, retries: [], credits: 0 };

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
@@ -139,6 +139,33 @@ describe('what the service lists', () => {
     // It goes on to the service, which makes nothing here.
     const covered = await tryToApply({ maxCredits: 25 });
     expect(covered.err).not.toContain('there is no terminal to ask on');
+  });
+
+  test('a ceiling of a saved plan holds when it is applied again, and where nobody knows of it', async () => {
+    const job = { id: 'j1', status: 'PROCESSING' };
+    const only = campaign.replace(/^ {2}film.*\n/m, '');
+    const { run, env, seen, folder } = await planWith(
+      {
+        'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image', credits: 3, maxCredits: 4 }] }],
+        'GET /accounts': [200, { success: true, data: [] }],
+        'POST /image-generations/create': [202, { success: true, generation: job, creditsDeducted: 9 }],
+      },
+      folderWith({ 'campaign.yaml': only }),
+    );
+    const creates = () => seen.filter((one) => one.startsWith('POST')).length;
+    await run('--refresh', '--out', 'a.plan.json');
+    const elsewhere = folderWith({ 'campaign.yaml': only });
+    copyFileSync(join(folder, 'a.plan.json'), join(elsewhere, 'a.plan.json'));
+    for (const [place, bought] of [
+      [folder, 1],
+      [elsewhere, 2],
+    ] as const) {
+      const first = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, place);
+      expect({ code: first.code, bought: creates() }, first.err).toEqual({ code: 4, bought });
+      const again = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, place);
+      expect({ code: again.code, bought: creates() }, again.err).toEqual({ code: 65, bought });
+      expect(again.err).toContain('hero@b would be bought now for 9');
+    }
   });
 });
 

@@ -382,6 +382,16 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I14 (saved)',
+    off: 'the ceilings that a saved plan shows hold where nobody knows the list of the service',
+    file: 'src/campaign/check-saved-plan.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/command/prices.test.ts',
+      title: 'a ceiling of a saved plan holds when it is applied again, and where nobody knows of it',
+    },
+  },
+  {
     mark: 'I15 (402)',
     off: '402 ends the buying',
     file: outcome,
