@@ -9,7 +9,7 @@ import {
   maxUploadBytes,
   readUtf8,
 } from '../inputs.ts';
-import { runGit } from './git-command.ts';
+import { gitRefusal, runGit } from './git-command.ts';
 import { mostPointerBytes, readLfsPointer } from './lfs-pointer.ts';
 import { ObjectReader } from './object-reader.ts';
 
@@ -40,10 +40,11 @@ export class CommitTree {
   /** `prefix`: path of the folder in the repository around `folder`: empty, or ending with `/`. */
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
     const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix.replace(/\/$/, '')}`];
-    const { code, out } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    // There was no such folder.
-    const listed = code === 0 ? out.toString('utf8') : '';
-    return new CommitTree(new ObjectReader(folder), readEntries(listed));
+    const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
+    const isAbsent = /^fatal: (not a valid object name|not a tree object)/im.test(err);
+    // A partial clone does not have the sizes of what it does not have.
+    if (code !== 0 && !isAbsent) throw gitRefusal(words, err);
+    return new CommitTree(new ObjectReader(folder), readEntries(isAbsent ? '' : out.toString('utf8')));
   }
 
   close(): void {

@@ -23,8 +23,9 @@ export const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Configuration that could run a program, ask a person or write: switched off, whatever the repository says. Only
- * commands that read objects are called, so that filters and text conversions have no part in it either.
+ * Configuration that could run a program, ask a person, write, or give what we read another form: switched off, whatever
+ * the repository says. Only commands that read objects are called, so that filters and text conversions have no part in
+ * it either.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -33,7 +34,11 @@ const harmless = [
   'core.askPass=',
   'core.alternateRefsCommand=',
   'credential.helper=',
+  'color.ui=false',
   'diff.external=',
+  'diff.orderFile=/dev/null',
+  'format.pretty=medium',
+  'i18n.logOutputEncoding=UTF-8',
   'gc.auto=0',
   'log.follow=false',
   'log.showSignature=false',

@@ -273,7 +273,7 @@ describe('a commit that cannot be compared with', () => {
     const clone = new CampaignRepository(join(path, 'clone'));
     clone.git('config', 'core.sshCommand', `touch ${join(path, 'ran')}`);
     clone.git('config', 'remote.origin.uploadpack', `touch ${join(path, 'ran')}`);
-    expect(await refuse(clone, 'HEAD~1')).toMatch(/^65 error MB360[67]/);
+    expect(await refuse(clone, 'HEAD~1')).toMatch(/^65 error MB3606 [\s\S]*git fetch --refetch/);
     expect(existsSync(join(path, 'ran'))).toBe(false);
   });
 

@@ -209,6 +209,10 @@ test('nothing that a repository says is run: hooks, filters, text conversions, p
     ['pager.log', run],
     ['pager.cat-file', run],
     ['alias.log', `!${run}`],
+    ['color.ui', 'always'],
+    ['diff.orderFile', 'nowhere'],
+    ['format.pretty', 'of a person'],
+    ['i18n.logOutputEncoding', 'UTF-16'],
   ] as const) {
     here.git('config', name, value);
   }
