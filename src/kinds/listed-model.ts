@@ -35,8 +35,8 @@ export type Listing = { readonly [kind: string]: ListedKind };
 
 export type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
-/** More than any job costs; a number beyond it is a mistake. */
-const mostCredits = 1_000_000;
+/** More than any job costs: a larger number, in a list or in a lock of others, is a mistake. */
+export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
 

@@ -1,4 +1,5 @@
 import { kinds } from '../kinds/index.ts';
+import { mostCredits } from '../kinds/listed-model.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 
@@ -11,9 +12,6 @@ export interface ChargedPrice {
 
 /** By price class. */
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
-
-/** More than any job is charged. Locks of others may hold any number. */
-const mostCredits = 1_000_000;
 
 /** Counts what was charged in these locks, by price class. */
 export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {

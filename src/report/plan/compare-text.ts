@@ -65,6 +65,7 @@ function rowOf({ change, address, task, kind, text, changes, follows, discards }
   const row = { address, task, kind, credits: 0, ...(discards !== undefined && { discards }) };
   switch (change) {
     case 'added':
+      // Not `not-bought`, whose words are about purchases: here the step itself is new.
       return { ...row, action: 'create', reason: { code: 'orphan', text } };
     case 'removed':
       return { ...row, action: 'orphan', reason: { code: 'orphan', text } };
