@@ -1,5 +1,6 @@
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
+import { isNamedAfterPicks } from '../plan/block-at-gates.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 
 /** Throws when the plan as it is made now would buy anything that the one before does not name, or at a higher price. */
@@ -20,6 +21,10 @@ function isNamed(row: PlanRow, before: PlanRow | undefined): boolean {
   const { order, credits } = row;
   if (order === undefined) return true;
   const planned = before?.order;
+  if (before?.later !== undefined) {
+    const { later, wouldCost = 0, wouldRetry = 0 } = before;
+    return isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+  }
   if (planned === undefined) return false;
   if ((order.retries?.left ?? 0) > (planned.retries?.left ?? 0)) return false;
   if (!isSpending(row.action)) return true;
