@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import { call } from '../plan/advice.ts';
 import { isPost } from '../plan/post-record.ts';
-import type { StatusView, TaskStatus } from '../plan/status.ts';
+import type { GateStatus, StatusView, TaskStatus } from '../plan/status.ts';
 import type { StepState } from '../plan/step-state.ts';
 import type { StepStatus } from '../plan/step-status.ts';
 import type { Paste } from './advice-text.ts';
@@ -45,6 +45,11 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
   if (view.accepted.length > 0) {
     lines.push(`accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${namesLine(view.accepted)}`);
   }
+  if (view.gates !== undefined) {
+    lines.push(
+      `gates    ${style.yellow(`${countOf(view.gates.length, 'gate')} open`)}: ${namesLine(view.gates.map(gateText))}`,
+    );
+  }
   if (view.orphans.length > 0) {
     lines.push(
       `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${namesLine(view.orphans)}`,
@@ -56,6 +61,11 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
   }
   lines.push(...failedLines(view.rows.filter(isFailed), options));
   return `${lines.join('\n')}\n`;
+}
+
+function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
+  if (state === 'contested') return `${name} (${picked.length} are picked, ${choose} is to be)`;
+  return state === 'rejected' ? `${name} (rejected)` : `${name} (${toSee.length} to see)`;
 }
 
 function isFailed({ state }: StepStatus): boolean {
@@ -74,7 +84,7 @@ function failedLines(failed: readonly StepStatus[], { style, paste }: StatusText
 
 /** The same for programs: the view itself, with its name and version. */
 export function statusJson(view: StatusView): Json {
-  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted } = view;
+  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted, gates } = view;
   return {
     mediabatch: 'status',
     version: 1,
@@ -95,6 +105,7 @@ export function statusJson(view: StatusView): Json {
     orphans,
     pinned,
     accepted,
+    ...(gates !== undefined && { gates: gates.map((gate) => ({ ...gate })) }),
   };
 }
 
