@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSpending } from '../plan/actions.ts';
 import { sumAfterPicks } from '../plan/block-at-gates.ts';
-import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
+import type { Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { estimateOf } from '../plan/sum-prices.ts';
 
 /**
@@ -44,7 +44,8 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   const spent = rows.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
   const unknown = rows.filter(({ credits }) => credits === null).length;
   if (totals.toSpend !== spent || totals.unknownPrices !== unknown) return 'its rows do not add up to its total';
-  const two = rows.find(({ price, credits }) => price !== undefined && price.credits !== credits);
+  const shownPrice = ({ blockedBy, credits, wouldCost }: Row) => (blockedBy === 'gate' ? wouldCost : credits);
+  const two = rows.find((row) => row.price !== undefined && row.price.credits !== shownPrice(row));
   if (two !== undefined) return `${two.address} has two prices`;
   if (totals.estimate !== undefined && !isDeepStrictEqual(totals.estimate, estimateOf(rows))) {
     return 'its rows do not add up to its estimate';

@@ -86,8 +86,10 @@ function isNamed(saved: SavedPlan, row: PlanRow): boolean {
   if (order === undefined) return true;
   const later = saved.afterPicks.get(address);
   if (later !== undefined && order.asksOnly !== true) {
-    const { wouldCost = 0, wouldRetry = 0, kind: shownKind } = saved.shown.get(address) ?? {};
-    return shownKind === kind && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+    const waiting = saved.shown.get(address);
+    const { wouldCost = 0, wouldRetry = 0 } = waiting ?? {};
+    const isDear = (credits ?? 0) > (ceilingIn(waiting) ?? Number.POSITIVE_INFINITY);
+    return waiting?.kind === kind && !isDear && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
   }
   const named = saved.purchases.get(address);
   const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
@@ -107,7 +109,8 @@ function isNamed(saved: SavedPlan, row: PlanRow): boolean {
 
 /** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */
 function ceilingIn(shown: Row | undefined): number | undefined {
-  return shown?.credits === null && shown.price?.source === 'list' ? shown.price.high : undefined;
+  const credits = shown?.blockedBy === 'gate' ? shown.wouldCost : shown?.credits;
+  return credits === null && shown?.price?.source === 'list' ? shown.price.high : undefined;
 }
 
 /**

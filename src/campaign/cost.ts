@@ -5,6 +5,7 @@ import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
 import { type Charge, listCharges } from '../plan/list-charges.ts';
+import { type Approved, sumApproved } from '../plan/sum-approved.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
 import { indexRunsByJob, type RunOf } from './index-runs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -19,6 +20,8 @@ export interface Cost {
   since?: { ref: string; commit: string };
   rows: CostRow[];
   totals: CostSums;
+  /** Of the whole campaign; absent with `since`, and where nothing is picked at a gate. */
+  approved?: Approved;
 }
 
 export interface CostOptions {
@@ -32,12 +35,15 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
   const { by, since: ref } = options;
   const { lock } = await requireLock(campaign, undefined);
   let charges = listCharges(graph, lock);
-  const found: Pick<Cost, 'since'> = {};
+  const found: Pick<Cost, 'since' | 'approved'> = {};
   if (ref !== undefined) {
     const there = await readCommittedLock(campaign, ref);
     const before = new Set(listCharges(graph, there.lock).map(({ name }) => name));
     charges = charges.filter(({ name }) => !before.has(name));
     found.since = { ref, commit: there.commit };
+  } else {
+    const approved = sumApproved(graph, lock, charges);
+    if (approved !== undefined) found.approved = approved;
   }
   const commits = by.some((one) => one === 'month' || one === 'author')
     ? await findFirstCommits(campaign.paths.lock, charges)

@@ -41,12 +41,13 @@ export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[]
 
 /** Keeps what the purchase would be, so that a saved plan can name it. */
 function holdBack(row: PlanRow, text: string): void {
-  const { order, action, credits, mayRetry } = row;
+  const { order, action, credits, mayRetry, price } = row;
   const isBought = order !== undefined && isSpending(action);
   block(row, 'gate', reasonOf('gate', text));
   if (!isBought) return;
   const { generation, retries } = order;
   row.wouldCost = credits;
+  if (price !== undefined) row.price = price;
   row.later = { generation, ...(retries !== undefined && { retries: retries.left }) };
   if (mayRetry !== undefined) row.wouldRetry = mayRetry;
 }
@@ -77,12 +78,16 @@ export function openGates(gates: readonly Gate[], rows: readonly PlanRow[], matc
 }
 
 /** What follows open gates. Undefined when nothing does. */
-export function sumAfterPicks(rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost'>[]): PlanTotals['afterPicks'] {
+export function sumAfterPicks(
+  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'price'>[],
+): PlanTotals['afterPicks'] {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
   if (waiting.length === 0) return undefined;
   const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
-  const unknownPrices = waiting.filter(({ wouldCost }) => wouldCost === null).length;
-  return { steps: waiting.length, credits, unknownPrices };
+  const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
+  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
+  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
+  return { steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced };
 }
 
 /**

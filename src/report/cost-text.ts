@@ -1,4 +1,5 @@
 import type { Json } from '../ground/json.ts';
+import type { Approved } from '../plan/sum-approved.ts';
 import type { CostDimension, CostRow, CostSums } from '../plan/tally-charges.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
@@ -13,6 +14,7 @@ export interface CostView {
   since?: { ref: string; commit: string };
   rows: readonly CostRow[];
   totals: CostSums;
+  approved?: Approved;
 }
 
 const unknown: { readonly [by in CostDimension]: string } = {
@@ -33,7 +35,8 @@ export function costText(view: CostView, options: { style: Style; width?: number
   const head = `${safeText(campaign)}: ${countOf(totals.spent, 'credit')} spent${after}`;
   if (rows.length === 0) return `${style.bold(head)}\n`;
   const { width = Number.POSITIVE_INFINITY } = options;
-  const where = wrapText(whereText(totals), width, { maxLines: 4 });
+  const told = view.approved === undefined ? [] : wrapText(approvedText(view.approved), width, { maxLines: 4 });
+  const where = [...wrapText(whereText(totals), width, { maxLines: 4 }), ...told];
   const columns = [
     ...by.map((title) => ({ title, least: 8, cut: 'middle' as const })),
     ...['jobs', 'credits', ...parts.map(({ title }) => title)].map((title) => ({ title, align: 'right' as const })),
@@ -66,6 +69,12 @@ function whereText(sums: CostSums): string {
   return `${spent.join(', ')}; ${heldText(sums) || '0'} on hold`;
 }
 
+/** `4 picked at gates, 9.5 credits each: 38 for their tasks`. */
+function approvedText({ assets, credits }: Approved): string {
+  const each = Math.round((credits / assets) * 10) / 10;
+  return `${creditsText(assets)} picked at gates, ${each} credits each: ${creditsText(credits)} for their tasks, drafts included`;
+}
+
 function heldText({ held, heldUnknown }: CostSums): string {
   const more = heldUnknown === 0 ? '' : `${heldUnknown} ?`;
   return [some(held), more].filter((text) => text !== '').join(' + ');
@@ -81,7 +90,7 @@ function keyText(key: string | null, by: CostDimension): string {
 }
 
 export function costJson(view: CostView): Json {
-  const { campaign, by, since, rows, totals } = view;
+  const { campaign, by, since, rows, totals, approved } = view;
   return {
     mediabatch: 'cost',
     version: 1,
@@ -94,6 +103,7 @@ export function costJson(view: CostView): Json {
       credits: { ...credits },
     })),
     totals: { ...totals },
+    ...(approved !== undefined && { approved: { ...approved } }),
   };
 }
 

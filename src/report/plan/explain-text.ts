@@ -35,7 +35,7 @@ export function explainText({ row, step, record }: Explanation, options: { style
 
 function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
   const facts: [string, string][] = [
-    ['spends', `${row.credits === null ? uncertainPrice(row) : countOf(row.credits, 'credit')}${sourceText(row)}`],
+    ...spendFacts(row),
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
     ...decidedFacts(row, step, paste),
     ['saves to', `${step.save}.…`],
@@ -44,6 +44,16 @@ function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
   ];
   return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text, 5000)}`);
+}
+
+function spendFacts(row: PlanRow): [string, string][] {
+  const told = (credits: number | null) =>
+    `${credits === null ? uncertainPrice(row) : countOf(credits, 'credit')}${sourceText(row)}`;
+  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [['spends', told(row.credits)]];
+  return [
+    ['spends', countOf(0, 'credit')],
+    ['then', told(row.wouldCost)],
+  ];
 }
 
 function uncertainPrice({ price }: PlanRow): string {

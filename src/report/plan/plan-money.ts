@@ -50,9 +50,14 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
 }
 
 /** What follows open gates, and is not bought now. */
-function afterPicksText({ steps, credits, unknownPrices }: NonNullable<PlanTotals['afterPicks']>): string {
-  const unknown = unknownPrices > 0 ? ` + ${countOf(unknownPrices, 'step')} of unknown price` : '';
-  return `at most ${countOf(credits, 'credit')}${unknown}, for ${countOf(steps, 'step')}`;
+function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
+  const { steps, credits, unknownPrices, likely, unpriced } = after;
+  const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
+  const parts = [
+    ...(steps > unpriced ? [known] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+  ];
+  return `${parts.join(' + ')}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
 }
 
 /** The same with what follows from it: steps of uncertain price go alone first. */

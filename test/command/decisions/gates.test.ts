@@ -80,7 +80,7 @@ describe('draft, pick, final', () => {
     const trial = await makeCampaign();
     const saved = await trial.run(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
     expect(saved.code, saved.err).toBe(0);
-    expect(saved.out).toContain('after picks   at most 4 credits, for 2 steps');
+    expect(saved.out).toContain('after picks   at most 4 credits, for 2 steps that wait');
     const document = JSON.parse(readFileSync(trial.path('p.plan.json'), 'utf8'));
     expect(document.saved.afterPicks).toEqual({ poster: { generation: 1 }, card: { generation: 1 } });
     await apply(trial, 5, 'p.plan.json');

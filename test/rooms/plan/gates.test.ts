@@ -60,7 +60,10 @@ describe('what hangs on a gate', () => {
     ]);
     expect(rowOf(plan, 'poster')).toMatchObject({ action: 'blocked', blockedBy: 'gate', credits: 0, wouldCost: 4 });
     expect(rowOf(plan, 'poster')).not.toHaveProperty('order');
-    expect(plan.totals).toMatchObject({ toSpend: 16, afterPicks: { steps: 2, credits: 8, unknownPrices: 0 } });
+    expect(plan.totals).toMatchObject({
+      toSpend: 16,
+      afterPicks: { steps: 2, credits: 8, unknownPrices: 0, likely: 8, unpriced: 0 },
+    });
     expect(plan.gates?.map(({ name, state, waiting }) => [name, state, waiting])).toEqual([
       ['hero', 'open', 1],
       ['poster', 'open', 1],
@@ -104,6 +107,14 @@ describe('what hangs on a gate', () => {
     ],
   ])('%s', (_name, lock, expected) => {
     expect(tell(lock)).toEqual(expected);
+  });
+
+  it('is told at what a list says, where nobody knows better', () => {
+    const pictures = graphOf(text.replaceAll('kind: music, with: { model: song-7.5,', 'kind: image, with: {'));
+    const { totals, rows } = planOf(pictures, lockOf({}));
+    expect(totals.afterPicks).toEqual({ steps: 2, credits: 0, unknownPrices: 2, likely: 0, unpriced: 2 });
+    const row = rows.find(({ address }) => address === 'poster');
+    expect(row).toMatchObject({ wouldCost: null, price: { credits: null, source: 'unknown' } });
   });
 
   it('is made from what is picked, as if the manifest named it', () => {

@@ -5,8 +5,10 @@ import type { Lock } from '../../../src/lock/record.ts';
 import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
 import { comparePicks, type Opinion } from '../../../src/plan/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
+import { listCharges } from '../../../src/plan/list-charges.ts';
 import { matchSteps } from '../../../src/plan/match.ts';
 import type { Ruling } from '../../../src/plan/ruling.ts';
+import { sumApproved } from '../../../src/plan/sum-approved.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { job, lockOf, saved, stepOf } from './facts.ts';
 
@@ -104,6 +106,17 @@ describe('a verdict', () => {
     expect(rulings[0]).toMatchObject({ is: 'refused', text: expect.stringMatching(says) });
     expect(lock.steps).toEqual(before);
   });
+});
+
+test('what was picked has its price: all of its task, drafts included', () => {
+  const lock = freshLock();
+  const approved = () => sumApproved(graph, lock, listCharges(graph, lock));
+  expect(approved()).toBeUndefined();
+  judge(lock, 'picked', ['one/2']);
+  judge(lock, 'picked', ['two/1', 'two/3']);
+  judge(lock, 'rejected', ['one/1']);
+  // Three takes of one and of two, and a running one of late, at 4 each; `free` has no gate.
+  expect(approved()).toEqual({ assets: 3, credits: 28 });
 });
 
 describe('what several people picked', () => {
