@@ -11,6 +11,7 @@ export { accept } from './campaign/decisions/accept.ts';
 export { adopt, type LookedAt } from './campaign/decisions/adopt.ts';
 export { type ForgetChosen, forget } from './campaign/decisions/forget.ts';
 export { type ImportedJob, importStep } from './campaign/decisions/import.ts';
+export { type JudgeOptions, pick, pickFrom, reject, unpick } from './campaign/decisions/judge.ts';
 export { move } from './campaign/decisions/move.ts';
 export { type Chosen, pin, unpin } from './campaign/decisions/pin.ts';
 export { resolve } from './campaign/decisions/resolve.ts';

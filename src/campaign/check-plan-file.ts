@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSpending } from '../plan/actions.ts';
+import { sumAfterPicks } from '../plan/block-at-gates.ts';
 import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { estimateOf } from '../plan/sum-prices.ts';
 
@@ -23,6 +24,16 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
     if (retries !== undefined && row?.mayRetry === undefined) {
       return `it buys ${address} again, and its rows do not say so`;
     }
+  }
+  for (const [address, { retries }] of Object.entries(saved.afterPicks ?? {})) {
+    const row = byAddress.get(address);
+    const shows = row?.blockedBy === 'gate' && row.wouldCost !== undefined;
+    if (!shows || (retries !== undefined && row.wouldRetry === undefined)) {
+      return `it buys ${address} after a pick, and its rows do not say so`;
+    }
+  }
+  if (!isDeepStrictEqual(totals.afterPicks, sumAfterPicks(rows))) {
+    return 'what follows its gates does not add up to its total';
   }
   const posts = new Set(steps.flatMap(({ address, action, post }) => (post && isSpending(action) ? [address] : [])));
   const hidden = (saved.publishes ?? []).find((address) => !posts.has(address));

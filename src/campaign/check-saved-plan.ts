@@ -4,6 +4,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
+import { isNamedAfterPicks } from '../plan/block-at-gates.ts';
 import type { Row } from '../plan/plan.generated.ts';
 import type { Plan, PlanRow, Price } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
@@ -80,8 +81,14 @@ function planAgain({ path, options }: SavedPlan): Call {
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-function isNamed(saved: SavedPlan, { address, kind, action, credits, mayRetry, order }: PlanRow): boolean {
+function isNamed(saved: SavedPlan, row: PlanRow): boolean {
+  const { address, kind, action, credits, mayRetry, order } = row;
   if (order === undefined) return true;
+  const later = saved.afterPicks.get(address);
+  if (later !== undefined && order.asksOnly !== true) {
+    const { wouldCost = 0, wouldRetry = 0, kind: shownKind } = saved.shown.get(address) ?? {};
+    return shownKind === kind && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+  }
   const named = saved.purchases.get(address);
   const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
   const shown = saved.shown.get(address);
@@ -126,7 +133,9 @@ const nothing = { repeat: undefined, retries: [], credits: 0 };
 /** Whether the saved plan says what each of these purchases costs. */
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
   const spending = plan.rows.filter(({ action }) => isSpending(action));
-  return spending.every(({ address }) => typeof saved.purchases.get(address)?.credits === 'number');
+  const priceOf = (address: string) =>
+    saved.afterPicks.has(address) ? saved.shown.get(address)?.wouldCost : saved.purchases.get(address)?.credits;
+  return spending.every(({ address }) => typeof priceOf(address) === 'number');
 }
 
 /** Whether the saved plan shows each post that goes out now: to the same accounts, at the same time. */

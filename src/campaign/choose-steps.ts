@@ -5,6 +5,7 @@ import type { Lock } from '../lock/record.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
 import { findNamed, type Named, readName } from '../plan/names.ts';
 import { nearNames } from '../plan/near-names.ts';
+import { findSteps } from '../plan/select.ts';
 import { makeSelector } from './select-steps.ts';
 
 /**
@@ -27,9 +28,10 @@ export function chooseSteps(
   const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];
   const chosen = new Set(select === undefined ? [] : makeSelector(graph, lock).all('--select', select));
   for (const name of names) {
-    const found = findByName(name, known);
-    if (found.length === 0) throw nothingMatched(name, known, lock);
-    for (const { address } of found) chosen.add(address);
+    const found = findByName(name, known).map(({ address }) => address);
+    const meant = found.length > 0 ? found : findSteps({ text: name, literal: true }, graph);
+    if (meant.length === 0) throw nothingMatched(name, known, lock);
+    for (const address of meant) chosen.add(address);
   }
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
 }

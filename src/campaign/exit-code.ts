@@ -21,7 +21,7 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
   const blocked = plan.rows.filter(({ action }) => action === 'blocked');
-  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent').length;
+  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent' || blockedBy === 'gate').length;
   if (interrupted) return exitCodes.interrupted;
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;

@@ -1,5 +1,6 @@
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
+import { isNamedAfterPicks } from '../plan/block-at-gates.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { isWithin } from '../plan/prices.ts';
 
@@ -20,8 +21,12 @@ export function refuseUnplanned(before: Plan, now: Plan): void {
 function isNamed(row: PlanRow, before: PlanRow | undefined): boolean {
   const { order, credits } = row;
   if (order === undefined) return true;
-  if (before?.order === undefined) return false;
-  const { order: planned } = before;
+  const planned = before?.order;
+  if (before?.later !== undefined) {
+    const { later, wouldCost = 0, wouldRetry = 0 } = before;
+    return isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+  }
+  if (before === undefined || planned === undefined) return false;
   if ((order.retries?.left ?? 0) > (planned.retries?.left ?? 0)) return false;
   if (!isSpending(row.action)) return true;
   if (order.asksOnly) return order.send !== undefined && order.send.id === planned.send?.id;

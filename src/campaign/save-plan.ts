@@ -64,6 +64,7 @@ export async function savePlan(
     const named = purchasesOf(row);
     return named === undefined ? [] : [[row.address, named] as const];
   });
+  const later = plan.rows.flatMap((row) => (row.later === undefined ? [] : [[row.address, row.later] as const]));
   const posts = plan.rows.filter(publishes).map(({ address }) => address);
   const saved: Saved = {
     manifest: near(file),
@@ -71,6 +72,7 @@ export async function savePlan(
     ...(service !== undefined && { service }),
     steps: digestOfSteps(graph),
     purchases: Object.fromEntries(purchases),
+    ...(later.length > 0 && { afterPicks: Object.fromEntries(later) }),
     ...(posts.length > 0 && { publishes: posts.sort() }),
     ...(redo.size > 0 && { redo: [...redo].sort() }),
   };

@@ -3,7 +3,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { isInSameRepository } from '../disk/fs/own-tree.ts';
 import { isMap } from '../ground/values.ts';
 import { advise, call } from '../plan/advice.ts';
-import type { Purchases, Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
+import type { LaterPurchase, Purchases, Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { findContradiction } from './check-plan-file.ts';
 import { readPlanFile } from './save-plan.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
@@ -22,6 +22,8 @@ export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service
   publishes: ReadonlySet<string>;
   /** All that may be bought, by address, with the price of one purchase; `null`: unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
+  /** What may be bought when gates are decided, by address. */
+  afterPicks: ReadonlyMap<string, LaterPurchase>;
   /** Rows as the file shows them, by address. */
   shown: ReadonlyMap<string, Row>;
   /** Open sends that were to be asked about beside the steps. */
@@ -51,7 +53,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   const plan = document as unknown as WrittenPlan & { saved: Saved };
   const wrong = findContradiction(plan); // I23
   if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${wrong}`);
-  const { manifest, options, purchases, publishes = [], redo = [], ...saved } = plan.saved;
+  const { manifest, options, purchases, afterPicks = {}, publishes = [], redo = [], ...saved } = plan.saved;
   const folder = dirname(resolve(path));
   const far = (other: string) => {
     const found = isAbsolute(other) ? other : resolve(folder, other);
@@ -83,6 +85,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     addresses: new Set(plan.rows.map(({ address }) => address)),
     redo,
     publishes: new Set(publishes),
+    afterPicks: new Map(Object.entries(afterPicks)),
     shown: steps,
     purchases: new Map(
       Object.entries(purchases).map(([address, one]) => [address, { ...one, credits: priceOf(address, one) }]),

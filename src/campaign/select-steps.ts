@@ -2,12 +2,11 @@ import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Match, matchSteps } from '../plan/match.ts';
-import { findNamed } from '../plan/names.ts';
 import { nearNames } from '../plan/near-names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices.ts';
 import { type Sample, sampleSteps } from '../plan/sample.ts';
-import { matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
+import { findSteps, matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
 import { stateOfStep } from '../plan/step-state.ts';
 import type { PlanningOptions } from './options.ts';
 
@@ -126,10 +125,10 @@ function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set
 }
 
 /** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */
-function unknownName({ terms }: Selection, { steps }: Graph): string | undefined {
+function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   for (const condition of terms.flat()) {
     if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
-    if (findNamed(condition, steps).length === 0) return condition.text;
+    if (findSteps(condition, graph).length === 0) return condition.text;
   }
   return undefined;
 }

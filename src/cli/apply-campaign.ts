@@ -18,6 +18,7 @@ import { listenForInterruption } from './signals.ts';
 import { tellCredential } from './tell-credential.ts';
 import { findUnselected, tellUnselected, type Unselected } from './tell-unselected.ts';
 import type { Terminal } from './terminal.ts';
+import { tellOpenGates } from './waiting-gates.ts';
 import { tellWaiting } from './waiting-posts.ts';
 
 export interface ApplyContext {
@@ -105,5 +106,6 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     });
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
+  tellOpenGates(applied.carriedOut, terminal);
   return applied.result.exit;
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
-import { isScalar, type JsonMap } from '../ground/values.ts';
+import { groupBy, isScalar, type JsonMap } from '../ground/values.ts';
 import { limitDiagnostics } from '../manifest/collect.ts';
 import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
@@ -12,7 +12,8 @@ import { resolveVars } from './expand/resolve-vars.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import { readTaskRows } from './expand/task-rows.ts';
 import { Expansion, type GraphFacts } from './expansion.ts';
-import type { Graph, Step } from './graph.ts';
+import type { Gate, Graph, Step } from './graph.ts';
+import { fingerprintChoice } from './render/fingerprint.ts';
 import { finishStep, type MadeUpload, uploadStep } from './render/finish-step.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/render-value.ts';
@@ -57,7 +58,8 @@ export function buildGraph(
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
   const { notices } = expansion;
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices });
+  const gates = manifest.tasks.flatMap(({ id }) => expansion.expanded.get(id)?.gates ?? []);
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices, gates });
   return { graph, diagnostics: told, files: [] };
 }
 
@@ -138,6 +140,7 @@ function assemble(
     descriptions: ReadonlyMap<string, string>;
     warnings: readonly Diagnostic[];
     notices: readonly string[];
+    gates: readonly Gate[];
   },
 ): Graph {
   const fingerprints = new Map<string, string>();
@@ -148,12 +151,18 @@ function assemble(
   };
   const steps: Step[] = from.made.map(uploadStep);
   for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
+  const gates = new Map(from.gates.map((gate) => [gate.name, gate]));
+  const gatesByTask = groupBy(from.gates, ({ task }) => task);
+  const stepsOf = (address: string) => gates.get(address)?.members ?? [address];
   for (const task of from.order) {
     const place = manifest.places.key(taskPath(task.id));
     for (const rendered of from.rendered.get(task.id) ?? []) {
-      const step = finishStep(rendered, { fingerprintOf, place });
+      const step = finishStep(rendered, { fingerprintOf, stepsOf, place });
       fingerprints.set(step.address, step.fingerprint);
       steps.push(step);
+    }
+    for (const { is, name, members } of gatesByTask.get(task.id) ?? []) {
+      if (is === 'choose') fingerprints.set(name, fingerprintChoice(members.map(fingerprintOf)));
     }
   }
   return {
@@ -177,6 +186,7 @@ function assemble(
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
+    ...(from.gates.length > 0 && { gates: from.gates }),
     ...(from.notices.length > 0 && { notices: from.notices }),
   };
 }

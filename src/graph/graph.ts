@@ -7,6 +7,11 @@ export interface Reference {
   $ref: string;
   /** Output field of that step's kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0). */
   field: string;
+  /**
+   * `$ref` is the name of a gate, and this the number of one of its picked steps, from 1. `applyDecisions` puts the step
+   * in its place; while the gate is open the request cannot be sent.
+   */
+  pick?: number;
 }
 
 /** A text with references in it: its parts are joined once all of them are known. */
@@ -52,6 +57,8 @@ export interface Step {
   expect?: Expectation;
   /** `pin: true` of its task: keeps what was bought for it, whatever changes. */
   pin?: true;
+  /** Gates that must be decided before anything is bought for it. Filled in by `applyDecisions`. */
+  waits?: string[];
   /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
   decided?: Decided;
   /** Its request could not be checked: the service does not document it, and its own description is not known here. */
@@ -71,6 +78,31 @@ export interface Decided {
   wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
+/** A question to people: which of these steps may be used, before anything that hangs on them is made. */
+export interface Gate {
+  /** The address of its steps without what is chosen among: `hero@lamp` for takes. With `approve` the address itself. */
+  name: string;
+  task: string;
+  /** `approve`: the one step is looked at, and references name it as ever. */
+  is: 'approve' | 'choose';
+  /** How many of its steps are to be picked. */
+  choose: number;
+  /** Addresses, as written. */
+  members: string[];
+  /** What to look for, in the words of the manifest. */
+  note?: string;
+  /** Filled in by `applyDecisions`, which knows the lock. */
+  state?: GateState;
+}
+
+/**
+ * What people have decided so far. `open`: `toSee` steps are not rejected, and fewer than asked for are picked.
+ * `contested`: more are picked than asked for, as after a merge. `rejected`: fewer are left than are to be picked.
+ */
+export type GateState =
+  | { is: 'decided' | 'contested'; picked: readonly string[] }
+  | { is: 'open' | 'rejected'; picked: readonly string[]; toSee: number };
+
 /** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
 export interface Graph {
   name: string;
@@ -85,6 +117,8 @@ export interface Graph {
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
+  /** In the order in which their steps are written. Absent: there are none. */
+  gates?: readonly Gate[];
   /** What was taken for granted about files, in words for people. */
   notices?: readonly string[];
   /** True when the decisions of the lock have been applied. */

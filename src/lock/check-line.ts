@@ -63,7 +63,7 @@ function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, 
 function describeWrong(path: readonly string[], rule: string, value: Json): string {
   const [name = '', list] = path.toReversed();
   const one = /^[aeio]/.test(name) ? `an "${name}"` : `a "${name}"`;
-  const many = /[^s]s$/.test(name) ? `"${name}" that are` : `${one} that is`;
+  const many = /..[^s]s$/.test(name) ? `"${name}" that are` : `${one} that is`;
   const which = /^\d+$/.test(name) ? `something in "${list}" that is` : many;
   return `has ${which} not ${expected[rule]}: ${shown(value)}`;
 }

@@ -1,6 +1,6 @@
 import type { Decisions, Purchase } from './record.generated.ts';
 
-export type { Acceptance, Decisions, LockLine, Output, Purchase } from './record.generated.ts';
+export type { Acceptance, Decisions, LockLine, Output, Purchase, Verdict } from './record.generated.ts';
 
 export type PurchaseState = Purchase['state'];
 

@@ -54,6 +54,8 @@ export interface Task {
   keyBroken?: true | undefined;
   matrix?: Matrix | undefined;
   takes?: number | undefined;
+  /** A question to people, before anything is made from its outputs. */
+  gate?: GateRule | undefined;
   /** Keeps what was bought for its steps, whatever changes. */
   pin?: true | undefined;
   needs: string[];
@@ -83,6 +85,19 @@ export interface Matrix {
   /** True when part of it is wrong and was reported. */
   broken: boolean;
 }
+
+/**
+ * `approve`: each output is looked at. `choose`: so many are picked among its takes, along an axis, or of all its steps.
+ * `note`: what to look for.
+ */
+export type GateRule =
+  | { is: 'approve'; note?: string }
+  | {
+      is: 'choose';
+      choose: number;
+      among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string };
+      note?: string;
+    };
 
 /** Requirements for a downloaded file. Pixels, seconds, bytes; `min` and `max` are inclusive. */
 export interface Expectation {

@@ -13,6 +13,7 @@ import { kinds } from '../kinds/index.ts';
 import { isWholeVar } from './check/text-rules.ts';
 import { knownKeys } from './check/validate.generated.ts';
 import type { Matrix, Task } from './manifest.ts';
+import { readGate } from './read-gate.ts';
 import { readExpectation, readRetry, readTimeout, readWhen } from './read-task-limits.ts';
 import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
@@ -30,7 +31,8 @@ export function readTask(
   const kind = text('kind');
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = text('key');
-  const takes = ownValue(written, 'takes');
+  const writtenTakes = ownValue(written, 'takes');
+  const takes = isTakes(writtenTakes) ? writtenTakes : undefined;
   return {
     id,
     kind: known,
@@ -49,7 +51,8 @@ export function readTask(
     key,
     keyBroken: key === undefined && isKeyBroken(written) ? true : undefined,
     matrix: readMatrix(ownValue(written, 'matrix')),
-    takes: typeof takes === 'number' && Number.isInteger(takes) && takes >= 1 && takes <= 20 ? takes : undefined,
+    takes,
+    gate: readGate(ownValue(written, 'gate'), takes ?? 1),
     pin: ownValue(written, 'pin') === true ? true : undefined,
     needs: textsOf(ownValue(written, 'needs')),
     from: readFrom(ownValue(written, 'from')),
@@ -57,6 +60,10 @@ export function readTask(
     tags: textsOf(ownValue(written, 'tags')),
     description: text('description'),
   };
+}
+
+function isTakes(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 20;
 }
 
 /** Tells whether the key is unreadable or its name has a typo: then it is not missing, and the mistake was reported. */

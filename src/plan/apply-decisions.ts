@@ -3,48 +3,57 @@ import { findReferences, fingerprintStep, replaceReferences } from '../graph/ren
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import { GateKeeper } from './gate-keeper.ts';
 
 /**
  * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
  * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
- * A decision about a step therefore never causes its users to be bought again. Applied once; a graph that holds
- * decisions already is returned as it is. `redo`: steps to be bought again, for which no acceptance counts.
+ * A decision about a step therefore never causes its users to be bought again. What is picked at a gate takes the place of
+ * references to the gate, and what hangs on an open one is told to wait. Applied once; a graph that holds decisions
+ * already is returned as it is. `redo`: steps to be bought again, for which no acceptance and no verdict counts.
  */
 export function applyDecisions(graph: Graph, lock: Lock, redo: ReadonlySet<string> = new Set()): Graph {
   if (graph.decided === true || !hasDecisions(graph, lock)) return graph;
   const known = new Map<string, string>();
   const changed = new Set<string>();
+  const keeper = graph.gates === undefined ? undefined : new GateKeeper(graph, lock, redo);
+  const fingerprintOf = (address: string): string => {
+    const fingerprint = known.get(address) ?? keeper?.fingerprintOf(address, known);
+    if (fingerprint === undefined) throw new Error(`internal error: ${address} does not stand before what uses it`);
+    return fingerprint;
+  };
   const steps = graph.steps.map((written) => {
-    const step = followDecided(written, { known, changed });
+    const resolved = keeper?.resolve(written) ?? written;
+    const step = resolved === written && !isChanged(written, changed) ? written : rerender(resolved, fingerprintOf);
     const record = lock.steps.get(step.address);
     const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
     known.set(decided.address, decided.fingerprint);
     if (decided.fingerprint !== written.fingerprint) changed.add(decided.address);
+    keeper?.see(decided);
     return decided;
   });
-  return { ...graph, steps, decided: true };
+  const gates = keeper?.decided();
+  return { ...graph, steps, ...(gates && { gates }), decided: true };
 }
 
 function hasDecisions(graph: Graph, lock: Lock): boolean {
-  if (graph.steps.some(({ pin }) => pin === true)) return true;
+  if (graph.gates !== undefined || graph.steps.some(({ pin }) => pin === true)) return true;
   for (const { decisions } of lock.steps.values()) {
     if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
   }
   return false;
 }
 
-/** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
-function followDecided(step: Step, before: { known: Map<string, string>; changed: ReadonlySet<string> }): Step {
-  const { known, changed } = before;
-  if (changed.size === 0) return step;
-  const { part, file } = step;
+/** Tells whether a step refers to one that its decisions changed. */
+function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
+  if (changed.size === 0) return false;
   const isPartChanged = part !== undefined && changed.has(part.of);
-  if (!isPartChanged && !findReferences(step.request).some((address) => changed.has(address))) return step;
-  const fingerprintOf = (address: string): string => {
-    const fingerprint = known.get(address);
-    if (fingerprint === undefined) throw new Error(`internal error: ${step.address} stands before ${address}`);
-    return fingerprint;
-  };
+  return isPartChanged || findReferences(request).some((address) => changed.has(address));
+}
+
+/** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
+function rerender(step: Step, fingerprintOf: (address: string) => string): Step {
+  const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);
   // Both forms differ only in the file, whose bytes replace its path in one.
   const bytes = step.paidRequest.file;

@@ -4,6 +4,7 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
+import { blockAtGates, openGates } from './block-at-gates.ts';
 import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
@@ -83,6 +84,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
+  blockAtGates(everyRow, matches, graph.gates);
   const { selected } = facts;
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   spareMovedFiles(rows);
@@ -99,7 +101,9 @@ export function assemblePlan(given: PlanFacts): Plan {
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
-  return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency: facts.concurrency, rows, totals };
+  const { concurrency } = facts;
+  const gates = openGates(graph.gates ?? [], rows, matches);
+  return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency, rows, ...(gates && { gates }), totals };
 }
 
 function makeRow(

@@ -7,7 +7,8 @@ import { chargeName, chargesByJob, spentCredits } from '../lock/spent.ts';
 /**
  * What became of something between two locks. Jobs: `bought`, `gone` (no longer on record), `changed` (its state, or
  * what it was charged), `moved` (to another address), `forgotten`, `remembered`. Creates: `asked` (an answer is open),
- * `settled`. Decisions: `pinned`, `unpinned`, `accepted`, `unaccepted`, `resolved`.
+ * `settled`. Decisions: `pinned`, `unpinned`, `accepted`, `unaccepted`, `picked`,
+ * `rejected`, `undecided` (a verdict was taken back), `resolved`.
  */
 export type LockChange =
   | 'bought'
@@ -22,6 +23,9 @@ export type LockChange =
   | 'unpinned'
   | 'accepted'
   | 'unaccepted'
+  | 'picked'
+  | 'rejected'
+  | 'undecided'
   | 'resolved';
 
 export interface LockDifference {
@@ -130,9 +134,16 @@ function* diffDecisions(before: Lock, after: Lock): Generator<LockDifference> {
     const [acceptedBefore, accepted] = [acceptedIn(old), acceptedIn(now)];
     if (accepted.some((one) => !acceptedBefore.includes(one))) yield { change: 'accepted', ...row };
     if (acceptedBefore.some((one) => !accepted.includes(one))) yield { change: 'unaccepted', ...row };
+    const [verdictBefore, verdict] = [verdictIn(old), verdictIn(now)];
+    if (verdictBefore !== verdict) yield { change: now?.decisions?.verdict?.is ?? 'undecided', ...row };
     const known = new Set(old?.decisions?.sends);
     for (const id of now?.decisions?.sends ?? []) if (!known.has(id)) yield { change: 'resolved', ...row, id };
   }
+}
+
+function verdictIn(record: StepRecord | undefined): string | undefined {
+  const { is, fingerprint, job } = record?.decisions?.verdict ?? {};
+  return is === undefined ? undefined : `${is} ${fingerprint} ${job}`;
 }
 
 function acceptedIn(record: StepRecord | undefined): string[] {

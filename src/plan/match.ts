@@ -2,9 +2,9 @@ import type { Graph, Step } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import { joinParts } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isOpenSend } from '../lock/sends.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { isPost, sendsOf } from './post-record.ts';
+import { purchaseOf } from './purchase-of.ts';
 
 /** The lock's knowledge of one step. */
 export interface Match {
@@ -34,20 +34,6 @@ export function matchSteps(graph: Graph, lock: Lock): Match[] {
   claimUnclaimed(matches, lock);
   shareJobs(matches);
   return matches;
-}
-
-/**
- * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which is
- * asked about before anything is bought, else the newest failure, else the newest refusal.
- */
-export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
-  const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
-  return (
-    same.find(({ state }) => state === 'done' || state === 'running') ??
-    same.find(isOpenSend) ??
-    same.find(({ state }) => state !== 'refused') ??
-    same[0]
-  );
 }
 
 function claimUnclaimed(matches: Match[], lock: Lock): void {

@@ -2,7 +2,7 @@ import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
 import type { PartCondition } from './parts.ts';
-import type { Row, RowPrice, WrittenPlan } from './plan.generated.ts';
+import type { LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
 
 export type { Action, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
@@ -84,6 +84,8 @@ export interface Retries {
 /** A row as it is printed, and the order that carries it out. */
 export interface PlanRow extends Row {
   order?: StepOrder;
+  /** Of a step that waits at a gate: the purchase that may follow. No order: nothing carries it out. */
+  later?: LaterPurchase;
 }
 
 /** Names an order within a run: a send that is asked about has an order beside that of its step. */

@@ -1,5 +1,5 @@
 import type { Graph, Step } from '../graph/graph.ts';
-import { findNamed, fits } from './names.ts';
+import { findNamed, fits, type Name } from './names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from './parse-selection.ts';
 import type { StepState } from './step-state.ts';
 
@@ -17,6 +17,12 @@ export function vocabularyOf({ steps }: Graph): Vocabulary {
   const addresses = new Set(steps.map(({ address }) => address));
   const tags = new Set(steps.flatMap((step) => step.tags));
   return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
+}
+
+/** The addresses that a name means. A gate's name means all its steps, where it is no step's: `hero@lamp` its takes. */
+export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
+  const named = findNamed(name, steps).map(({ address }) => address);
+  return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
 }
 
 /** Returns the addresses that a selection names. A problem is that of a named selection that it uses. */
@@ -67,7 +73,7 @@ class Matching {
     const { graph, stateOf, costOf } = this.#facts;
     switch (condition.is) {
       case 'name':
-        return new Set(findNamed(condition, graph.steps).map(({ address }) => address));
+        return new Set(findSteps(condition, graph));
       case 'kind':
         return this.#where(({ kind }) => fits(kind, condition));
       case 'tag':

@@ -1,9 +1,11 @@
 import { taskOfAddress } from '../graph/address.ts';
-import type { Graph } from '../graph/graph.ts';
+import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
+import { verdictOn } from '../lock/decisions.ts';
 import type { Lock, Purchase } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
+import { applyDecisions } from './apply-decisions.ts';
 import { heldCredits } from './held.ts';
 import { type Match, matchSteps } from './match.ts';
 import { findOrphans } from './orphans.ts';
@@ -48,6 +50,20 @@ export interface StatusView {
   /** Addresses held to their output, whatever changes, and those whose output was accepted for a changed input. */
   pinned: string[];
   accepted: string[];
+  /** Gates with something to look at that people have not decided, or whose outputs they all rejected. Absent: none. */
+  gates?: GateStatus[];
+}
+
+export interface GateStatus {
+  /** `hero@lamp`. */
+  name: string;
+  state: 'open' | 'contested' | 'rejected';
+  /** How many are to be picked. */
+  choose: number;
+  /** Bought outputs that are not rejected, and those that are picked, by address. */
+  toSee: string[];
+  picked: string[];
+  note?: string;
 }
 
 export interface RunStatus {
@@ -99,6 +115,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
+  const gates = findOpenGates(applyDecisions(graph, lock).gates ?? [], meant);
   return {
     campaign: graph.name,
     from: 'manifest',
@@ -115,7 +132,24 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
     orphans: facts.selected === undefined ? findOrphans(matches, graph, lock) : [],
     pinned: meant.flatMap(({ step }) => (step.decided?.pinned === undefined ? [] : [step.address])),
     accepted: meant.flatMap(({ step }) => (step.decided?.accepted === undefined ? [] : [step.address])),
+    ...(gates.length > 0 && { gates }),
   };
+}
+
+function findOpenGates(gates: readonly Gate[], meant: readonly Match[]): GateStatus[] {
+  const done = new Map(
+    meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
+  );
+  return gates.flatMap(({ name, choose, members, state, note }): GateStatus[] => {
+    const there = members.filter((address) => done.has(address));
+    if (state === undefined || state.is === 'decided' || there.length === 0) return [];
+    const isRejected = (address: string) => {
+      const { record, purchase } = done.get(address) ?? {};
+      return purchase !== undefined && verdictOn(record?.decisions, purchase)?.is === 'rejected';
+    };
+    const toSee = there.filter((address) => !isRejected(address));
+    return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...(note !== undefined && { note }) }];
+  });
 }
 
 function statusOfLock(facts: StatusFacts): StatusView {

@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
+import { sumAfterPicks } from './block-at-gates.ts';
 import type { Held } from './held.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 import { countPosts } from './post-consent.ts';
@@ -20,8 +21,10 @@ export function sumUp(
 ): PlanTotals {
   const { graph, lock, maxCredits } = means;
   const { budget } = graph;
+  const afterPicks = sumAfterPicks(rows);
   return {
     ...sumPrices(rows),
+    ...(afterPicks !== undefined && { afterPicks }),
     alreadyPaid: spentCredits(lock),
     held: held.credits,
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(means, { held, lostPrices }) }),

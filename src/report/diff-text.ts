@@ -28,6 +28,9 @@ const marks: { readonly [change in LockChange]: string } = {
   unpinned: '=',
   accepted: '=',
   unaccepted: '=',
+  picked: '=',
+  rejected: '=',
+  undecided: '=',
   resolved: '=',
 };
 
@@ -44,6 +47,9 @@ const words: { readonly [change in LockChange]: string } = {
   unpinned: 'pinned no more',
   accepted: 'accepted as it is',
   unaccepted: 'accepted no more',
+  picked: 'picked at its gate',
+  rejected: 'rejected at its gate',
+  undecided: 'neither picked nor rejected any more',
   resolved: 'a person decided about a create',
 };
 
@@ -124,7 +130,7 @@ function itemsOf(rows: readonly LockDifference[], all: boolean): Item[] {
 
 function nounOf(change: LockChange): string {
   if (change === 'asked' || change === 'settled' || change === 'resolved') return 'create';
-  return /pin|accept/.test(change) ? 'step' : 'job';
+  return /pin|accept|pick|reject|undecided/.test(change) ? 'step' : 'job';
 }
 
 function whatOf(group: readonly LockDifference[], { change, movedFrom }: LockDifference): string {

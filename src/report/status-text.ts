@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import { call } from '../plan/advice.ts';
 import { isPost } from '../plan/post-record.ts';
-import type { StatusView, TaskStatus } from '../plan/status.ts';
+import type { GateStatus, StatusView, TaskStatus } from '../plan/status.ts';
 import type { StepState } from '../plan/step-state.ts';
 import type { StepStatus } from '../plan/step-status.ts';
 import type { Paste } from './advice-text.ts';
@@ -50,6 +50,11 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
       `accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${shortList(view.accepted, shownNames)}`,
     );
   }
+  if (view.gates !== undefined) {
+    lines.push(
+      `gates    ${style.yellow(`${countOf(view.gates.length, 'gate')} open`)}: ${shortList(view.gates.map(gateText), shownNames)}`,
+    );
+  }
   if (view.orphans.length > 0) {
     lines.push(
       `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${shortList(view.orphans, shownNames)}`,
@@ -62,6 +67,11 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
   }
   lines.push(...failedLines(view.rows.filter(isFailed), options));
   return `${lines.join('\n')}\n`;
+}
+
+function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
+  if (state === 'contested') return `${name} (${picked.length} are picked, ${choose} is to be)`;
+  return state === 'rejected' ? `${name} (rejected)` : `${name} (${toSee.length} to see)`;
 }
 
 function isFailed({ state }: StepStatus): boolean {
@@ -80,7 +90,7 @@ function failedLines(failed: readonly StepStatus[], { style, paste }: StatusText
 
 /** The same for programs: the view itself, with its name and version. */
 export function statusJson(view: StatusView): Json {
-  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted } = view;
+  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted, gates } = view;
   return {
     mediabatch: 'status',
     version: 1,
@@ -101,6 +111,7 @@ export function statusJson(view: StatusView): Json {
     orphans,
     pinned,
     accepted,
+    ...(gates !== undefined && { gates: gates.map((gate) => ({ ...gate })) }),
   };
 }
 

@@ -5,8 +5,41 @@ import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wh
 
 /** Decisions of people, recorded in the lock. None of them costs credits. */
 export function addDecisionCommands(program: Command, context: ProgramContext): void {
+  addGateCommands(program, context);
   addKeepingCommands(program, context);
   addRecordCommands(program, context);
+}
+
+function addGateCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  const noted = (command: Command) => command.option('--note <text>', 'why, for the record');
+  addDecideOptions(
+    noted(chosenSteps(program.command('pick')))
+      .summary('pick outputs at their gates')
+      .description(
+        'Picks outputs at their gates: what hangs on a gate is made from them by the next apply. Where one is to be picked, it takes the place of an earlier one. Costs nothing.',
+      )
+      .option('--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/pick.ts')).pick(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    noted(chosenSteps(program.command('reject')))
+      .summary('turn outputs down at their gates')
+      .description(
+        'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
+      ),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/pick.ts')).reject(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('unpick'))
+      .summary('take back what was picked or rejected')
+      .description('Takes verdicts back: the outputs are neither picked nor rejected. Costs nothing itself.'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/pick.ts')).unpick(file, addresses, { options, terminal })),
+  );
 }
 
 function addKeepingCommands(program: Command, { terminal, exit }: ProgramContext): void {

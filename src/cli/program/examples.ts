@@ -79,6 +79,19 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
     ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
   ],
+  pick: [
+    ['mediabatch pick --sandbox hero@lamp/2', 'of several takes this one', 'not run'],
+    ["mediabatch pick 'poster@*' --note 'seen by Ada'", 'approves all posters', 'not run'],
+    ['mediabatch pick --from ada.json --from bo.json --dry-run', 'where two people agree', 'not run'],
+  ],
+  reject: [
+    ['mediabatch reject --sandbox hero@lamp', 'all of its takes; apply --redo hero@lamp buys new ones', 'not run'],
+    ['mediabatch reject hero@lamp/1 --note dark', 'says why', 'not run'],
+  ],
+  unpick: [
+    ['mediabatch unpick --sandbox hero@lamp/2', 'its gate is open again', 'not run'],
+    ['mediabatch unpick --select hero --dry-run', 'shows it, records nothing', 'not run'],
+  ],
   pin: [
     ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
     ['mediabatch pin --sandbox --select kind:music', 'every song'],

@@ -21,7 +21,7 @@ export function hasParts(task: Task, source: PartSource, expansion: Expansion): 
   const place = manifest.places.value(taskPath(task.id, 'foreach'));
   const producer = manifest.tasks.find(({ id }) => id === source.task);
   const written = `tasks.${source.task}.${source.parts}`;
-  const wrong = (code: 'MB1203' | 'MB1403', message: string, hint: string): false => {
+  const wrong = (code: 'MB1203' | 'MB1403' | 'MB1405', message: string, hint: string): false => {
     expansion.reportError({ code, message, hint, place });
     return false;
   };
@@ -42,6 +42,14 @@ export function hasParts(task: Task, source: PartSource, expansion: Expansion): 
   if (kind.parts.name !== source.parts) {
     const message = `\`${written}\` is not known: a task of kind ${kind.name} gives \`${kind.parts.name}\``;
     return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
+  }
+  if (producer.gate?.is === 'choose') {
+    const message = `\`${written}\` cannot be gone through: which \`${source.task}\` is meant is chosen at its gate, when it has run`;
+    return wrong(
+      'MB1405',
+      message,
+      `write gate: approve for \`${source.task}\`, or go through the parts of a task without a gate`,
+    );
   }
   return true;
 }

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { JsonMap, Scalar } from '../../ground/values.ts';
 import type { Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import type { Gate } from '../graph.ts';
 
 /** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
@@ -45,6 +46,10 @@ export interface ExpandedTask {
   complete: boolean;
   /** Finds the steps that meet all conditions, by an index instead of a scan. */
   find(conditions: readonly Condition[]): readonly Draft[];
+  /** The gates of its steps. Absent: it has none. */
+  gates?: readonly Gate[];
+  /** With a gate that chooses: the task as others see it. Its steps are named like its gates. */
+  offered?: ExpandedTask;
 }
 
 /** Returns the values of the names in a step's templates. */

@@ -15,6 +15,11 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
+/** Stands in a paid request for what is not picked yet: it changes with any of the steps that may be. */
+export function fingerprintChoice(members: readonly string[]): string {
+  return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
+}
+
 /** Replaces every `$ref` of a request; the shape stays the same. */
 export function replaceReferences(request: OpenRequest, replace: (address: string) => string): OpenRequest {
   const visit = (value: Json): Json => {

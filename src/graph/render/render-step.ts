@@ -4,7 +4,7 @@ import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } fr
 import { kinds } from '../../kinds/index.ts';
 import { taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { makeReference } from '../../manifest/template/references.ts';
+import { makePickReference, makeReference } from '../../manifest/template/references.ts';
 import type { Scope } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 import { checkRequest } from '../check/check-request.ts';
@@ -157,9 +157,10 @@ class StepRendering {
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
-      const producer = this.#expansion.expanded.get(id);
-      const picks = producer === undefined ? 'unknown' : this.#picksFor(producer);
-      if (producer === undefined || picks === 'unknown') return [];
+      const made = this.#expansion.expanded.get(id);
+      const picks = made === undefined ? 'unknown' : this.#picksFor(made);
+      if (made === undefined || picks === 'unknown') return [];
+      const producer = made.offered ?? made;
       const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
       const joined = producer.find(conditions);
       const isLeftOut = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
@@ -175,24 +176,29 @@ class StepRendering {
           place,
         });
       }
-      return all.map((draft) => draft.address);
+      if (made.offered === undefined) return all.map((draft) => draft.address);
+      const joint = new Set(all.map((draft) => draft.address));
+      return (made.gates ?? []).flatMap(({ name, members }) => (joint.has(name) ? members : []));
     });
   }
 
   /** Returns the steps that a reference names; `unknownValue` when it is wrong and was reported. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
-    const producer = this.#expansion.expanded.get(task);
-    const kind = producer?.task.kind === undefined ? undefined : kinds[producer.task.kind];
-    if (producer === undefined || kind === undefined) return unknownValue;
-    const picks = this.#picksFor(producer);
+    const made = this.#expansion.expanded.get(task);
+    const kind = made?.task.kind === undefined ? undefined : kinds[made.task.kind];
+    if (made === undefined || kind === undefined) return unknownValue;
+    const picks = this.#picksFor(made);
+    const producer = made.offered ?? made;
+    const { gate } = made.task;
+    const choose = made.offered !== undefined && gate?.is === 'choose' ? gate.choose : undefined;
     if (picks === 'unknown' || !producer.complete) return unknownValue;
     const single = kind.outputs.includes(output);
     const field = single ? output : output.slice(0, -1);
     if (!kind.outputs.includes(field)) return unknownValue;
     if (!single) {
       const all = producer.find(picks);
-      if (all.length > 0) return all.map((draft) => makeReference(draft.address, field));
+      if (all.length > 0) return all.flatMap(({ address }) => this.#listed(address, field, choose));
       const words = explainEmptyList({ written: path.written, task }, { producer, picks });
       this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
       return unknownValue;
@@ -204,11 +210,24 @@ class StepRendering {
     const { conditions } = joinConditions(this.#draft, producer, picks);
     const candidates = producer.find(conditions);
     const [only, another] = candidates;
-    if (only !== undefined && another === undefined) return makeReference(only.address, field);
+    if (only !== undefined && another === undefined) {
+      if (choose === undefined) return makeReference(only.address, field);
+      if (choose === 1) return makePickReference(only.address, field, 1);
+      const message = `\`${path.written}\` names one step, and ${choose} are picked at the gate of \`${task}\``;
+      const hint = `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`;
+      this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
+      return unknownValue;
+    }
     const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
     const fault = { code: 'MB1405', ...words, start: path.start, end: path.end } as const;
     this.#reportFault(fault, site);
     return unknownValue;
+  }
+
+  /** The references to a step, or to what is picked at a gate. */
+  #listed(address: string, field: string, choose: number | undefined): JsonMap[] {
+    if (choose === undefined) return [makeReference(address, field)];
+    return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
   }
 
   /** Renders the picks of `from` for a task. Each mistake is reported once per step. */
@@ -218,7 +237,7 @@ class StepRendering {
     if (known !== undefined) return known;
     const { task } = this.#draft;
     const written = task.from.find((one) => one.task === id)?.picks ?? [];
-    const names = attributeNames(producer);
+    const names = attributeNames(producer.offered ?? producer);
     const picks: Condition[] = [];
     let wrong = false;
     for (const { name, value } of written) {
@@ -226,8 +245,13 @@ class StepRendering {
       if (!names.includes(name)) {
         wrong = true;
         if (!producer.complete) continue;
-        const message = `the steps of \`${id}\` have no \`${shorten(name)}\``;
-        const hint = suggestName(name, names, { what: 'they have' });
+        const isChosen = attributeNames(producer).includes(name);
+        const message = isChosen
+          ? `\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``
+          : `the steps of \`${id}\` have no \`${shorten(name)}\``;
+        const hint = isChosen
+          ? `remove it: the reference is to what is picked; or remove \`gate\` from task \`${id}\``
+          : suggestName(name, names, { what: 'they have' });
         const place = this.#expansion.manifest.places.key(path);
         this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
         continue;

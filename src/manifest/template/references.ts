@@ -13,6 +13,13 @@ export function makeReference(address: string, field: string): JsonMap {
   return reference;
 }
 
+/** Stands for the output of the `pick`th step, from 1, that is picked at a gate: which one that is, the lock knows. */
+export function makePickReference(gate: string, field: string, pick: number): JsonMap {
+  const reference: JsonMap = { $ref: gate, field, pick };
+  ours.add(reference);
+  return reference;
+}
+
 /** Makes a text with references in it. */
 export function makeReferenceText(parts: Json[]): JsonMap {
   const text: JsonMap = { $text: parts };

@@ -110,6 +110,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   budget: 'the budget does not reach',
   'run-limit': '--max-credits does not reach',
   needs: 'need steps that are not going to be done',
+  gate: 'wait for a pick',
   'not-selected': 'need steps that are neither done nor selected',
 };
 

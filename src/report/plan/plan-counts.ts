@@ -22,7 +22,8 @@ export function planHeadline(plan: Plan): string {
   const counts = new Map<Action, number>();
   const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
   for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
-  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting);
+  const atGates = plan.rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
+  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting - atGates);
   const steps = plan.rows.length - (counts.get('orphan') ?? 0);
   const held = plan.rows.filter(isHeldBack).length;
   const kept = (counts.get('keep') ?? 0) - held;
@@ -32,15 +33,18 @@ export function planHeadline(plan: Plan): string {
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
     const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
     const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
-    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting)].join(', ')}`;
+    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting, atGates)].join(', ')}`;
   }
   counts.set('keep', kept);
-  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting)].join(', ');
+  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
 }
 
-/** Posts that nobody has agreed to, and steps that need them. */
-function waitingWords(waiting: number): string[] {
-  return waiting === 0 ? [] : [`${waiting} waiting for consent`];
+/** Posts that nobody has agreed to, steps at gates that nobody has decided, and those that need them. */
+function waitingWords(waiting: number, atGates: number): string[] {
+  return [
+    ...(waiting === 0 ? [] : [`${waiting} waiting for consent`]),
+    ...(atGates === 0 ? [] : [`${atGates} waiting for a pick`]),
+  ];
 }
 
 function heldWords({ rows }: Plan): string[] {

@@ -35,6 +35,8 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
       mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price',
     );
   }
+  const { afterPicks } = totals;
+  if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
   if (held > 0) add('held', `${creditsText(held)} for creates whose outcome is not known`);
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
@@ -45,6 +47,12 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
   if (balance !== undefined) add('balance', creditsText(balance));
   return facts;
+}
+
+/** What follows open gates, and is not bought now. */
+function afterPicksText({ steps, credits, unknownPrices }: NonNullable<PlanTotals['afterPicks']>): string {
+  const unknown = unknownPrices > 0 ? ` + ${countOf(unknownPrices, 'step')} of unknown price` : '';
+  return `at most ${countOf(credits, 'credit')}${unknown}, for ${countOf(steps, 'step')}`;
 }
 
 /** The same with what follows from it: steps of uncertain price go alone first. */

@@ -15,7 +15,7 @@ import {
 /**
  * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job; `saving`:
  * its job has finished and its file is being fetched; `stays-paid`: this run no longer watches its job; `kept`: up to
- * date before; `awaits-consent`: a post that nobody agreed to, or a step that needs one.
+ * date before; `awaits-consent`: a post that nobody agreed to, or a step that needs one; `awaits-pick`: a gate is open.
  */
 export type Stage =
   | SettledStage
@@ -24,6 +24,7 @@ export type Stage =
   | 'saving'
   | 'stays-paid'
   | 'awaits-consent'
+  | 'awaits-pick'
   | Exclude<StepOutcome, 'done' | 'running'>;
 
 export interface StepView {
@@ -220,7 +221,10 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
 /** Orphans are not steps of the manifest: they are counted nowhere. */
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
-  const stage = event.blockedBy === 'consent' ? 'awaits-consent' : leftStage(event.action);
+  const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
+  const { blockedBy } = event;
+  const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
+  const stage = isWaiting ? waits[blockedBy] : leftStage(event.action);
   putStep(view, event, { stage, ...(event.action !== 'keep' && { error: event.reason }) });
 }
 

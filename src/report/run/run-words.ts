@@ -32,6 +32,7 @@ export function taskWords(task: TaskView, { isOver }: { isOver: boolean }): Word
   add(of('unresolved'), 'unresolved', 'unsure');
   add(of('blocked'), 'blocked', 'unsure');
   add(of('awaits-consent'), 'waiting for consent', 'unsure');
+  add(of('awaits-pick'), 'waiting for a pick', 'unsure');
   add(of('stays-paid'), 'to collect', 'unsure');
   add(of('left') + (isOver ? queued : 0), 'not started', 'unsure');
   return words;

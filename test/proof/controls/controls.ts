@@ -745,4 +745,14 @@ export const controls: readonly Control[] = [
       title: 'cut before its length ends while its reader is behind (HTTP/1.1)',
     },
   },
+  {
+    mark: 'I27',
+    off: 'what hangs on an open gate waits',
+    file: 'src/plan/block-at-gates.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/plan/gates.test.ts',
+      title: 'I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from',
+    },
+  },
 ];

@@ -353,4 +353,18 @@ export const invariants: readonly Invariant[] = [
       },
     ],
   },
+  {
+    id: 'I27',
+    says: 'nothing is bought that hangs on a gate which people have not decided, and nothing after it that the plan did not name',
+    shown: [
+      {
+        file: 'test/rooms/plan/gates.test.ts',
+        title: 'I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from',
+      },
+      {
+        file: 'test/rooms/plan/gates.test.ts',
+        title: 'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
+      },
+    ],
+  },
 ];

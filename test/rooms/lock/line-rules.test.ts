@@ -212,6 +212,21 @@ describe('a line is refused, with the reason,', () => {
       { ...good, decisions: { pin: { revision: 1, fingerprint: 'a b' } } },
       'has a "fingerprint" that is not a digest of at most 256 characters: "a b"',
     ],
+    [
+      'a verdict that is a text',
+      { ...good, decisions: { verdict: 'picked' } },
+      'has a "verdict" that is not an object: "picked"',
+    ],
+    [
+      'a verdict that is no verdict',
+      { ...good, decisions: { verdict: { is: 'fine', revision: 1 } } },
+      'has an "is" that is not one of picked, rejected: "fine"',
+    ],
+    [
+      'a verdict with a control character',
+      { ...good, decisions: { verdict: { is: 'picked', note: 'a\u001bb', revision: 1 } } },
+      'has a "note" that is not a text of 1 to 500 characters without control characters: "a\\u001bb"',
+    ],
     ['one acceptance', { ...good, decisions: { accepted: {} } }, 'has an "accepted" that is not a list: {}'],
     [
       'an acceptance of nothing',

@@ -149,7 +149,7 @@ it.each<[string, object, boolean]>([
   ['a time without a unit', manifest('image', {}, { timeout: 90 }), false],
   ['no time at all', manifest('image', {}, { timeout: '0.0s' }), false],
   ['an expectation of nothing', manifest('image', {}, { expect: { width: {} } }), false],
-  ['a key that is none', manifest('image', { prompt: 'x' }, { gate: 'x' }), false],
+  ['a key that is none', manifest('image', { prompt: 'x' }, { canary: 'x' }), false],
   [
     'the address of the service',
     { ...manifest('image', { prompt: 'x' }), service: { url: 'https://example.com' } },

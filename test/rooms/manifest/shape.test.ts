@@ -37,7 +37,7 @@ testMistakes([
   },
   {
     name: 'a key of a later version',
-    text: tasks('  a: { kind: image, with: { prompt: x }, gate: x }'),
+    text: tasks('  a: { kind: image, with: { prompt: x }, canary: x }'),
     found: ['MB1101 4:42'],
     says: ['does not support it yet'],
   },

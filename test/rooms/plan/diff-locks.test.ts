@@ -67,6 +67,20 @@ describe('two locks', () => {
       ['unaccepted a'],
       0,
     ],
+    [
+      'a pick',
+      done,
+      deciding(done, 'a', { verdict: { fingerprint: a.fingerprint, job: 'a-1', is: 'picked', revision: 1 } }),
+      ['picked a'],
+      0,
+    ],
+    [
+      'a rejection that was taken back',
+      deciding(done, 'a', { verdict: { fingerprint: a.fingerprint, job: 'a-1', is: 'rejected', revision: 1 } }),
+      deciding(done, 'a', { verdict: { revision: 2 } }),
+      ['undecided a'],
+      0,
+    ],
     ['a decision about a create', done, deciding(done, 'a', { sends: ['s1'] }), ['resolved a s1'], 0],
   ])('tell: %s', (_name, before, after, expected, discarded) => {
     const diff = diffLocks(before, after);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
-import { matchSteps, purchaseOf } from '../../../src/plan/match.ts';
+import { matchSteps } from '../../../src/plan/match.ts';
+import { purchaseOf } from '../../../src/plan/purchase-of.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 

@@ -1,0 +1,48 @@
+import { basename } from 'node:path';
+import { CampaignError } from '../../contract/failure.ts';
+import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Opinion } from '../../plan/compare-picks.ts';
+
+const mostBytes = 1 << 24;
+
+/**
+ * Reads one person's picks: `{ "mediabatch": "picks", "version": 1, "by": "Ada", "verdicts": [{ "address", "is", "note"?,
+ * "job"? }] }`. Without `by` they are named after the file. Throws a `CampaignError` for anything else.
+ */
+export async function readPicks(path: string): Promise<Opinion[]> {
+  const document = await orForgotten(() => readJsonFile(path, mostBytes));
+  if (!isMap(document) || document.mediabatch !== 'picks') throw unusable(path, 'is not there, or is no file of picks');
+  if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
+  const { by = basename(path), verdicts } = document;
+  if (typeof by !== 'string' || !Array.isArray(verdicts)) throw unusable(path, 'is not whole');
+  return verdicts.map((one, index) => {
+    const opinion = readOpinion(one, by);
+    if (opinion === undefined) throw unusable(path, `has a verdict that is none, the one numbered ${index + 1}`);
+    return opinion;
+  });
+}
+
+function readOpinion(value: Json, by: string): Opinion | undefined {
+  if (!isMap(value)) return undefined;
+  const { address, is, note, job } = value;
+  if (typeof address !== 'string' || (is !== 'picked' && is !== 'rejected')) return undefined;
+  const isText = (text: Json | undefined) =>
+    text === undefined || (typeof text === 'string' && /^[^\p{Cc}]{1,500}$/u.test(text));
+  if (!isText(note) || !isText(job)) return undefined;
+  return {
+    ...{ by, address, is },
+    ...(typeof note === 'string' && { note }),
+    ...(typeof job === 'string' && { job }),
+  };
+}
+
+function unusable(path: string, what: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3001',
+    message: `--from ${path} ${what}`,
+    hint: 'give a file that the review page saved; nothing was recorded',
+    options: ['--from'],
+  });
+}

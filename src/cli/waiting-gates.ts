@@ -1,0 +1,44 @@
+import { call } from '../plan/advice.ts';
+import type { Plan } from '../plan/plan.ts';
+import { countOf } from '../report/numbers.ts';
+import { safeText } from '../report/safe-text.ts';
+import type { Terminal } from './terminal.ts';
+
+const shownGates = 10;
+
+/** Says which gates keep steps waiting, and both ways on: to decide, or to buy other outputs. */
+export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): void {
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
+  const open = gates.filter((gate) => gate.waiting > 0);
+  // A gate that waits for another one has nothing to look at yet.
+  const blocked = new Set(rows.flatMap(({ address, action }) => (action === 'blocked' ? [address] : [])));
+  const ready = open.filter(({ members }) => members.some((address) => !blocked.has(address)));
+  if (waiting === 0 || ready.length === 0) return;
+  const undecided = ready.find(({ state }) => state !== 'rejected');
+  const example = undecided?.members.find((address) => !blocked.has(address));
+  const given = ready.find(({ state }) => state === 'rejected') ?? undecided;
+  const names = ready.slice(0, shownGates).map((gate) => `    ${safeText(describeGate(gate), 300)}`);
+  const more = ready.length > names.length ? [`    … and ${countOf(ready.length - names.length, 'more gate')}`] : [];
+  const apply = terminal.paste(call('apply'));
+  terminal.err(
+    [
+      `${terminal.style.yellow('waiting')}  ${countOf(waiting, 'step')} until ${countOf(ready.length, 'gate')} ${ready.length === 1 ? 'is' : 'are'} decided`,
+      ...names,
+      ...more,
+      ...(example === undefined
+        ? []
+        : [`    to decide, as in ${terminal.paste(call('pick', example))}, then: ${apply}`]),
+      ...(given === undefined
+        ? []
+        : [`    to buy others instead: ${terminal.paste(call('apply', '--redo', given.name))}`]),
+      '',
+    ].join('\n'),
+  );
+}
+
+function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
+  const about = note === undefined ? '' : ` (${note})`;
+  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, and ${choose} is to be${about}`;
+  if (state === 'rejected') return `${name}: rejected${about}`;
+  return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;
+}

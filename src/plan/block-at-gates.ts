@@ -1,0 +1,115 @@
+import type { Gate } from '../graph/graph.ts';
+import { isSpending } from './actions.ts';
+import { block } from './block.ts';
+import { describeWait } from './gates.ts';
+import type { Match } from './match.ts';
+import type { LaterPurchase } from './plan.generated.ts';
+import type { Plan, PlanRow, PlanTotals } from './plan.ts';
+import { reasonOf } from './reason.ts';
+
+/**
+ * Blocks everything that would be bought and hangs on a gate that people have not decided: directly, or because it needs
+ * a step that does. What was sent already is asked about all the same. Comes before money is given out, so that nothing is
+ * kept back for it.
+ */
+export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[], gates: readonly Gate[] = []): void {
+  const byName = new Map(gates.map((gate) => [gate.name, gate]));
+  const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
+  if (waits.size === 0) return;
+  const sharing = new Set(matches.flatMap((match) => (match.sharesJobOf === undefined ? [] : [match.step.address])));
+  const mayWait = rows.filter(
+    ({ address, action, order }) => order?.send === undefined && (isSpending(action) || sharing.has(address)),
+  );
+  const stopped = new Set<string>();
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before < stopped.size; ) {
+    before = stopped.size;
+    for (const row of mayWait) {
+      if (stopped.has(row.address)) continue;
+      const [name, ...others] = waits.get(row.address) ?? [];
+      const gate = name === undefined ? undefined : byName.get(name);
+      const need = gate === undefined ? row.order?.needs.find((address) => stopped.has(address)) : undefined;
+      if (gate === undefined && need === undefined) continue;
+      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
+      holdBack(row, text); // I27
+      stopped.add(row.address);
+    }
+  }
+}
+
+/** Keeps what the purchase would be, so that a saved plan can name it. */
+function holdBack(row: PlanRow, text: string): void {
+  const { order, action, credits, mayRetry } = row;
+  const isBought = order !== undefined && isSpending(action);
+  block(row, 'gate', reasonOf('gate', text));
+  if (!isBought) return;
+  const { generation, retries } = order;
+  row.wouldCost = credits;
+  row.later = { generation, ...(retries !== undefined && { retries: retries.left }) };
+  if (mayRetry !== undefined) row.wouldRetry = mayRetry;
+}
+
+/** The gates that are not decided, with how many of these rows wait for each. */
+export function openGates(gates: readonly Gate[], rows: readonly PlanRow[], matches: readonly Match[]): Plan['gates'] {
+  const waiting = new Set(rows.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+  const counts = new Map<string, number>();
+  for (const { step } of matches) {
+    if (!waiting.has(step.address)) continue;
+    for (const name of step.waits ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const about = new Set(rows.map(({ address }) => address));
+  const open = gates.flatMap(({ state, note, ...gate }) => {
+    const count = counts.get(gate.name) ?? 0;
+    const isMeant = count > 0 || gate.members.some((address) => about.has(address));
+    if (state === undefined || state.is === 'decided' || !isMeant) return [];
+    const { is, choose, name, task, members } = gate;
+    return [
+      {
+        ...{ name, task, is, choose, members: [...members], state: state.is, picked: [...state.picked] },
+        ...(note !== undefined && { note }),
+        waiting: count,
+      },
+    ];
+  });
+  return open.length === 0 ? undefined : (open as Plan['gates']);
+}
+
+/** What follows open gates. Undefined when nothing does. */
+export function sumAfterPicks(rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost'>[]): PlanTotals['afterPicks'] {
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
+  if (waiting.length === 0) return undefined;
+  const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
+  const unknownPrices = waiting.filter(({ wouldCost }) => wouldCost === null).length;
+  return { steps: waiting.length, credits, unknownPrices };
+}
+
+/**
+ * Tells whether a plan made earlier named what this row buys now that gates are decided: the one purchase that its own
+ * row told of, at no higher price. Whatever has been bought for the step since has taken its place.
+ */
+export function isNamedAfterPicks(
+  { action, credits, mayRetry, order }: PlanRow,
+  before: { later: LaterPurchase; wouldCost: number | null; wouldRetry: number | null },
+): boolean {
+  if (order === undefined) return true;
+  if (order.asksOnly === true) return false;
+  const { generation, retries = 0 } = before.later;
+  const last = generation + retries;
+  if (order.retries !== undefined) {
+    if (order.retries.generation + order.retries.left - 1 > last) return false;
+    if (!isWithin(mayRetry ?? null, before.wouldRetry)) return false;
+  }
+  if (!isSpending(action)) return true;
+  // After the first a purchase is one that follows a failed job, or has begun already.
+  const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
+  if (order.generation !== generation && !(mayFollow && order.generation > generation && order.generation <= last)) {
+    return false;
+  }
+  return isWithin(credits, before.wouldCost);
+}
+
+/** `null`: unknown, which covers any price. */
+function isWithin(credits: number | null, shown: number | null): boolean {
+  return shown === null || (credits !== null && credits <= shown);
+}

@@ -1,0 +1,53 @@
+import type { Gate } from '../graph/graph.ts';
+import { groupBy } from '../ground/values.ts';
+
+/** What one person says of one output. `job`: the one that was looked at. */
+export interface Opinion {
+  by: string;
+  address: string;
+  is: 'picked' | 'rejected';
+  note?: string;
+  job?: string;
+}
+
+/** Where people agree, and where they do not: `text` says who says what. */
+export interface Compared {
+  agreed: { address: string; is: 'picked' | 'rejected'; note?: string }[];
+  differing: { address: string; text: string }[];
+}
+
+/**
+ * Compares what several people say. At a gate they agree when all who pick there pick the same, and nobody rejects it;
+ * where they do not, nothing about that gate is taken. A gate that only some have looked at is decided by them.
+ */
+export function comparePicks(opinions: readonly Opinion[], gates: readonly Gate[]): Compared {
+  const gateOf = new Map(gates.flatMap(({ name, members }) => members.map((address) => [address, name] as const)));
+  const compared: Compared = { agreed: [], differing: [] };
+  for (const ofGate of groupBy(opinions, ({ address }) => gateOf.get(address) ?? `step ${address}`).values()) {
+    const picks = [
+      ...groupBy(
+        ofGate.filter(({ is }) => is === 'picked'),
+        ({ by }) => by,
+      ).values(),
+    ];
+    const sets = new Set(picks.map((own) => [...new Set(own.map(({ address }) => address))].sort().join('\n')));
+    const byAddress = [...groupBy(ofGate, ({ address }) => address)];
+    const isMixed = byAddress.some(([, all]) => new Set(all.map(({ is }) => is)).size > 1);
+    if (sets.size <= 1 && !isMixed) {
+      for (const [address, all] of byAddress) compared.agreed.push(joinOpinions(address, all));
+      continue;
+    }
+    for (const [address, all] of byAddress) {
+      const says = all.map(({ by, is, note }) => `${by}: ${is}${note === undefined ? '' : ` (${note})`}`);
+      compared.differing.push({ address, text: `people differ here, so it is left open: ${says.join('; ')}` });
+    }
+  }
+  return compared;
+}
+
+function joinOpinions(address: string, all: readonly Opinion[]): Compared['agreed'][number] {
+  const is = all.every((one) => one.is === 'picked') ? 'picked' : 'rejected';
+  const notes = all.flatMap(({ by, note }) => (note === undefined ? [] : [all.length === 1 ? note : `${by}: ${note}`]));
+  const note = [...new Set(notes)].join('; ').slice(0, 500);
+  return { address, is, ...(note !== '' && { note }) };
+}

@@ -1,0 +1,84 @@
+import type { Gate, GateState, Graph, Step } from '../graph/graph.ts';
+import { countedPurchases, verdictOn } from '../lock/decisions.ts';
+import type { Lock, StepRecord } from '../lock/record.ts';
+import { purchaseOf } from './purchase-of.ts';
+
+/** What is known of a step that a gate asks about. `none`: there is nothing to look at. */
+export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
+
+/** Reads verdicts off the lock. `redo`: steps that are bought anew, about which nothing is decided then. */
+export class Verdicts {
+  readonly #lock: Lock;
+  readonly #redo: ReadonlySet<string>;
+  readonly #addresses: () => ReadonlySet<string>;
+  #renamed: Map<string, StepRecord> | undefined;
+
+  constructor(graph: Graph, lock: Lock, redo: ReadonlySet<string>) {
+    this.#lock = lock;
+    this.#redo = redo;
+    this.#addresses = () => new Set(graph.steps.map(({ address }) => address));
+  }
+
+  /** Looks at the output that a step has, or takes over from an address that the manifest no longer has. */
+  of({ address, fingerprint, decided }: Step): Seen {
+    if (this.#redo.has(address) && decided?.pinned === undefined) return 'none';
+    const own = this.#lock.steps.get(address);
+    const bought = own && purchaseOf(own, fingerprint);
+    if (bought?.state === 'done') return verdictOn(own?.decisions, bought)?.is ?? 'undecided';
+    if (bought !== undefined && bought.state !== 'refused') return 'none';
+    this.#renamed ??= this.#findRenamed();
+    const old = this.#renamed.get(fingerprint);
+    const taken = old && purchaseOf(old, fingerprint);
+    return taken?.state === 'done' ? (verdictOn(old?.decisions, taken)?.is ?? 'undecided') : 'none';
+  }
+
+  #findRenamed(): Map<string, StepRecord> {
+    const addresses = this.#addresses();
+    const records = [...this.#lock.steps.values()].filter(({ address }) => !addresses.has(address));
+    const found = new Map<string, StepRecord>();
+    for (const record of records.sort((a, b) => (a.address < b.address ? -1 : 1))) {
+      for (const { fingerprint, state } of countedPurchases(record)) {
+        if (state === 'done' && !found.has(fingerprint)) found.set(fingerprint, record);
+      }
+    }
+    return found;
+  }
+}
+
+/** Decides whether a gate is open. `seenOf` knows each of its steps. */
+export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): GateState {
+  const seen = members.map((address) => ({ address, is: seenOf(address) }));
+  const picked = seen.flatMap(({ address, is }) => (is === 'picked' ? [address] : []));
+  if (picked.length === choose) return { is: 'decided', picked };
+  if (picked.length > choose) return { is: 'contested', picked };
+  const toSee = seen.filter(({ is }) => is !== 'rejected').length;
+  return { is: toSee < choose ? 'rejected' : 'open', picked, toSee };
+}
+
+/** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
+export function describeWait({ name, is, choose, members, state }: Gate): string {
+  switch (state?.is) {
+    case 'contested': {
+      const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
+      return `waits for a pick: ${name} is contested: ${why}`;
+    }
+    case 'rejected': {
+      if (is === 'approve') return `${name} is rejected; --redo ${name} buys another`;
+      const what =
+        state.toSee === 0
+          ? `all ${members.length} of ${name} are rejected`
+          : `of ${name} ${state.toSee} are not rejected, and ${choose} are to be picked`;
+      return `${what}; --redo buys new ones`;
+    }
+    case 'open': {
+      if (is === 'approve') return `waits for approval: ${name}`;
+      const more = state.picked.length === 0 ? '' : `, ${state.picked.length} of ${choose} picked`;
+      return `waits for a pick: ${name}, ${state.toSee} to see${more}`;
+    }
+    case 'decided':
+    case undefined:
+      return `waits for a pick: ${name}`;
+    default:
+      return state satisfies never;
+  }
+}

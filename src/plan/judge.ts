@@ -1,0 +1,127 @@
+import type { Gate } from '../graph/graph.ts';
+import { groupBy } from '../ground/values.ts';
+import { verdictOn } from '../lock/decisions.ts';
+import type { Purchase, StepRecord, Verdict } from '../lock/record.ts';
+import type { Match } from './match.ts';
+import { findOwn } from './pin.ts';
+import { nameOfJob, type Ruling, refuse } from './ruling.ts';
+
+/** What somebody says of outputs. `undecided` takes an earlier verdict back. */
+export interface Judgement {
+  as: 'picked' | 'rejected' | 'undecided';
+  /** Why, step by step. `undefined`: a note that is there stays. */
+  noteOf(address: string): string | undefined;
+}
+
+export interface JudgeFacts {
+  /** With their states. */
+  gates: readonly Gate[];
+  /** Every step of the campaign. */
+  matches: readonly Match[];
+}
+
+/**
+ * Decides about outputs at their gates. A pick where one is to be picked takes the place of an earlier one. When anything
+ * is refused nothing is recorded: picks belong together.
+ */
+export function judgeSteps(chosen: readonly Match[], judgement: Judgement, { gates, matches }: JudgeFacts): Ruling[] {
+  const gateOf = new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
+  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  const rulings = chosen.map((match) => judgeStep(match, judgement, gateOf.get(match.step.address)));
+  const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, byAddress) : rulings;
+  const refused = told.filter(({ is }) => is === 'refused');
+  return refused.length > 0 ? refused : told;
+}
+
+function judgeStep(match: Match, judgement: Judgement, gate: Gate | undefined): Ruling {
+  const { address, task } = match.step;
+  if (gate === undefined) {
+    return refuse(
+      address,
+      'has no gate, so there is nothing to decide',
+      `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
+    );
+  }
+  const found = findOwn(match);
+  if ('is' in found) return found;
+  const { record, purchase } = found;
+  if (purchase.state !== 'done') {
+    return refuse(
+      address,
+      `has ${nameOfJob(purchase)}, which is still running`,
+      'run apply first, and look at its output',
+    );
+  }
+  if (purchase.fingerprint !== match.step.fingerprint) {
+    return refuse(address, 'is to be bought anew: its input changed', 'run apply first, or `accept` what it has');
+  }
+  return judgePurchase({ record, purchase }, judgement);
+}
+
+function judgePurchase(
+  { record, purchase }: { record: StepRecord; purchase: Purchase },
+  { as, noteOf }: Judgement,
+): Ruling {
+  const { address } = record;
+  const note = noteOf(address);
+  const before = verdictOn(record.decisions, purchase);
+  if (as === 'undecided') {
+    if (before === undefined) return { is: 'unchanged', address, text: 'is neither picked nor rejected' };
+    return { is: 'recorded', address, text: `is not ${before.is} any more`, records: [withVerdict(record, {})] };
+  }
+  if (before?.is === as && (note === undefined || note === before.note)) {
+    return { is: 'unchanged', address, text: `is ${as} already` };
+  }
+  const { fingerprint, jobId } = purchase;
+  const kept = note ?? (before?.is === as ? before.note : undefined);
+  const verdict = {
+    fingerprint,
+    ...(jobId !== undefined && { job: jobId }),
+    is: as,
+    ...(kept !== undefined && { note: kept }),
+  };
+  const text = `${nameOfJob(purchase)}${kept === undefined ? '' : `: ${kept}`}`;
+  return { is: 'recorded', address, text, records: [withVerdict(record, verdict)] };
+}
+
+function withVerdict(record: StepRecord, verdict: Omit<Verdict, 'revision'>): StepRecord {
+  const revision = (record.decisions?.verdict?.revision ?? 0) + 1;
+  return { ...record, decisions: { verdict: { ...verdict, revision } } };
+}
+
+/** Sees to it that of each gate no more are picked than are to be. */
+function limitPicks(
+  rulings: readonly Ruling[],
+  gateOf: ReadonlyMap<string, Gate>,
+  byAddress: ReadonlyMap<string, Match>,
+): Ruling[] {
+  const meant = rulings.filter(({ is }) => is !== 'refused');
+  const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
+  return rulings.map((ruling): Ruling => {
+    const gate = gateOf.get(ruling.address);
+    if (ruling.is === 'refused' || gate === undefined) return ruling;
+    const { name, choose } = gate;
+    const named = (byGate.get(gate) ?? []).map(({ address }) => address);
+    const others = (gate.state?.picked ?? []).filter((address) => !named.includes(address));
+    if (named.length > choose) {
+      const text = `cannot be picked: ${named.length} are named, and of ${name} ${choose} ${choose === 1 ? 'is' : 'are'} to be picked`;
+      return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${named.join(', ')}`);
+    }
+    if (choose > 1 && named.length + others.length > choose) {
+      const text = `cannot be picked: of ${name} ${choose} are to be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
+      return refuse(ruling.address, text, 'take one back with `unpick` first');
+    }
+    if (choose > 1 || others.length === 0) return ruling;
+    const replaced = others.flatMap((address) => byAddress.get(address)?.record ?? []);
+    const records = [
+      ...(ruling.is === 'recorded' ? ruling.records : []),
+      ...replaced.map((one) => withVerdict(one, {})),
+    ];
+    return {
+      is: 'recorded',
+      address: ruling.address,
+      text: `${ruling.text}; instead of ${others.join(', ')}`,
+      records,
+    };
+  });
+}

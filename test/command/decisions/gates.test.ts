@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readLockFile } from '../../rig/oracle.ts';
+import { makeTrial, type Trial } from '../../rig/trial.ts';
+
+const manifest = `version: 1
+name: posters
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, takes: 3, gate: { choose: 1, note: the calm one }, with: { prompt: a lamp, resolution: 1k } }
+  poster: { kind: image, gate: approve, with: { prompt: a poster, resolution: 1k, referenceImages: ["{{tasks.hero.url}}"] } }
+  card: { kind: image, with: { prompt: a card, resolution: 1k, referenceImages: ["{{tasks.poster.url}}"] } }
+`;
+
+const makeCampaign = (text = manifest): Promise<Trial> => makeTrial(text, { service: ['--speed', 'Infinity'] });
+const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
+
+async function decide(trial: Trial, ...words: string[]): Promise<string> {
+  const [command = '', ...rest] = words;
+  const { code, err } = await trial.run([command, 'campaign.yaml', ...rest]);
+  expect(code, err).toBe(0);
+  return err;
+}
+
+async function apply(trial: Trial, code: number, ...words: string[]): Promise<string> {
+  const applied = await trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml', '--yes'] : words)]);
+  expect(applied.code, applied.err).toBe(code);
+  return applied.err;
+}
+
+describe('draft, pick, final', () => {
+  test('buys what it can, waits with both ways on, and goes on with what was picked', async () => {
+    const trial = await makeCampaign();
+    const first = await apply(trial, 5);
+    expect(booked(trial)).toBe(3);
+    expect(first).toContain('waiting  2 steps until 1 gate is decided\n    hero: 1 of 3 to be picked (the calm one)\n');
+    expect(first).toContain(
+      'to decide, as in mediabatch pick campaign.yaml hero/1, then: mediabatch apply campaign.yaml\n',
+    );
+    expect(first).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero\n');
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('gates    1 gate open: hero (3 to see)');
+    expect(await apply(trial, 5)).toContain('until 1 gate is decided');
+    expect(booked(trial)).toBe(3);
+
+    await decide(trial, 'pick', 'hero/2', '--note', 'calm');
+    expect(await apply(trial, 5)).toContain('poster: to be approved');
+    expect(booked(trial)).toBe(4);
+    await decide(trial, 'pick', 'poster');
+    await apply(trial, 0);
+    expect(booked(trial)).toBe(5);
+    const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
+    const fingerprintOf = (address: string) => steps.get(address)?.purchases[0]?.fingerprint;
+    expect(steps.get('poster')?.purchases[0]?.request).toMatchObject({
+      referenceImages: [{ $ref: fingerprintOf('hero/2') }],
+    });
+
+    // Another one is picked: what was made from the first is done again, and waits to be approved anew.
+    await decide(trial, 'pick', 'hero/3');
+    expect(await apply(trial, 5)).toContain('poster: to be approved');
+    expect(booked(trial)).toBe(6);
+    // Picked back: everything is there.
+    await decide(trial, 'pick', 'hero/2');
+    await apply(trial, 0);
+    expect(booked(trial)).toBe(6);
+    // All rejected, new takes of the same request: nothing is decided about them.
+    await decide(trial, 'reject', 'hero');
+    expect(await apply(trial, 5)).toContain('hero: rejected');
+    expect(await apply(trial, 5, 'campaign.yaml', '--yes', '--redo', 'hero')).toContain('hero: 1 of 3 to be picked');
+    expect(booked(trial)).toBe(9);
+  }, 60_000);
+
+  test('a failure says more than a gate: exit 3', async () => {
+    const trial = await makeCampaign(
+      `${manifest}  odd: { kind: image, with: { prompt: "x", resolution: 1k }, expect: { width: 7 } }\n`,
+    );
+    await apply(trial, 3);
+  }, 30_000);
+
+  test('a saved plan names what follows a gate: picks do not make it stale, and it buys it once', async () => {
+    const trial = await makeCampaign();
+    const saved = await trial.run(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
+    expect(saved.code, saved.err).toBe(0);
+    expect(saved.out).toContain('after picks   at most 4 credits, for 2 steps');
+    const document = JSON.parse(readFileSync(trial.path('p.plan.json'), 'utf8'));
+    expect(document.saved.afterPicks).toEqual({ poster: { generation: 1 }, card: { generation: 1 } });
+    await apply(trial, 5, 'p.plan.json');
+    await decide(trial, 'pick', 'hero/1');
+    await apply(trial, 5, 'p.plan.json');
+    await decide(trial, 'pick', 'poster');
+    await apply(trial, 0, 'p.plan.json');
+    expect(booked(trial)).toBe(5);
+    await decide(trial, 'pick', 'hero/2');
+    const stale = await trial.run(['apply', 'p.plan.json']);
+    expect(stale.code).not.toBe(0);
+    expect(stale.err).toContain('MB3102');
+    expect(booked(trial)).toBe(5);
+
+    const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
+    trial.write('q.plan.json', text);
+    const forged = await trial.run(['apply', 'q.plan.json']);
+    expect(forged.err).toContain('what follows its gates does not add up to its total');
+  }, 60_000);
+});
+
+test('people pick apart: where they agree it is recorded, and where not it is said', async () => {
+  const trial = await makeCampaign();
+  await apply(trial, 5);
+  const picks = (by: string, address: string) =>
+    JSON.stringify({ mediabatch: 'picks', version: 1, by, verdicts: [{ address, is: 'picked' }] });
+  trial.write('ada.json', picks('Ada', 'hero/1'));
+  trial.write('bo.json', picks('Bo', 'hero/2'));
+  const differ = await trial.run(['pick', 'campaign.yaml', '--from', 'ada.json', '--from', 'bo.json']);
+  expect(differ.err).toContain('hero/1: people differ here, so it is left open: Ada: picked');
+  expect(differ.err).toContain('nothing was recorded');
+  expect(await decide(trial, 'pick', '--from', 'ada.json')).toContain('picked hero/1');
+  trial.write('odd.json', '{"mediabatch":"picks","version":1,"verdicts":[{"address":"hero/1","is":"fine"}]}');
+  expect((await trial.run(['pick', 'campaign.yaml', '--from', 'odd.json'])).code).toBe(64);
+  const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
+  expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, and of hero 1 is to be picked')]);
+  const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+  expect(await decide(trial, 'pick', 'hero/3', '--dry-run')).toContain('instead of hero/1');
+  expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
+}, 30_000);

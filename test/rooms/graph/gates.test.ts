@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { load, steps, tasks } from '../manifest/load.ts';
+
+const takes = '  hero: { kind: image, foreach: [A, B], takes: 3, gate: { choose: 1 }, with: { prompt: "{{row}}" } }';
+const styles = (gate: string) =>
+  `  hero: { kind: image, foreach: [A, B], matrix: { style: [warm, cold], r: ["1:1", "9:16"] }, gate: ${gate}, with: { prompt: "{{row}} {{matrix.style}}" } }`;
+const use = (rest: string) => `  use: { kind: image, ${rest} }`;
+
+/** The references of each step of `use`, and how many steps it stands behind. */
+function seen(...lines: string[]): string[] {
+  return steps(tasks(...lines))
+    .filter(({ task }) => task === 'use')
+    .map(({ address, request, needs }) => {
+      const references = JSON.stringify(request).match(/"\$ref":"[^"]+","field":"\w+"(,"pick":\d)?/g) ?? [];
+      const names = references.map((one) =>
+        one.replace(/"\$ref":"([^"]+)","field":"\w+"(?:,"pick":(\d))?/, '$1 $2').trim(),
+      );
+      return `${address} < ${names.join(', ')} of ${needs.length}`;
+    });
+}
+
+describe('a reference to a task with a gate', () => {
+  it.each<[name: string, lines: string[], expected: string[]]>([
+    [
+      'is to what is picked of its takes, which take no part in joins',
+      [takes, use('foreach: [A, B], takes: 2, with: { prompt: "{{tasks.hero.url}}" }')],
+      ['use@A/1 < hero@A 1 of 3', 'use@A/2 < hero@A 1 of 3', 'use@B/1 < hero@B 1 of 3', 'use@B/2 < hero@B 1 of 3'],
+    ],
+    [
+      'is to the value of an axis; the others join as ever',
+      [
+        styles('{ choose: 1, among: style }'),
+        use('foreach: [A], matrix: { style: [cold], r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" }'),
+      ],
+      ['use@A,cold,9:16 < hero@A,9:16 1 of 2'],
+    ],
+    [
+      'is to one of all steps, from any row',
+      [styles('{ choose: 1, among: all }'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+      ['use@A < hero 1 of 8'],
+    ],
+    [
+      'is a list of as many as are picked',
+      [styles('{ choose: 2, among: all }'), use('with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }')],
+      ['use < hero 1, hero 2 of 8'],
+    ],
+    [
+      'with approve is to the step itself',
+      [
+        styles('approve'),
+        use('foreach: [A], matrix: { style: [cold], r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }'),
+      ],
+      ['use@A,cold,1:1 < hero@A,cold,1:1 of 1'],
+    ],
+    [
+      'by `needs` is to all that are asked about',
+      [takes, use('foreach: [B], needs: [hero], with: { prompt: x }')],
+      ['use@B <  of 3'],
+    ],
+  ])('%s', (_name, lines, expected) => {
+    expect(seen(...lines)).toEqual(expected);
+  });
+
+  it('changes with every step that may be picked, and not with the gate of others', () => {
+    const fingerprint = (hero: string) =>
+      steps(tasks(hero, use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }'))).at(-1)?.fingerprint;
+    expect(fingerprint(takes)).not.toBe(fingerprint(takes.replace('{{row}}', 'a {{row}}')));
+    expect(fingerprint(takes)).toBe(fingerprint(takes.replace('[A, B]', '[B, A]')));
+  });
+});
+
+describe('a gate that cannot be', () => {
+  it.each<[name: string, lines: string[], code: string, at: string, says: string]>([
+    [
+      'more than there are',
+      [takes.replace('choose: 1', 'choose: 4')],
+      'MB1103',
+      '4',
+      'chooses 4, and of hero@A there are 3',
+    ],
+    [
+      'an axis that is none',
+      [styles('{ choose: 1, among: stile }')],
+      'MB1407',
+      'stile',
+      'chooses among `stile`, which is no axis',
+    ],
+    [
+      'takes where there is one',
+      [takes.replace('takes: 3, ', '')],
+      'MB1103',
+      'choose',
+      'chooses among takes, and there is one',
+    ],
+    [
+      'approve with among',
+      [takes.replace('choose: 1', 'approve: true, among: takes')],
+      'MB1103',
+      'among',
+      'has `approve` and `among`',
+    ],
+    ['no number', [takes.replace('choose: 1', 'among: takes')], 'MB1102', 'gate', 'has no `choose`'],
+    ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103', 'maybe', 'is "maybe"'],
+    [
+      'of an upload',
+      ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
+      'MB1103',
+      'gate',
+      'asks about nothing: an upload is a file of yours',
+    ],
+    [
+      'a single reference to several',
+      [takes.replace('choose: 1', 'choose: 2'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+      'MB1405',
+      'tasks.hero.url',
+      'names one step, and 2 are picked',
+    ],
+    [
+      '`from` that chooses what the gate chooses',
+      [takes, use('foreach: [A], from: { hero: { take: 2 } }, with: { prompt: "{{tasks.hero.url}}" }')],
+      'MB1405',
+      'take',
+      '`take` of `hero` is chosen at its gate',
+    ],
+    [
+      'parts of what is chosen',
+      [
+        '  talk: { kind: clipping, takes: 2, gate: { choose: 1 }, with: { videoUrl: "https://a.example/x.mp4" } }',
+        use('foreach: "{{tasks.talk.clips}}", maxItems: 2, with: { prompt: "{{row.url}}" }'),
+      ],
+      'MB1405',
+      '"{{tasks.talk.clips}}"',
+      'cannot be gone through',
+    ],
+  ])('%s', (_name, lines, code, at, says) => {
+    const text = tasks(...lines);
+    const { diagnostics } = load(text, { uploads: { 'x.png': { sha256: 'ab', bytes: 2 } } });
+    const [first] = diagnostics;
+    const { start, end } = first?.place ?? { start: { offset: 0 }, end: { offset: 0 } };
+    expect(
+      diagnostics.map((one) => one.code),
+      JSON.stringify(diagnostics),
+    ).toEqual([code]);
+    expect(text.slice(start.offset, end.offset)).toBe(at);
+    expect(first?.message).toContain(says);
+    expect(first?.hint).toBeTruthy();
+  });
+});

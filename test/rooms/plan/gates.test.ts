@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
+import { isSpending } from '../../../src/plan/actions.ts';
+import { isNamedAfterPicks } from '../../../src/plan/block-at-gates.ts';
+import { matchSteps } from '../../../src/plan/match.ts';
+import type { PlanRow } from '../../../src/plan/plan.ts';
+import { load, tasks } from '../manifest/load.ts';
+import { create, job, lockOf, output, planOf, rowOf, saved, stepOf } from './facts.ts';
+
+const song = 'kind: music, with: { model: song-7.5, prompt:';
+const text = tasks(
+  `  hero: { takes: 3, gate: { choose: 1, note: calm }, ${song} a tune } }`,
+  `  poster: { gate: approve, ${song} "after {{tasks.hero.url}}" } }`,
+  `  clip: { ${song} "with {{tasks.poster.url}}" } }`,
+  `  other: { ${song} apart } }`,
+);
+
+function graphOf(manifest = text): Graph {
+  const { graph, found } = load(manifest);
+  if (graph === undefined) throw new Error(found.join());
+  return graph;
+}
+
+const graph = graphOf();
+const heroes = ['hero/1', 'hero/2', 'hero/3'];
+
+/** Everything of these addresses is bought, as the manifest asks for it now, with these verdicts. */
+function bought(verdicts: { [address: string]: Verdict['is'] | 'undecided' }, given: Graph = graph): Lock {
+  let lock = lockOf({});
+  for (const [address, is] of Object.entries(verdicts)) {
+    // Its request is known when that of what it is made from is.
+    const step = stepOf({ ...given, steps: matchSteps(given, lock).map((match) => match.step) }, address);
+    const purchase = saved(step, { outputs: [output(`${step.save}.mp3`)] });
+    const record: StepRecord = { address, kind: step.kind, purchases: [purchase] };
+    const { fingerprint, jobId: job = '' } = purchase;
+    if (is !== 'undecided' && is !== undefined) record.decisions = { verdict: { fingerprint, job, is, revision: 1 } };
+    lock = { ...lock, steps: new Map([...lock.steps, [address, record]]) };
+  }
+  return lock;
+}
+
+const undecided = { 'hero/1': 'undecided', 'hero/2': 'undecided', 'hero/3': 'undecided' } as const;
+
+/** What happens to what hangs on the gate, and why. */
+function tell(lock: Lock, facts: Parameters<typeof planOf>[2] = {}): string[] {
+  const { rows } = planOf(graph, lock, facts);
+  return rows
+    .filter(({ task }) => task === 'poster' || task === 'clip')
+    .map(({ action, reason }) => `${action}: ${reason.text}`);
+}
+
+describe('what hangs on a gate', () => {
+  it('waits from the first plan on; the rest is bought', () => {
+    const plan = planOf(graph, lockOf({}));
+    expect(plan.rows.filter(({ action }) => action === 'create').map(({ address }) => address)).toEqual([
+      ...heroes,
+      'other',
+    ]);
+    expect(rowOf(plan, 'poster')).toMatchObject({ action: 'blocked', blockedBy: 'gate', credits: 0, wouldCost: 4 });
+    expect(rowOf(plan, 'poster')).not.toHaveProperty('order');
+    expect(plan.totals).toMatchObject({ toSpend: 16, afterPicks: { steps: 2, credits: 8, unknownPrices: 0 } });
+    expect(plan.gates?.map(({ name, state, waiting }) => [name, state, waiting])).toEqual([
+      ['hero', 'open', 1],
+      ['poster', 'open', 1],
+    ]);
+  });
+
+  const wait = 'blocked: waits for approval: poster';
+  test.each<[string, Lock, string[]]>([
+    ['nobody decided', bought(undecided), ['blocked: waits for a pick: hero, 3 to see', wait]],
+    [
+      'one is rejected',
+      bought({ ...undecided, 'hero/2': 'rejected' }),
+      ['blocked: waits for a pick: hero, 2 to see', wait],
+    ],
+    [
+      'all are rejected',
+      bought({ 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }),
+      ['blocked: all 3 of hero are rejected; --redo buys new ones', wait],
+    ],
+    [
+      'two branches picked differently',
+      bought({ ...undecided, 'hero/1': 'picked', 'hero/3': 'picked' }),
+      ['blocked: waits for a pick: hero is contested: hero/1 and hero/3 are picked, and 1 is to be', wait],
+    ],
+    ['one is picked', bought({ ...undecided, 'hero/2': 'picked' }), ['create: not bought yet', wait]],
+    ['one is picked before the others are there', bought({ 'hero/2': 'picked' }), ['create: not bought yet', wait]],
+    [
+      'what follows is there, and not approved',
+      bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' }),
+      ['keep: up to date', wait],
+    ],
+    [
+      'what follows is rejected',
+      bought({ ...undecided, 'hero/2': 'picked', poster: 'rejected' }),
+      ['keep: up to date', 'blocked: poster is rejected; --redo poster buys another'],
+    ],
+    [
+      'all is decided',
+      bought({ ...undecided, 'hero/2': 'picked', poster: 'picked' }),
+      ['keep: up to date', 'create: not bought yet'],
+    ],
+  ])('%s', (_name, lock, expected) => {
+    expect(tell(lock)).toEqual(expected);
+  });
+
+  it('is made from what is picked, as if the manifest named it', () => {
+    const row = rowOf(planOf(graph, bought({ ...undecided, 'hero/2': 'picked' })), 'poster');
+    expect(JSON.stringify(row.order?.request)).toContain('{"$ref":"hero/2","field":"url"}');
+    expect(row.order?.needs).toEqual(['hero/2']);
+    const named = graphOf(
+      text
+        .replace(', gate: { choose: 1, note: calm }', '')
+        .replace('poster: {', 'poster: { from: { hero: { take: 2 } },'),
+    );
+    expect(row.order?.fingerprint).toBe(stepOf(named, 'poster').fingerprint);
+  });
+
+  it('is done again when another is picked, and not when it is picked back', () => {
+    const before = bought({ ...undecided, 'hero/2': 'picked', poster: 'picked', clip: 'undecided' });
+    const other = bought({ ...undecided, 'hero/3': 'picked' });
+    const changed = { ...before, steps: new Map([...before.steps, ...other.steps]) };
+    expect(tell(changed)[0]).toMatch(/^redo: /);
+    expect(tell(changed)[1]).toBe(wait);
+    expect(tell(before)).toEqual(['keep: up to date', 'keep: up to date']);
+  });
+
+  it('waits again when what was picked is bought anew, although the request is the same', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked' });
+    expect(tell(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to see');
+    const again = structuredClone(lock);
+    const record = again.steps.get('hero/2');
+    const [first] = record?.purchases ?? [];
+    if (record === undefined || first === undefined) throw new Error('nothing bought');
+    record.purchases = [{ ...first, generation: 2, jobId: 'another' }, first];
+    expect(tell(again)[0]).toBe('blocked: waits for a pick: hero, 3 to see');
+  });
+
+  it('keeps a verdict over a rename', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked' });
+    const renamed = graphOf(text.replace('hero: {', 'star: {').replace('tasks.hero', 'tasks.star'));
+    expect(rowOf(planOf(renamed, lock), 'poster').order?.needs).toEqual(['star/2']);
+  });
+
+  it('asks all the same about what was sent before', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' });
+    const clip = stepOf({ ...graph, steps: matchSteps(graph, lock).map(({ step }) => step) }, 'clip');
+    const since = '2030-01-01T23:00:00.000Z';
+    const open = lockOf({ clip: [create(clip, { since })] });
+    const row = rowOf(planOf(graph, { ...lock, steps: new Map([...lock.steps, ...open.steps]) }), 'clip');
+    expect(row).toMatchObject({ action: 'create', order: { send: { since } } });
+  });
+
+  it('does not wait where its job runs already', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' });
+    const clip = stepOf({ ...graph, steps: matchSteps(graph, lock).map(({ step }) => step) }, 'clip');
+    const running = lockOf({ clip: [job(clip)] });
+    expect(tell({ ...lock, steps: new Map([...lock.steps, ...running.steps]) })[1]).toMatch(/^attach: /);
+  });
+});
+
+const verdict = fc.constantFrom<(Verdict['is'] | 'undecided')[]>('picked', 'rejected', 'undecided');
+
+describe('whatever is decided', () => {
+  const decided = fc.record({ 'hero/1': verdict, 'hero/2': verdict, 'hero/3': verdict, poster: verdict });
+
+  it('I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from', () => {
+    fc.assert(
+      fc.property(decided, fc.subarray([...heroes, 'poster', 'clip']), (verdicts, there) => {
+        const lock = bought(
+          Object.fromEntries(there.map((address) => [address, verdicts[address as 'poster'] ?? 'undecided'])),
+        );
+        const picked = heroes.filter(
+          (address) => there.includes(address) && verdicts[address as 'hero/1'] === 'picked',
+        );
+        const plan = planOf(graph, lock);
+        const buys = (address: string) => plan.rows.some((row) => row.address === address && isSpending(row.action));
+        for (const { action, order } of plan.rows) {
+          if (isSpending(action)) expect(JSON.stringify(order?.request)).not.toContain('"pick"');
+        }
+        if (picked.length !== 1) expect(buys('poster')).toBe(false);
+        const isApproved =
+          verdicts.poster === 'picked' && there.includes('poster') && rowOf(plan, 'poster').action === 'keep';
+        if (!isApproved) expect(buys('clip')).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('I27 a plan made before any verdict names, at its price, what one purchase of each step buys after', () => {
+    const empty = new Map(planOf(graph, lockOf({})).rows.map((row) => [row.address, row]));
+    fc.assert(
+      fc.property(decided, fc.boolean(), (verdicts, hasPoster) => {
+        const { poster, ...own } = verdicts;
+        const lock = bought(hasPoster ? { ...own, poster } : own);
+        for (const row of planOf(graph, lock).rows) {
+          const { later, wouldCost = 0, wouldRetry = 0 } = empty.get(row.address) ?? {};
+          if (later === undefined) continue;
+          // What was bought once for this plan is not named a second time.
+          const isSecond = isSpending(row.action) && lock.steps.has(row.address);
+          expect(isNamedAfterPicks(row, { later, wouldCost, wouldRetry })).toBe(!isSecond);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a plan that was made is not one for a dearer purchase, or for more retries', () => {
+    const row = rowOf(planOf(graph, bought({ ...undecided, 'hero/2': 'picked' })), 'poster') as unknown as PlanRow;
+    const before = { later: { generation: 1 }, wouldCost: 4, wouldRetry: 0 };
+    expect(isNamedAfterPicks(row, before)).toBe(true);
+    expect(isNamedAfterPicks(row, { ...before, wouldCost: 3 })).toBe(false);
+    expect(isNamedAfterPicks({ ...row, credits: null }, before)).toBe(false);
+    expect(isNamedAfterPicks({ ...row, credits: null }, { ...before, wouldCost: null })).toBe(true);
+    const { order } = row;
+    if (order === undefined) throw new Error('no order');
+    const retries = { left: 1, credits: null, generation: 2, repeat: 2 };
+    expect(isNamedAfterPicks({ ...row, mayRetry: 4, order: { ...order, retries } }, before)).toBe(false);
+    const withRetry = { ...before, later: { generation: 1, retries: 1 }, wouldRetry: 4 };
+    expect(isNamedAfterPicks({ ...row, mayRetry: 4, order: { ...order, retries } }, withRetry)).toBe(true);
+    expect(isNamedAfterPicks({ ...row, order: { ...order, generation: 2 } }, withRetry)).toBe(false);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import { joinInto } from '../../../src/lock/join.ts';
+import type { Lock } from '../../../src/lock/record.ts';
+import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
+import { comparePicks, type Opinion } from '../../../src/plan/compare-picks.ts';
+import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
+import { matchSteps } from '../../../src/plan/match.ts';
+import type { Ruling } from '../../../src/plan/ruling.ts';
+import { load, tasks } from '../manifest/load.ts';
+import { job, lockOf, saved, stepOf } from './facts.ts';
+
+function graphOf(...lines: string[]): Graph {
+  const { graph, found } = load(tasks(...lines));
+  if (graph === undefined) throw new Error(found.join());
+  return graph;
+}
+
+const graph = graphOf(
+  '  one: { kind: music, takes: 3, gate: { choose: 1 }, with: { model: song-7.5, prompt: a } }',
+  '  two: { kind: music, takes: 3, gate: { choose: 2 }, with: { model: song-7.5, prompt: b } }',
+  '  free: { kind: music, with: { model: song-7.5, prompt: c } }',
+  '  late: { kind: music, takes: 2, gate: { choose: 1 }, with: { model: song-7.5, prompt: d } }',
+);
+const done = ['one/1', 'one/2', 'one/3', 'two/1', 'two/2', 'two/3', 'free'];
+
+function freshLock(): Lock {
+  const bought = done.map((address) => [address, [saved(stepOf(graph, address))]] as const);
+  return lockOf({ ...Object.fromEntries(bought), 'late/1': [job(stepOf(graph, 'late/1'))] });
+}
+
+function judge(lock: Lock, as: Judgement['as'], addresses: string[], note?: string): Ruling[] {
+  const matches = matchSteps(graph, lock);
+  const chosen = matches.filter(({ step }) => addresses.includes(step.address));
+  const { gates = [] } = applyDecisions(graph, lock);
+  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, { gates, matches });
+  for (const ruling of rulings)
+    if (ruling.is === 'recorded') for (const one of ruling.records) joinInto(lock.steps, one);
+  return rulings;
+}
+
+const picked = (lock: Lock) =>
+  Object.fromEntries(
+    (applyDecisions(graph, lock).gates ?? []).map(({ name, state }) => [
+      name,
+      `${state?.is}: ${state?.picked.join(' ')}`,
+    ]),
+  );
+
+describe('a verdict', () => {
+  test('of a pick takes the place of an earlier one in the same write, and can be taken back', () => {
+    const lock = freshLock();
+    judge(lock, 'picked', ['one/1'], 'calm');
+    expect(lock.steps.get('one/1')?.decisions?.verdict).toMatchObject({
+      is: 'picked',
+      job: 'one/1-1',
+      note: 'calm',
+      revision: 1,
+    });
+    expect(judge(lock, 'picked', ['one/3'])).toMatchObject([
+      { is: 'recorded', text: 'job one/3-1 (4 credits); instead of one/1' },
+    ]);
+    expect(lock.steps.get('one/1')?.decisions?.verdict).toEqual({ revision: 2 });
+    expect(picked(lock).one).toBe('decided: one/3');
+    judge(lock, 'undecided', ['one/3']);
+    expect(picked(lock).one).toBe('open: ');
+    expect(judge(lock, 'undecided', ['one/3'])).toMatchObject([{ is: 'unchanged' }]);
+  });
+
+  test('settles a gate at which two branches picked, also by the one that is picked already', () => {
+    const lock = freshLock();
+    judge(lock, 'picked', ['one/1']);
+    const other = freshLock();
+    judge(other, 'picked', ['one/2']);
+    for (const record of other.steps.values()) joinInto(lock.steps, record);
+    expect(picked(lock).one).toBe('contested: one/1 one/2');
+    expect(judge(lock, 'picked', ['one/2'])).toMatchObject([
+      { is: 'recorded', text: 'is picked already; instead of one/1' },
+    ]);
+    expect(picked(lock).one).toBe('decided: one/2');
+  });
+
+  test('of several is for as many as are to be picked', () => {
+    const lock = freshLock();
+    judge(lock, 'picked', ['two/1']);
+    expect(picked(lock).two).toBe('open: two/1');
+    judge(lock, 'picked', ['two/3']);
+    expect(picked(lock).two).toBe('decided: two/1 two/3');
+  });
+
+  test.each<[string, Judgement['as'], string[], RegExp]>([
+    ['two where one is to be picked', 'picked', ['one/1', 'one/2'], /2 are named, and of one 1 is to be picked/],
+    ['a third where two are to be', 'picked', ['two/2'], /of two 2 are to be picked, and two\/1, two\/3 are already/],
+    ['what has no gate', 'rejected', ['free'], /has no gate/],
+    ['what is not bought', 'picked', ['late/2'], /has nothing that was bought/],
+    ['what is not there yet', 'rejected', ['late/1'], /which is still running/],
+    ['one of them beside what could be', 'picked', ['one/1', 'free'], /has no gate/],
+  ])('is refused, and nothing recorded: %s', (_name, as, addresses, says) => {
+    const lock = freshLock();
+    judge(lock, 'picked', ['two/1', 'two/3']);
+    const before = structuredClone(lock.steps);
+    const rulings = judge(lock, as, addresses);
+    expect(rulings.map(({ is }) => is)).not.toContain('recorded');
+    expect(rulings[0]).toMatchObject({ is: 'refused', text: expect.stringMatching(says) });
+    expect(lock.steps).toEqual(before);
+  });
+});
+
+describe('what several people picked', () => {
+  const { gates = [] } = graph;
+  const says = (by: string, address: string, is: Opinion['is'] = 'picked', note?: string): Opinion => ({
+    ...{ by, address, is },
+    ...(note !== undefined && { note }),
+  });
+  test.each<[string, Opinion[], string[], string[]]>([
+    [
+      'one who looked decides',
+      [says('Ada', 'one/1'), says('Ada', 'one/2', 'rejected')],
+      ['one/1 picked', 'one/2 rejected'],
+      [],
+    ],
+    [
+      'two who agree, with their words',
+      [says('Ada', 'one/1', 'picked', 'calm'), says('Bo', 'one/1', 'picked', 'warm')],
+      ['one/1 picked Ada: calm; Bo: warm'],
+      [],
+    ],
+    [
+      'two who differ',
+      [says('Ada', 'one/1'), says('Bo', 'one/2'), says('Bo', 'two/1')],
+      ['two/1 picked'],
+      ['one/1', 'one/2'],
+    ],
+    ['a pick that another rejects', [says('Ada', 'one/1'), says('Bo', 'one/1', 'rejected')], [], ['one/1']],
+    [
+      'two of which one picked more',
+      [says('Ada', 'two/1'), says('Ada', 'two/2'), says('Bo', 'two/1')],
+      [],
+      ['two/1', 'two/2'],
+    ],
+  ])('%s', (_name, opinions, agreed, differing) => {
+    const compared = comparePicks(opinions, gates);
+    expect(
+      compared.agreed.map(({ address, is, note }) => [address, is, ...(note === undefined ? [] : [note])].join(' ')),
+    ).toEqual(agreed);
+    expect(compared.differing.map(({ address }) => address)).toEqual(differing);
+    const turned = comparePicks(opinions.toReversed(), gates);
+    expect(turned.agreed.map(({ address, is }) => `${address} ${is}`).sort()).toEqual(
+      compared.agreed.map(({ address, is }) => `${address} ${is}`).sort(),
+    );
+  });
+});
