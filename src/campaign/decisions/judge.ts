@@ -61,11 +61,17 @@ export function pickFrom(
       const own = agreed.filter(({ is }) => is === as);
       const notes = new Map(own.map(({ address, note }) => [address, note]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      return judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates, matches });
+      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates, matches });
+      return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...judged, ...rulings];
   });
+}
+
+/** The command is called `pick`, whatever its files say. */
+function sayRejected(ruling: Ruling): Ruling {
+  return ruling.is === 'recorded' ? { ...ruling, text: `is rejected, ${ruling.text}` } : ruling;
 }
 
 function judge(
@@ -88,7 +94,7 @@ function lookAt({ graph, lock }: HeldCampaign): { gates: readonly Gate[]; matche
 
 /** As the lock takes it. */
 function checkNote(note: string | undefined): void {
-  if (note === undefined || (note.length <= 500 && note !== '' && !/[\p{Cc}]/u.test(note))) return;
+  if (note === undefined || (note.length <= 500 && note !== '' && !/[\p{Cc}\p{Cs}]/u.test(note))) return;
   throw new CampaignError({
     code: 'MB3001',
     message: `--note has ${note.length} characters, or some that cannot be printed`,
