@@ -56,17 +56,24 @@ export function pickFrom(
     });
     const { agreed, differing } = comparePicks(current, gates);
     rulings.push(...differing.map((one): Ruling => ({ is: 'unchanged', ...one })));
-    // Picks of one gate are judged together; notes may differ from step to step.
+    // Picks of one gate are judged together; notes may differ from step to step. What is rejected here makes room for them.
+    const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
+    const judgedGates = gates.map((gate) => withoutPicks(gate, rejected));
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
       const notes = new Map(own.map(({ address, note }) => [address, note]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates, matches });
+      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates: judgedGates, matches });
       return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...judged, ...rulings];
   });
+}
+
+function withoutPicks({ state, ...gate }: Gate, rejected: ReadonlySet<string>): Gate {
+  if (state === undefined) return gate;
+  return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
 }
 
 /** The command is called `pick`, whatever its files say. */

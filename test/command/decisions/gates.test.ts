@@ -144,6 +144,17 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   );
   const both = await decide(trial, 'pick', '--from', 'both.json', '--dry-run');
   expect(both).toContain('would pick hero/1: is rejected, ');
+  expect(both).not.toContain('instead of');
+  // Two of three: the one that is rejected makes room for the third.
+  trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[^]*/, ''));
+  await decide(trial, 'pick', 'hero/3');
+  await decide(trial, 'pick', '--from', 'both.json');
+  const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
+  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdict?.is);
+  expect(verdicts).toEqual(['rejected', 'picked', 'picked']);
+  await decide(trial, 'unpick', 'hero');
+  trial.write('campaign.yaml', manifest);
+  await decide(trial, 'pick', 'hero/1');
   const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
   expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, and of hero 1 is to be picked')]);
   const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
