@@ -136,9 +136,12 @@ const nothing = { repeat: undefined, retries: [], credits: 0 };
 /** Whether the saved plan says what each of these purchases costs. */
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
   const spending = plan.rows.filter(({ action }) => isSpending(action));
-  const priceOf = (address: string) =>
-    saved.afterPicks.has(address) ? saved.shown.get(address)?.wouldCost : saved.purchases.get(address)?.credits;
-  return spending.every(({ address }) => typeof priceOf(address) === 'number');
+  // What follows a gate may be shown with the ceiling of a list only, and its price be known by now, or not.
+  const priceOf = ({ address, credits }: PlanRow) =>
+    saved.afterPicks.has(address)
+      ? credits === null || saved.shown.get(address)?.wouldCost
+      : saved.purchases.get(address)?.credits;
+  return spending.every((row) => typeof priceOf(row) === 'number');
 }
 
 /** Whether the saved plan shows each post that goes out now: to the same accounts, at the same time. */

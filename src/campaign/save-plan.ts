@@ -149,5 +149,7 @@ export function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );
-  return digestOf(Buffer.from(`${graph.name}\n${steps.join('\n')}`)).sha256;
+  // What hangs on a gate is bought only because people decided there: without it the plan agreed to something else.
+  const gates = (graph.gates ?? []).map(({ name, is, choose, members }) => canonicalJson([name, is, choose, members])); // I27 (saved)
+  return digestOf(Buffer.from([graph.name, ...steps, ...gates].join('\n'))).sha256;
 }

@@ -5,7 +5,7 @@ import { describeWait } from './gates.ts';
 import type { Match } from './match.ts';
 import type { LaterPurchase } from './plan.generated.ts';
 import type { Plan, PlanRow, PlanTotals } from './plan.ts';
-import { isWithin } from './prices.ts';
+import { ceilingOf, isWithin } from './prices.ts';
 import { reasonOf } from './reason.ts';
 
 /**
@@ -41,13 +41,13 @@ export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[]
 
 /** Keeps what the purchase would be, so that a saved plan can name it. */
 function holdBack(row: PlanRow, text: string): void {
-  const { order, action, credits, mayRetry, price } = row;
+  const { order, action, mayRetry, price: shown } = row;
   const isBought = order !== undefined && isSpending(action);
   block(row, 'gate', reasonOf('gate', text));
   if (!isBought) return;
-  const { generation, retries } = order;
-  row.wouldCost = credits;
-  if (price !== undefined) row.price = price;
+  const { generation, retries, price } = order;
+  row.wouldCost = ceilingOf(price) ?? null;
+  if (shown !== undefined) row.price = shown;
   row.later = { generation, ...(retries !== undefined && { retries: retries.left }) };
   if (mayRetry !== undefined) row.wouldRetry = mayRetry;
 }
@@ -112,5 +112,5 @@ export function isNamedAfterPicks(
   if (order.generation !== generation && !(mayFollow && order.generation > generation && order.generation <= last)) {
     return false;
   }
-  return isWithin(credits, before.wouldCost);
+  return isWithin(credits ?? ceilingOf(order.price) ?? null, before.wouldCost);
 }

@@ -1,6 +1,9 @@
 import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 
+/** UTF-16 code units of a note in the lock. */
+const mostNote = 500;
+
 /** What one person says of one output. `job`: the one that was looked at. */
 export interface Opinion {
   by: string;
@@ -48,6 +51,9 @@ export function comparePicks(opinions: readonly Opinion[], gates: readonly Gate[
 function joinOpinions(address: string, all: readonly Opinion[]): Compared['agreed'][number] {
   const is = all.every((one) => one.is === 'picked') ? 'picked' : 'rejected';
   const notes = all.flatMap(({ by, note }) => (note === undefined ? [] : [all.length === 1 ? note : `${by}: ${note}`]));
-  const note = [...new Set(notes)].join('; ').slice(0, 500);
+  const note = [...new Set(notes)]
+    .join('; ')
+    .slice(0, mostNote)
+    .replace(/\p{Cs}$/u, '');
   return { address, is, ...(note !== '' && { note }) };
 }

@@ -6,6 +6,8 @@ import type { Match } from './match.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
 
+const mostNamed = 10;
+
 /** What somebody says of outputs. `undecided` takes an earlier verdict back. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
@@ -89,6 +91,12 @@ function withVerdict(record: StepRecord, verdict: Omit<Verdict, 'revision'>): St
   return { ...record, decisions: { verdict: { ...verdict, revision } } };
 }
 
+/** A gate may have thousands of steps, and each of them its own refusal. */
+function listOf(addresses: readonly string[]): string {
+  const more = addresses.length - mostNamed;
+  return more > 0 ? `${addresses.slice(0, mostNamed).join(', ')} … and ${more} more` : addresses.join(', ');
+}
+
 /** Sees to it that of each gate no more are picked than are to be. */
 function limitPicks(
   rulings: readonly Ruling[],
@@ -105,7 +113,7 @@ function limitPicks(
     const others = (gate.state?.picked ?? []).filter((address) => !named.includes(address));
     if (named.length > choose) {
       const text = `cannot be picked: ${named.length} are named, and of ${name} ${choose} ${choose === 1 ? 'is' : 'are'} to be picked`;
-      return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${named.join(', ')}`);
+      return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
     }
     if (choose > 1 && named.length + others.length > choose) {
       const text = `cannot be picked: of ${name} ${choose} are to be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;

@@ -56,16 +56,29 @@ export function pickFrom(
     });
     const { agreed, differing } = comparePicks(current, gates);
     rulings.push(...differing.map((one): Ruling => ({ is: 'unchanged', ...one })));
-    // Picks of one gate are judged together; notes may differ from step to step.
+    // Picks of one gate are judged together; notes may differ from step to step. What is rejected here makes room for them.
+    const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
+    const judgedGates = gates.map((gate) => withoutPicks(gate, rejected));
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
       const notes = new Map(own.map(({ address, note }) => [address, note]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      return judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates, matches });
+      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates: judgedGates, matches });
+      return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...judged, ...rulings];
   });
+}
+
+function withoutPicks({ state, ...gate }: Gate, rejected: ReadonlySet<string>): Gate {
+  if (state === undefined) return gate;
+  return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
+}
+
+/** The command is called `pick`, whatever its files say. */
+function sayRejected(ruling: Ruling): Ruling {
+  return ruling.is === 'recorded' ? { ...ruling, text: `is rejected, ${ruling.text}` } : ruling;
 }
 
 function judge(
@@ -88,7 +101,7 @@ function lookAt({ graph, lock }: HeldCampaign): { gates: readonly Gate[]; matche
 
 /** As the lock takes it. */
 function checkNote(note: string | undefined): void {
-  if (note === undefined || (note.length <= 500 && note !== '' && !/[\p{Cc}]/u.test(note))) return;
+  if (note === undefined || (note.length <= 500 && note !== '' && !/[\p{Cc}\p{Cs}]/u.test(note))) return;
   throw new CampaignError({
     code: 'MB3001',
     message: `--note has ${note.length} characters, or some that cannot be printed`,

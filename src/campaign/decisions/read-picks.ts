@@ -7,6 +7,10 @@ import type { Opinion } from '../../plan/compare-picks.ts';
 
 const mostBytes = 1 << 24;
 
+/** UTF-16 code units of a name, and of an address: longer than any that a manifest makes. */
+const mostName = 100;
+const mostAddress = 4096;
+
 /**
  * Reads one person's picks: `{ "mediabatch": "picks", "version": 1, "by": "Ada", "verdicts": [{ "address", "is", "note"?,
  * "job"? }] }`. Without `by` they are named after the file. Throws a `CampaignError` for anything else.
@@ -16,7 +20,8 @@ export async function readPicks(path: string): Promise<Opinion[]> {
   if (!isMap(document) || document.mediabatch !== 'picks') throw unusable(path, 'is not there, or is no file of picks');
   if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
   const { by = basename(path), verdicts } = document;
-  if (typeof by !== 'string' || !Array.isArray(verdicts)) throw unusable(path, 'is not whole');
+  if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
+  if (!isText(by, mostName)) throw unusable(path, `has no usable name in "by": a text of 1 to ${mostName} characters`);
   return verdicts.map((one, index) => {
     const opinion = readOpinion(one, by);
     if (opinion === undefined) throw unusable(path, `has a verdict that is none, the one numbered ${index + 1}`);
@@ -27,15 +32,18 @@ export async function readPicks(path: string): Promise<Opinion[]> {
 function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, job } = value;
-  if (typeof address !== 'string' || (is !== 'picked' && is !== 'rejected')) return undefined;
-  const isText = (text: Json | undefined) =>
-    text === undefined || (typeof text === 'string' && /^[^\p{Cc}]{1,500}$/u.test(text));
-  if (!isText(note) || !isText(job)) return undefined;
+  if (!isText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
+  if ([note, job].some((text) => text !== undefined && !isText(text, 500))) return undefined;
   return {
     ...{ by, address, is },
     ...(typeof note === 'string' && { note }),
     ...(typeof job === 'string' && { job }),
   };
+}
+
+/** What somebody else wrote is printed, and joined into the note that the lock keeps: no control characters. */
+function isText(text: Json | undefined, most: number): text is string {
+  return typeof text === 'string' && text !== '' && text.length <= most && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 function unusable(path: string, what: string): CampaignError {

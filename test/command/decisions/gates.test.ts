@@ -95,6 +95,13 @@ describe('draft, pick, final', () => {
     expect(stale.err).toContain('MB3102');
     expect(booked(trial)).toBe(5);
 
+    // Of an approval the requests know nothing; without it nobody would be asked.
+    trial.write('campaign.yaml', manifest.replace('gate: approve, ', ''));
+    const ungated = await trial.run(['apply', 'p.plan.json']);
+    expect(ungated.err).toContain('MB3102');
+    expect(ungated.err).toContain('the manifest, its data, its files or its variables changed');
+    trial.write('campaign.yaml', manifest);
+
     const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
     trial.write('q.plan.json', text);
     const forged = await trial.run(['apply', 'q.plan.json']);
@@ -115,6 +122,39 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   expect(await decide(trial, 'pick', '--from', 'ada.json')).toContain('picked hero/1');
   trial.write('odd.json', '{"mediabatch":"picks","version":1,"verdicts":[{"address":"hero/1","is":"fine"}]}');
   expect((await trial.run(['pick', 'campaign.yaml', '--from', 'odd.json'])).code).toBe(64);
+  // A name becomes part of the note, so a lock with it could not be read any more.
+  const noted = (by: string) =>
+    JSON.stringify({ mediabatch: 'picks', version: 1, by, verdicts: [{ address: 'hero/1', is: 'picked', note: 'n' }] });
+  for (const by of ['\u001b[31mEve\n', '', 'x'.repeat(101), '\ud83d']) {
+    trial.write('eve.json', noted(by));
+    const refused = await trial.run(['pick', 'campaign.yaml', '--from', 'eve.json', '--from', 'ada.json']);
+    expect([refused.code, refused.err]).toEqual([64, expect.stringContaining('has no usable name in "by"')]);
+  }
+  trial.write(
+    'both.json',
+    JSON.stringify({
+      mediabatch: 'picks',
+      version: 1,
+      by: 'Cy',
+      verdicts: [
+        { address: 'hero/1', is: 'rejected' },
+        { address: 'hero/2', is: 'picked' },
+      ],
+    }),
+  );
+  const both = await decide(trial, 'pick', '--from', 'both.json', '--dry-run');
+  expect(both).toContain('would pick hero/1: is rejected, ');
+  expect(both).not.toContain('instead of');
+  // Two of three: the one that is rejected makes room for the third.
+  trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[^]*/, ''));
+  await decide(trial, 'pick', 'hero/3');
+  await decide(trial, 'pick', '--from', 'both.json');
+  const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
+  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdict?.is);
+  expect(verdicts).toEqual(['rejected', 'picked', 'picked']);
+  await decide(trial, 'unpick', 'hero');
+  trial.write('campaign.yaml', manifest);
+  await decide(trial, 'pick', 'hero/1');
   const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
   expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, and of hero 1 is to be picked')]);
   const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');

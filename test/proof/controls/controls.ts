@@ -755,4 +755,14 @@ export const controls: readonly Control[] = [
       title: 'I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from',
     },
   },
+  {
+    mark: 'I27 (saved)',
+    off: 'a saved plan is stale when the gates that it counted on are gone',
+    file: 'src/campaign/save-plan.ts',
+    switch: { line: 'const gates: string[] = [];' },
+    seenBy: {
+      file: 'test/command/decisions/gates.test.ts',
+      title: 'a saved plan names what follows a gate: picks do not make it stale, and it buys it once',
+    },
+  },
 ];

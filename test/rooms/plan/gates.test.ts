@@ -3,7 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { isNamedAfterPicks } from '../../../src/plan/block-at-gates.ts';
+import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
+import { blockAtGates, isNamedAfterPicks } from '../../../src/plan/block-at-gates.ts';
 import { matchSteps } from '../../../src/plan/match.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { load, tasks } from '../manifest/load.ts';
@@ -223,10 +224,23 @@ describe('whatever is decided', () => {
     const before = { later: { generation: 1 }, wouldCost: 4, wouldRetry: 0 };
     expect(isNamedAfterPicks(row, before)).toBe(true);
     expect(isNamedAfterPicks(row, { ...before, wouldCost: 3 })).toBe(false);
-    expect(isNamedAfterPicks({ ...row, credits: null }, before)).toBe(false);
-    expect(isNamedAfterPicks({ ...row, credits: null }, { ...before, wouldCost: null })).toBe(true);
     const { order } = row;
     if (order === undefined) throw new Error('no order');
+    const unknown = { class: 'music', credits: null, source: 'unknown' } as const;
+    const unpriced = { ...row, credits: null, order: { ...order, price: unknown } };
+    expect(isNamedAfterPicks(unpriced, before)).toBe(false);
+    expect(isNamedAfterPicks(unpriced, { ...before, wouldCost: null })).toBe(true);
+    // Of a list only its ceiling bounds the charge: the plan shows it, and it holds.
+    const listed = (high: number) => ({
+      ...unpriced,
+      order: { ...order, price: { ...unknown, source: 'list', high } },
+    });
+    expect(isNamedAfterPicks(listed(4) as PlanRow, before)).toBe(true);
+    expect(isNamedAfterPicks(listed(5) as PlanRow, before)).toBe(false);
+    const waiting = listed(7) as PlanRow;
+    const { gates = [] } = applyDecisions(graph, lockOf({}));
+    blockAtGates([waiting], [{ step: { ...stepOf(graph, 'poster'), waits: ['hero'] } }], gates);
+    expect(waiting).toMatchObject({ action: 'blocked', credits: 0, wouldCost: 7 });
     const retries = { left: 1, credits: null, generation: 2, repeat: 2 };
     expect(isNamedAfterPicks({ ...row, mayRetry: 4, order: { ...order, retries } }, before)).toBe(false);
     const withRetry = { ...before, later: { generation: 1, retries: 1 }, wouldRetry: 4 };
