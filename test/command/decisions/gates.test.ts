@@ -146,7 +146,7 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   expect(both).toContain('would pick hero/1: is rejected, ');
   expect(both).not.toContain('instead of');
   // Two of three: the one that is rejected makes room for the third.
-  trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[^]*/, ''));
+  trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[\s\S]*/, ''));
   await decide(trial, 'pick', 'hero/3');
   await decide(trial, 'pick', '--from', 'both.json');
   const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
