@@ -60,10 +60,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
         purchase: next(match),
       };
     case 'running':
-      return {
-        action: 'attach',
-        reason: reasonOf('job-running', `job ${purchase.jobId} is running${movedFrom(match)}`),
-      }; // I1
+      return collect(match, purchase); // I1
     case 'failed':
       return decideFailed(match, purchase);
     case 'lost':
@@ -102,6 +99,10 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   }
   const reason = tellChanges('changed', { bought, match }, { facts });
   return { action: 'redo', reason, purchase: next(match) };
+}
+
+function collect(match: Match, { jobId }: Purchase): Decision {
+  return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}`) };
 }
 
 function buyAgain(match: Match, purchase: Purchase): Decision {

@@ -764,5 +764,6 @@ export const controls: readonly Control[] = [
       file: 'test/command/decisions/gates.test.ts',
       title: 'a saved plan names what follows a gate: picks do not make it stale, and it buys it once',
     },
+    built: true,
   },
 ];

@@ -68,9 +68,11 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
   });
 
   test('stays a row of the plan when its step is edited, and is asked about before anything else is bought there', async () => {
-    const campaign = await lose(new TestCampaign(manifest(kind)));
+    // Under a cap the first of a price goes alone, whatever its send: here nothing but the send keeps the order.
+    const uncapped = (text: string) => text.replace('budget: { credits: 50 }\n', '');
+    const campaign = await lose(new TestCampaign(uncapped(manifest(kind))));
     await calibrate(campaign);
-    campaign.graph = graphOf(manifest(kind, 'a vase'));
+    campaign.graph = graphOf(uncapped(manifest(kind, 'a vase')));
     const { plan, events } = await campaign.run();
     expect(plan.rows.map(({ address, action }) => [address, action])).toEqual([
       ['hero', 'create'],
