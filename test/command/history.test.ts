@@ -65,6 +65,25 @@ describe('history', () => {
     expect(await show('zzzz', '--sandbox')).toMatchObject({ code: 64, err: expect.stringContaining(only?.id ?? '') });
   });
 
+  test('runs of one minute stand in their order, whatever their ids are', async () => {
+    const folder = place();
+    const runs = join(folder, '.mediabatch/runs');
+    mkdirSync(runs, { recursive: true });
+    const header = { mediabatch: 'run', version: 1, tool: '0.1.0', campaign: 'c', lock: 'campaign.lock.jsonl' };
+    for (const [end, second] of [
+      ['aaaa', '30'],
+      ['zzzz', '10'],
+      ['mmmm', '20'],
+    ] as const) {
+      const id = `2026-11-22-1750-${end}`;
+      writeFileSync(
+        join(runs, `${id}.jsonl`),
+        `${JSON.stringify({ ...header, id, at: `2026-11-22T17:50:${second}.000Z` })}\n`,
+      );
+    }
+    expect((await listed(folder)).map(({ id }) => id.slice(-4))).toEqual(['aaaa', 'mmmm', 'zzzz']);
+  });
+
   test('is running while it runs, and broken off once it was killed', async () => {
     const here = await makePlace(pictures('a'), { speed: 0.001 });
     const { child, ended } = here.start([...apply]);

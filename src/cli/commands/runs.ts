@@ -63,9 +63,16 @@ async function readRuns(file: string, options: RunsOptions) {
     // Campaigns of one folder share it. One whose first line is damaged may be any of them.
     if (story.lock === undefined || story.lock === basename(paths.lock)) stories.push(story);
   }
+  // Ids tell the minute, and then nothing.
+  stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
   const [newest] = stories;
   const isHeld = newest !== undefined && newest.how === undefined && (await isRunHeld(paths.lock));
   return { stories, history, folder: join(paths.state, paths.runs), running: isHeld ? newest.id : undefined };
+}
+
+/** Comparable; of a run whose first line is damaged by its id. */
+function beganAt({ at, id }: RunStory): string {
+  return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }
 
 async function isRunHeld(lock: string): Promise<boolean> {
