@@ -31,11 +31,12 @@ export function findStepFiles(
   name: string,
   { graph, lock, paths }: { graph: Graph; lock: Lock; paths: CampaignPaths },
 ): StepFiles {
-  const { address, kind } = requireStep(name, applyDecisions(graph, lock));
+  const decided = applyDecisions(graph, lock);
+  const { address, kind } = requireStep(name, decided);
   if (kinds[kind]?.media === 'none') {
     throw none(address, { why: `a step of kind ${kind} gives no file`, hint: undefined });
   }
-  const match = matchSteps(graph, lock).find(({ step }) => step.address === address);
+  const match = matchSteps(decided, lock).find(({ step }) => step.address === address);
   const { purchase, isEarlier } = findBought(match);
   const outputs = purchase?.outputs ?? [];
   if (outputs.length === 0) throw none(address, whyNothing(address, match));

@@ -1,6 +1,6 @@
 import type { Gate } from '../graph/graph.ts';
 import { isSpending } from './actions.ts';
-import { block } from './block.ts';
+import { block, dependentRows } from './block.ts';
 import { describeWait } from './gates.ts';
 import type { Match } from './match.ts';
 import type { LaterPurchase } from './plan.generated.ts';
@@ -14,13 +14,11 @@ import { reasonOf } from './reason.ts';
  * kept back for it.
  */
 export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[], gates: readonly Gate[] = []): void {
+  if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
   if (waits.size === 0) return;
-  const sharing = new Set(matches.flatMap((match) => (match.sharesJobOf === undefined ? [] : [match.step.address])));
-  const mayWait = rows.filter(
-    ({ address, action, order }) => order?.send === undefined && (isSpending(action) || sharing.has(address)),
-  );
+  const mayWait = dependentRows(rows, matches).filter(({ order }) => order?.send === undefined);
   const stopped = new Set<string>();
   // A step that shares the job of another may precede it.
   for (let before = -1; before < stopped.size; ) {

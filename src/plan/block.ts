@@ -30,12 +30,17 @@ export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget
   }
 }
 
-/** Blocks a step that would be bought if it needs one that will not be done. */
-export function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
+/** The rows that are of no use without what they need: those that buy, and those that take over another step's job. */
+export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
   );
-  const waiting = new Set(rows.filter(({ address, action }) => isSpending(action) || sharing.has(address)));
+  return rows.filter(({ address, action }) => isSpending(action) || sharing.has(address));
+}
+
+/** Blocks a step that would be bought if it needs one that will not be done. */
+export function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
+  const waiting = new Set(dependentRows(rows, matches));
   if (waiting.size === 0) return;
   const byAddress = new Map(everyRow.map((row) => [row.address, row]));
   const inRun = new Set(rows.map(({ address }) => address));

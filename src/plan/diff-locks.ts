@@ -56,8 +56,14 @@ export interface LockDiff {
 
 /** Compares two locks. Pure; needs no manifest. */
 export function diffLocks(before: Lock, after: Lock): LockDiff {
-  const rows = [...diffJobs(before, after), ...diffSends(before, after), ...diffDecisions(before, after)];
-  return { rows, before: spentCredits(before), after: spentCredits(after), discarded: discardedBetween(before, after) };
+  const jobs = { old: jobsOf(before), now: jobsOf(after) };
+  const rows = [...diffJobs(jobs), ...diffSends(before, after), ...diffDecisions(before, after)];
+  return {
+    rows,
+    before: spentCredits(before),
+    after: spentCredits(after),
+    discarded: discardedBetween(before, after, jobs.now),
+  };
 }
 
 interface Job {
@@ -67,8 +73,10 @@ interface Job {
   credits: number | undefined;
 }
 
+type Jobs = ReadonlyMap<string, Job>;
+
 /** Each job once, by name: as the first of its addresses tells it. */
-function jobsOf(lock: Lock): Map<string, Job> {
+function jobsOf(lock: Lock): Jobs {
   const credits = chargesByJob(lock);
   const jobs = new Map<string, Job>();
   for (const address of [...lock.steps.keys()].sort()) {
@@ -84,8 +92,7 @@ function jobsOf(lock: Lock): Map<string, Job> {
   return jobs;
 }
 
-function* diffJobs(before: Lock, after: Lock): Generator<LockDifference> {
-  const [old, now] = [jobsOf(before), jobsOf(after)];
+function* diffJobs({ old, now }: { old: Jobs; now: Jobs }): Generator<LockDifference> {
   for (const [name, job] of now) {
     const known = old.get(name);
     const { state, forgotten } = job.purchase;
@@ -162,8 +169,8 @@ function deliveriesOf(lock: Lock): Map<string, number> {
 }
 
 /** What is no longer on record is not given up: the other lock may be older. */
-function discardedBetween(before: Lock, after: Lock): number {
-  const [old, now, known] = [deliveriesOf(before), deliveriesOf(after), jobsOf(after)];
+function discardedBetween(before: Lock, after: Lock, known: Jobs): number {
+  const [old, now] = [deliveriesOf(before), deliveriesOf(after)];
   let sum = 0;
   for (const [name, credits] of old) if (!now.has(name) && known.has(name)) sum += credits;
   return sum;

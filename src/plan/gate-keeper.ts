@@ -50,7 +50,7 @@ export class GateKeeper {
 
   /** The gates with their states, when every step was seen. */
   decided(): Gate[] {
-    return [...this.#gates].map((gate) => ({ ...gate, state: this.stateOf(gate) }));
+    return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 
   /** Stands for what is not picked yet. Absent: it is no gate. */

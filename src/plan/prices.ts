@@ -61,7 +61,10 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     }
     // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
     const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
-    if (list === undefined) return share(`${name}\u0000`, { class: name, credits, source: 'unknown' });
+    if (list === undefined) {
+      const key = hints.listings === undefined ? name : `${name}\u0000`;
+      return share(key, { class: name, credits, source: 'unknown' });
+    }
     return share(`${name}\u0000${list.low} ${list.likely} ${list.high}`, {
       class: name,
       credits,

@@ -99,7 +99,8 @@ export function makeStatus(facts: StatusFacts): StatusView {
 
 function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { lock } = facts;
-  const matches = matchSteps(graph, lock);
+  const decided = applyDecisions(graph, lock);
+  const matches = matchSteps(decided, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
@@ -115,7 +116,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
-  const gates = findOpenGates(applyDecisions(graph, lock).gates ?? [], meant);
+  const gates = findOpenGates(decided.gates ?? [], meant);
   return {
     campaign: graph.name,
     from: 'manifest',

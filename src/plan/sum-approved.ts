@@ -15,11 +15,12 @@ export interface Approved {
 
 /** Sums up what tasks with gates cost, and what was picked of it. Undefined where nothing is picked. */
 export function sumApproved(graph: Graph, lock: Lock, charges: readonly Charge[]): Approved | undefined {
-  const { gates = [] } = applyDecisions(graph, lock);
+  const decided = applyDecisions(graph, lock);
+  const { gates = [] } = decided;
   if (gates.length === 0) return undefined;
   const members = new Set(gates.flatMap((gate) => gate.members));
   const tasks = new Set(gates.map(({ task }) => task));
-  const picked = matchSteps(graph, lock).filter(
+  const picked = matchSteps(decided, lock).filter(
     ({ step, record, purchase }) =>
       members.has(step.address) &&
       purchase?.state === 'done' &&

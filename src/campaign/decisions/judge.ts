@@ -96,7 +96,8 @@ function judge(
 }
 
 function lookAt({ graph, lock }: HeldCampaign): { gates: readonly Gate[]; matches: Match[] } {
-  return { gates: applyDecisions(graph, lock).gates ?? [], matches: matchSteps(graph, lock) };
+  const decided = applyDecisions(graph, lock);
+  return { gates: decided.gates ?? [], matches: matchSteps(decided, lock) };
 }
 
 /** As the lock takes it. */
