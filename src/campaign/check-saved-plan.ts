@@ -85,15 +85,14 @@ function isNamed(saved: SavedPlan, row: PlanRow): boolean {
   const { address, kind, action, credits, mayRetry, order } = row;
   if (order === undefined) return true;
   const later = saved.afterPicks.get(address);
+  const shown = saved.shown.get(address);
+  const isUnderCeiling = (credits ?? 0) <= (ceilingIn(shown) ?? Number.POSITIVE_INFINITY);
   if (later !== undefined && order.asksOnly !== true) {
-    const waiting = saved.shown.get(address);
-    const { wouldCost = 0, wouldRetry = 0 } = waiting ?? {};
-    const isDear = (credits ?? 0) > (ceilingIn(waiting) ?? Number.POSITIVE_INFINITY);
-    return waiting?.kind === kind && !isDear && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+    const { wouldCost = 0, wouldRetry = 0 } = shown ?? {};
+    return shown?.kind === kind && isUnderCeiling && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
   }
   const named = saved.purchases.get(address);
   const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
-  const shown = saved.shown.get(address);
   if (named !== undefined && shown?.kind !== kind) return false;
   if (order.retries !== undefined) {
     if (!repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
@@ -104,7 +103,7 @@ function isNamed(saved: SavedPlan, row: PlanRow): boolean {
   // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
-  return isWithin(credits, price) && (credits ?? 0) <= (ceilingIn(shown) ?? Number.POSITIVE_INFINITY);
+  return isWithin(credits, price) && isUnderCeiling;
 }
 
 /** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */

@@ -7,9 +7,10 @@ import { byId, takeFound } from '../lock/scan-ids.ts';
 import { type Charge, listCharges } from '../plan/list-charges.ts';
 import { type Approved, sumApproved } from '../plan/sum-approved.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
+import { longestLock } from './find-locks.ts';
 import { indexRunsByJob, type RunOf } from './index-runs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { mostLockBytes, readCommittedLock } from './read-committed.ts';
+import { readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
 /** What a campaign cost, and where the credits went. */
@@ -80,7 +81,7 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
   const first = new Map<string, FileCommit>();
   if (path === undefined) return first;
   const sought = byId(charges);
-  await walkFileHistory(repository, { path, mostBytes: mostLockBytes }, (commit, bytes) => {
+  await walkFileHistory(repository, { path, mostBytes: longestLock }, (commit, bytes) => {
     for (const name of takeFound(bytes, sought)) first.set(name, commit);
     return sought.size > 0;
   });

@@ -41,7 +41,7 @@ interface LeftoverFacts {
 }
 
 /** A download that is still going on, in another campaign of this folder, has written more recently than this. */
-const brokenAfterMs = 3_600_000;
+export const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;

@@ -17,7 +17,7 @@ export interface FoundLock {
 
 const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
-const longestLock = 256 * 1024 ** 2;
+export const longestLock = 256 * 1024 ** 2;
 
 /** The locks of a folder and of the folders in it, one level down. Those of sandbox runs never mix with real ones. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {

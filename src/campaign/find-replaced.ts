@@ -4,10 +4,8 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { matchSteps } from '../plan/match.ts';
 import type { Leftovers } from './find-leftovers.ts';
+import { brokenAfterMs } from './find-leftovers.ts';
 import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
-
-/** Time after which nobody is still writing a file. */
-const brokenAfterMs = 3_600_000;
 
 /**
  * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another

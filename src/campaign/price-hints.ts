@@ -29,8 +29,11 @@ export async function findPriceHints(
   const service = campaign.service ?? lock.service;
   const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
   const elsewhere = plausiblePrices(others);
-  const priceOf = pricesFrom(lock, graph.prices, { elsewhere });
-  if (mayBuy.every(({ step }) => priceOf(step.kind, step.request).likely !== undefined)) return { elsewhere };
+  const isPriced = ({ step }: Match) => {
+    const price = certain(step.kind, step.request);
+    return price.likely !== undefined || elsewhere.has(price.class);
+  };
+  if (mayBuy.every(isPriced)) return { elsewhere };
   return { elsewhere, listings: await readListings(campaign, facts) };
 }
 

@@ -11,12 +11,10 @@ import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
 import { shellWord } from '../report/shell-word.ts';
+import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { campaignPaths } from './paths.ts';
-
-/** Larger than any lock. */
-export const mostLockBytes = 256 * 1024 ** 2;
 
 /** A commit, as a person named it. */
 export interface NamedCommit {
@@ -135,7 +133,7 @@ async function readFileAt(repository: Repository, commit: string, path: string):
   const slash = path.lastIndexOf('/') + 1;
   const tree = await CommitTree.open(repository.folder, commit, path.slice(0, slash));
   try {
-    return await tree.bytesOf(path.slice(slash), mostLockBytes);
+    return await tree.bytesOf(path.slice(slash), longestLock);
   } finally {
     tree.close();
   }

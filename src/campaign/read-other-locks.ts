@@ -46,10 +46,9 @@ async function listLocks({ folder, manifest }: CampaignPaths): Promise<string[]>
   const seen = new Set<string>();
   let entries = 0;
   // Without git only the campaign's own folder is known to belong together.
-  let open = [folder, repositoryOf(manifest) ?? folder].map((path) => ({ path, depth: 0 }));
-  while (open.length > 0 && seen.size < mostFolders && entries < mostEntries) {
-    const [{ path, depth } = { path: folder, depth: 0 }, ...others] = open;
-    open = others;
+  const open = [folder, repositoryOf(manifest) ?? folder].map((path) => ({ path, depth: 0 }));
+  for (const { path, depth } of open) {
+    if (seen.size >= mostFolders || entries >= mostEntries) break;
     if (seen.has(path)) continue;
     seen.add(path);
     const list = (await listFolder(path)).slice(0, mostEntries);

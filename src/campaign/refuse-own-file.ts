@@ -3,7 +3,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { readStart } from '../disk/fs/plain-file.ts';
 import { isMap } from '../ground/values.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
-import { readPlanFile } from './save-plan.ts';
+import { readPlanFile } from './read-plan-file.ts';
 
 /** More than the first key of any file of ours. */
 const startBytes = 256;

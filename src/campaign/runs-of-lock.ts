@@ -15,8 +15,13 @@ export async function* runsOfLock({
 }: CampaignPaths): AsyncGenerator<{ id: string; lines: readonly JsonMap[] }> {
   const history = new RunHistory(state, runs);
   for (const { id } of await history.list()) {
-    const lines = ((await history.read(id)) ?? []).filter((line: Json) => isMap(line));
-    const header = lines.find(({ mediabatch }) => mediabatch === 'run');
-    if (header === undefined || header.lock === basename(lock)) yield { id, lines };
+    // The whole of another campaign's run is nobody's to read.
+    const header = mapsOf(await history.readEnds(id)).find(({ mediabatch }) => mediabatch === 'run');
+    if (header !== undefined && header.lock !== basename(lock)) continue;
+    yield { id, lines: mapsOf(await history.read(id)) };
   }
+}
+
+function mapsOf(lines: readonly Json[] = []): JsonMap[] {
+  return lines.filter((line) => isMap(line));
 }

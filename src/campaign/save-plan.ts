@@ -4,19 +4,16 @@ import { CampaignError } from '../contract/failure.ts';
 import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
-import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
 import type { Graph } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { isMap, messageOf } from '../ground/values.ts';
+import { messageOf } from '../ground/values.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Options, Purchases, Saved } from '../plan/plan.generated.ts';
 import type { Plan, PlanRow, Retries } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
-
-/** A plan of a million steps is smaller. */
-const mostBytes = 1 << 29;
+import { readPlanFile } from './read-plan-file.ts';
 
 /** Options of the command line that make the plan what it is. */
 export type SettledOptions = {
@@ -105,12 +102,6 @@ function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
 /** The purchases that may follow when jobs fail. */
 export function repeatsOf({ repeat, left }: Retries): number[] {
   return Array.from({ length: left }, (_, index) => repeat + index);
-}
-
-/** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
-export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
-  const json = await orForgotten(() => readJsonFile(path, mostBytes));
-  return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
 }
 
 function optionsToKeep(options: SettledOptions, near: (path: string) => string): Options {

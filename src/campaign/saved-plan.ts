@@ -5,7 +5,7 @@ import { isMap } from '../ground/values.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { LaterPurchase, Purchases, Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { findContradiction } from './check-plan-file.ts';
-import { readPlanFile } from './save-plan.ts';
+import { readPlanFile } from './read-plan-file.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */

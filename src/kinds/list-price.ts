@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import { isMap, ownValue } from '../ground/values.ts';
+import { ownValue } from '../ground/values.ts';
 import type { Kind } from './kind.ts';
 import type { ListedKind, ListedModel, Listing } from './listed-model.ts';
 import { defaultFor, modelName } from './price.ts';
@@ -99,5 +99,5 @@ function unitsOf(
 function mainText({ fields }: Kind, request: Body): string | undefined {
   const name = Object.keys(fields).find((field) => fields[field]?.free === true);
   const text = name === undefined ? undefined : ownValue(request, name);
-  return typeof text === 'string' && !isMap(text) ? text : undefined;
+  return typeof text === 'string' ? text : undefined;
 }

@@ -185,10 +185,16 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
 
 /** Ends the help of every command with its examples. */
 export function addExamples(program: Command, style: () => Style): void {
-  for (const [name, command] of namedCommands(program)) {
-    const own = examples[name];
-    if (own !== undefined) command.addHelpText('after', () => examplesText(own, style()));
-  }
+  program.addHelpText('afterAll', ({ command }) => {
+    const own = examples[fullName(command)];
+    return own === undefined ? '' : examplesText(own, style());
+  });
+}
+
+/** `uploads add`; of the program itself nothing. */
+function fullName(command: Command): string {
+  const { parent } = command;
+  return parent === null ? '' : `${fullName(parent)} ${command.name()}`.trim();
 }
 
 /** Every command by its full name: `uploads add`. */

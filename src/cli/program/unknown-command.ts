@@ -16,7 +16,6 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   cost: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
   diff: ['compare', 'changes'],
   open: ['view'],
-  report: ['gallery'],
   explain: ['why'],
   validate: ['check', 'lint', 'test'],
   fmt: ['format', 'prettier'],

@@ -142,7 +142,7 @@ function rowsOfFile(
   if (rows?.separator !== undefined && rows.isGuess === true) {
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
-  const users = usersOf(name, expansion);
+  const users = read.diagnostics.length === 0 ? {} : usersOf(name, expansion);
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
