@@ -1,0 +1,142 @@
+import type { Json } from '../ground/json.ts';
+
+/**
+ * What the review page and whoever serves it tell each other. The page asks for `data`, shows it, and sends batches of
+ * `WantedVerdict`s; a static page has the data in it and sends nothing.
+ */
+
+/** Everything that the page shows. A later one with a higher `revision` takes its place. */
+export interface ReviewData {
+  version: 1;
+  /** Grows with everything that changes. */
+  revision: number;
+  campaign: string;
+  /** The manifest, as the person named it. */
+  file: string;
+  /** Verdicts can be sent to the host. Otherwise they leave as `picks.json`, or as a command. */
+  canDecide: boolean;
+  /** Present while a run is under way at the host. */
+  run?: ReviewRun;
+  /** In the order of the manifest. */
+  groups: ReviewGroup[];
+  /** A group names its assets by their index here. */
+  assets: ReviewAsset[];
+}
+
+export interface ReviewRun {
+  /** `waiting`: nothing is left to do until gates are decided. */
+  is: 'running' | 'waiting' | 'ended';
+  /** In words: `31 of 48 done · 8 running`. */
+  text: string;
+}
+
+/** What belongs together on the page: the outputs among which one gate chooses, else those of one key of a task. */
+export interface ReviewGroup {
+  /** The name of its gate, as in `hero@lamp`; without one the address that its assets share. */
+  name: string;
+  task: string;
+  key?: string;
+  gate?: ReviewGate;
+  /** In what its assets differ: `take`, or the names of matrix axes. Empty: there is one asset. */
+  differBy: string[];
+  /** Indexes of `assets`. */
+  members: number[];
+}
+
+export interface ReviewGate {
+  is: 'approve' | 'choose' | 'canary';
+  choose: number;
+  /** What to look for, in the words of the manifest. */
+  note?: string;
+  state: 'open' | 'decided' | 'contested' | 'rejected';
+  /** Steps that cannot be bought before it is decided. */
+  waiting: number;
+  /** Credits that these cost at most; null: not known. */
+  waitingCredits: number | null;
+}
+
+/** One step. */
+export interface ReviewAsset {
+  address: string;
+  task: string;
+  kind: string;
+  key?: string;
+  /** The name of its row: `row 14 of products.csv`. */
+  row?: string;
+  matrix: { [axis: string]: string };
+  take?: number;
+  tags: string[];
+  /** `planned`: nothing was bought yet. `changed`: what is shown was bought before its input changed. */
+  state: 'done' | 'changed' | 'running' | 'failed' | 'unresolved' | 'planned';
+  /** Why it failed, in the service's words. */
+  error?: string;
+  files: ReviewFile[];
+  /** The request that was bought, or would be; references to other steps as `{ $ref: address, field }`. */
+  request: { [field: string]: Json };
+  /** Top-level fields of the request in which it differs from others of its group. */
+  differs: string[];
+  /** Charged; null: not known. Absent: nothing was bought. */
+  credits?: number | null;
+  job?: string;
+  verdict?: { is: 'picked' | 'rejected'; note?: string };
+  /** A verdict can be given: it has an output, and a gate. */
+  isJudged: boolean;
+  /** What was bought for it before, newest first. */
+  earlier: ReviewEarlier[];
+  /** Addresses of the steps that it is made from, and that are made from it. */
+  madeFrom: string[];
+  usedBy: string[];
+}
+
+export interface ReviewEarlier {
+  job?: string;
+  credits?: number | null;
+  /** Top-level fields of the request that have changed since. */
+  changed: string[];
+  request: { [field: string]: Json };
+  /** Empty: none is on this disk any more. */
+  files: ReviewFile[];
+}
+
+export interface ReviewFile {
+  is: 'image' | 'audio' | 'video' | 'other';
+  /** As recorded, relative to the folder of outputs. */
+  path: string;
+  mediaType: string;
+  bytes: number;
+  sha256: string;
+  /** Relative to the page. Absent: `problem` says why. */
+  url?: string;
+  /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
+  thumb?: string;
+  problem?: 'missing' | 'damaged';
+}
+
+/** A verdict that a person gave on the page. */
+export interface WantedVerdict {
+  address: string;
+  is: 'picked' | 'rejected' | 'undecided';
+  /** The job that was looked at: a verdict about anything else is refused. */
+  job: string;
+  note?: string;
+}
+
+/**
+ * The answer to a batch. `recorded`: everything that could be is in the lock; `refused` says about which it could not, and why.
+ * `held`: another run holds the lock; nothing was recorded, and the same batch can be sent again later.
+ */
+export type JudgeAnswer =
+  | { is: 'recorded'; revision: number; refused: { address: string; text: string; hint?: string }[] }
+  | { is: 'held'; text: string };
+
+/** Who has the campaign: a command of its own, or a run under way. */
+export interface ReviewHost {
+  /** The state as it is now. */
+  look(): Promise<ReviewData>;
+  /** Records a batch of verdicts. Rejects with a `CampaignError` when it cannot (a full disk, a lock that is damaged). */
+  judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
+  /** Calls `listener` after every change, until the function that it returns is called. */
+  watch(listener: () => void): () => void;
+  /** Absolute path of the bytes of a file of `look()`, by its digest, checked to be plain and in its place; undefined: none. */
+  find(file: ReviewFile): string | undefined;
+}
