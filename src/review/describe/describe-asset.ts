@@ -6,10 +6,16 @@ import { findChanges } from '../../plan/changes.ts';
 import type { Match } from '../../plan/match.ts';
 import { findOwn } from '../../plan/pin.ts';
 import { stateOfStep } from '../../plan/step-state.ts';
-import type { CampaignFacts } from './describe-campaign.ts';
 import { type AddressOf, readableRequest } from './readable-request.ts';
 
-interface AssetContext extends Pick<CampaignFacts, 'problemOf'> {
+/**
+ * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
+ * was kept. Undefined: they are there.
+ */
+export type ProblemOf = (output: Output, isKeptOnly: boolean) => ReviewFile['problem'];
+
+interface AssetContext {
+  problemOf: ProblemOf;
   byAddress: ReadonlyMap<string, Match>;
   isGated: boolean;
   usedBy: readonly string[];

@@ -1,11 +1,11 @@
-import type { ReviewData, ReviewFile } from '../../contract/review.ts';
+import type { ReviewData } from '../../contract/review.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
-import type { Lock, Output } from '../../lock/record.ts';
+import type { Lock } from '../../lock/record.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { matchSteps } from '../../plan/match.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import { describeAsset } from './describe-asset.ts';
+import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
 import { addressesByFingerprint } from './readable-request.ts';
 
@@ -17,11 +17,7 @@ export interface CampaignFacts {
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
-  /**
-   * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
-   * was kept. Absent answer: they are there.
-   */
-  problemOf(output: Output, isKeptOnly: boolean): ReviewFile['problem'];
+  problemOf: ProblemOf;
 }
 
 /** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
