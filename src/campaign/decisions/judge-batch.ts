@@ -13,14 +13,14 @@ import type { OpenCampaign } from '../open-campaign.ts';
 /**
  * Records verdicts that a person gave one after the other, in one write: each by the rules of `pick`, `reject` and
  * `unpick`, after those before it, so that of two about one output the last counts. One that is refused does not keep the
- * others from being recorded. `lockTimeoutMs`: as in `DecideOptions`.
+ * others from being recorded. `lockTimeoutMs`: as in `DecideOptions`. `graph`: of the manifest as it is now, where it is known.
  */
 export async function judgeBatch(
   campaign: OpenCampaign,
   verdicts: readonly WantedVerdict[],
-  { lockTimeoutMs }: { lockTimeoutMs?: number | undefined } = {},
+  { lockTimeoutMs, graph: known }: { lockTimeoutMs?: number | undefined; graph?: Graph | undefined } = {},
 ): Promise<Ruling[]> {
-  const decided = await decide(campaign, { lockTimeoutMs, partial: true }, ({ graph, lock }) =>
+  const decided = await decide(campaign, { lockTimeoutMs, graph: known, partial: true }, ({ graph, lock }) =>
     ruleOn(verdicts, { graph, lock }),
   );
   return 'rulings' in decided ? decided.rulings : [];

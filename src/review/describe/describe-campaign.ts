@@ -3,7 +3,7 @@ import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
-import { matchSteps } from '../../plan/match.ts';
+import { type Match, matchSteps } from '../../plan/match.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
@@ -13,6 +13,8 @@ import { addressesByFingerprint } from './readable-request.ts';
 export interface CampaignFacts {
   graph: Graph;
   lock: Lock;
+  /** Result of `matchSteps` for this graph and lock, if known. */
+  matches?: readonly Match[] | undefined;
   /** Of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
@@ -24,7 +26,7 @@ export interface CampaignFacts {
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets'> {
   const { lock, selected, problemOf, rows } = facts;
   const graph = applyDecisions(facts.graph, lock);
-  const matches = matchSteps(graph, lock);
+  const matches = facts.matches ?? matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const isGated = new Set((graph.gates ?? []).flatMap(({ members }) => members));
   const usedBy = new Map<string, string[]>();
