@@ -38,6 +38,7 @@ const owners: Record<string, string> = {
   'csv-parse': 'manifest',
   'p-queue': 'engine',
   undici: 'service',
+  '@dagrejs/dagre': 'report',
   listr2: 'report',
   picocolors: 'report',
   commander: 'cli',

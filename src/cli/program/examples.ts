@@ -46,6 +46,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
+  graph: [
+    ['mediabatch graph --sandbox', 'Mermaid, for a README'],
+    ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
+    ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
+  ],
   open: [
     ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
     ['mediabatch open --sandbox cover --print', 'prints its path'],

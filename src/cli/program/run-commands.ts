@@ -92,6 +92,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
   );
 
+  addGraphCommand(program, { terminal, exit });
+
   addStateOptions(
     program
       .command('open')
@@ -145,4 +147,29 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       exit(await commands[name](file, address, { options, terminal }));
     });
   }
+}
+
+function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('graph')
+        .addArgument(manifestArgument())
+        .summary('draw what is made from what, and how far it is')
+        .description(
+          'Draws the tasks: their steps by state, credits spent and to spend, gates, and how each is made from others. Needs no network.',
+        )
+        .addOption(
+          new Option(
+            '--format <format>',
+            'mermaid (default) for Markdown, svg for the eye, dot for Graphviz, json for programs',
+          ).choices(['mermaid', 'svg', 'dot', 'json']),
+        )
+        .option('--json', 'the same as --format json')
+        .option('--steps', 'a node for each step instead of each task, 300 at most')
+        .option('--out <file>', 'write it here; .svg, .mmd, .md, .dot, .gv or .json says the format'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),
+  );
 }
