@@ -22,7 +22,7 @@ export interface Round {
   /** In ms. */
   tookMs: number;
   /** Absent where there are mistakes. */
-  planned?: PlannedVersion;
+  planned?: PlannedVersion & { byDocument: boolean };
   /** Against the last plan before; absent without one, and without a plan now. */
   difference?: PlanDifference;
   diagnostics: readonly Diagnostic[];
@@ -43,7 +43,7 @@ export interface Round {
 export async function planRound(
   campaign: OpenCampaign & { reader: InputReader },
   options: WatchOptions,
-  earlier: PlannedVersion | undefined,
+  earlier: Round['planned'],
 ): Promise<Round> {
   const from = performance.now();
   const { notices, tell } = collectNotices();
@@ -64,13 +64,13 @@ export async function planRound(
     };
   };
   try {
-    const checked = await loadChecked(teller, {});
+    const checked = await loadChecked(teller, { againByDocument: earlier?.byDocument });
     loaded = checked;
-    const { graph, facts, trace, diagnostics } = checked;
+    const { graph, facts, trace, diagnostics, byDocument } = checked;
     if (graph === undefined || hasErrors(diagnostics)) return roundOf({});
     const { lock } = await requireLock(teller, campaign.service, options);
     const made = await makePlan(teller, { graph, lock, facts, trace }, options);
-    const planned = { plan: made.plan, graph, lock, trace };
+    const planned = { plan: made.plan, graph, lock, trace, byDocument };
     if (earlier === undefined) return roundOf({ planned });
     return roundOf({ planned, difference: comparePlans(earlier, planned, made) });
   } catch (error) {

@@ -51,8 +51,11 @@ export async function watchCampaign(opened: OpenCampaign, options: WatchOptions,
       if (signal.aborted) break;
       changes.settle(state);
       show(round, { at: Date.now(), files: files.size });
+      const isFirst = shown === undefined;
       shown = round;
       planned = round.planned ?? planned;
+      // The first save need not wait for code that is compiled as it is run.
+      if (isFirst) await planRound(campaign, options, planned);
       await changes.next(state);
       await changes.end(quietMs);
     }
