@@ -16,6 +16,7 @@ import type { MediaFacts } from '../plan/expectation.ts';
 import { expectTime } from '../plan/expected-time.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
 import { wantedPath } from '../plan/save-names.ts';
 import { checkPlanning } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -41,6 +42,8 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Absent: all. */
   selected?: ReadonlySet<string>;
+  /** What was known of prices beside manifest and lock. */
+  hints: PriceHints;
 }
 
 const defaultConcurrency = 8;
@@ -104,7 +107,7 @@ export async function makePlan(
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
   await checkPlaces(plan, lock, { paths, tell, isRun });
-  return { plan, states, redo, ...(selected !== undefined && { selected }) };
+  return { plan, states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
 /** Durations are read only where something is to be watched. */
