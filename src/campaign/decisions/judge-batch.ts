@@ -2,11 +2,11 @@ import type { WantedVerdict } from '../../contract/review.ts';
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
-import { stateOfGate, Verdicts } from '../../plan/gates.ts';
+import { gatesByMember, stateOfGate } from '../../plan/gates.ts';
 import { judgeSteps } from '../../plan/judge.ts';
-import { type Match, matchSteps } from '../../plan/match.ts';
+import { type Match, matchGraph } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
+import { Verdicts } from '../../plan/verdicts.ts';
 import { decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
@@ -36,18 +36,16 @@ export function ruleOn(verdicts: readonly WantedVerdict[], { graph, lock }: { gr
 class Bench {
   readonly #written: Graph;
   readonly #lock: Lock;
-  #graph: Graph;
-  #matches: ReadonlyMap<string, Match>;
-  #gates: ReadonlyMap<string, Gate>;
+  #matches: ReadonlyMap<string, Match> = new Map();
+  #gates: ReadonlyMap<string, Gate> = new Map();
+  #verdicts: Verdicts;
   /** Something was recorded since the graph was decided. */
   #isOlder = false;
 
   constructor(graph: Graph, lock: Lock) {
     this.#written = graph;
     this.#lock = lock;
-    this.#graph = applyDecisions(graph, lock);
-    this.#matches = indexMatches(this.#graph, lock);
-    this.#gates = indexGates(this.#graph);
+    this.#verdicts = this.#lookAgain();
   }
 
   judge({ address, is, job, note }: WantedVerdict): Ruling {
@@ -56,7 +54,7 @@ class Bench {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
     // A step that needs nothing is the same whatever is picked elsewhere.
-    if (this.#isOlder && found.step.needs.length > 0) this.#lookAgain();
+    if (this.#isOlder && found.step.needs.length > 0) this.#verdicts = this.#lookAgain();
     const match = this.#matchOf(address) ?? found;
     const { purchase } = match;
     if (purchase?.jobId !== undefined && purchase.jobId !== job) {
@@ -69,10 +67,12 @@ class Bench {
       {
         gates: gate === undefined ? [] : [this.#stateNow(gate)],
         matches: gate?.members.flatMap((member) => this.#matchOf(member) ?? []) ?? [],
+        verdicts: this.#verdicts,
       },
     );
     if (ruling.is === 'recorded') {
       for (const record of ruling.records) joinInto(this.#lock.steps, record);
+      this.#verdicts = new Verdicts(this.#lock, [...this.#matches.values()]);
       this.#isOlder = true;
     }
     return ruling;
@@ -86,26 +86,19 @@ class Bench {
   }
 
   #stateNow(gate: Gate): Gate {
-    const verdicts = new Verdicts(this.#graph, this.#lock, new Set());
     const state = stateOfGate(gate, (address) => {
       const match = this.#matches.get(address);
-      return match === undefined ? 'none' : verdicts.of(match.step);
+      if (match?.purchase?.state !== 'done') return 'none';
+      return this.#verdicts.on(match)?.is ?? 'undecided';
     });
     return { ...gate, state };
   }
 
-  #lookAgain(): void {
-    this.#graph = applyDecisions(this.#written, this.#lock);
-    this.#matches = indexMatches(this.#graph, this.#lock);
-    this.#gates = indexGates(this.#graph);
+  #lookAgain(): Verdicts {
+    const { graph, matches } = matchGraph(this.#written, this.#lock);
+    this.#matches = new Map(matches.map((match) => [match.step.address, match]));
+    this.#gates = gatesByMember(graph.gates ?? []);
     this.#isOlder = false;
+    return new Verdicts(this.#lock, matches);
   }
-}
-
-function indexMatches(graph: Graph, lock: Lock): Map<string, Match> {
-  return new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
-}
-
-function indexGates({ gates = [] }: Graph): Map<string, Gate> {
-  return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
