@@ -7,8 +7,6 @@ import { systemClock } from '../contract/clock.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
 import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
