@@ -110,14 +110,13 @@ export class CampaignHost implements ReviewHost {
   async #read(revision: number): Promise<ReviewData> {
     // What changes while it is read makes another stamp.
     const source = await this.#stampSource();
-    const written = await this.#graph.get();
+    const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
-    const decided = matchGraph(written, lock);
-    const { graph } = decided;
+    const facts = { graph, lock, decided: matchGraph(graph, lock) };
     const described = describeCampaign({
-      ...{ graph, lock, decided },
+      ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
-      rows: this.#planRows({ graph, lock, decided }),
+      rows: this.#planRows(facts),
       problemOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);

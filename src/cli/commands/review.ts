@@ -37,7 +37,7 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
     );
   }
   const interruption = listenForInterruption();
-  const running = await serve(host, options, terminal);
+  const running = await serve(host, { port: options.port, state: campaign.paths.state }, terminal);
   terminal.err(`${style.green('review')}  ${running.url}\n`);
   terminal.err(style.dim(`  ${tellReview(first)}; Ctrl-C ends it\n`));
   if (options.open && !(await openPage(running.url))) {
@@ -50,10 +50,15 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   return exitCodes.done;
 }
 
-async function serve(host: CampaignHost, { port }: ReviewOptions, terminal: Terminal): Promise<RunningReview> {
+async function serve(
+  host: CampaignHost,
+  { port, state }: { port: number; state: string },
+  terminal: Terminal,
+): Promise<RunningReview> {
   try {
     return await serveReview(host, {
       port,
+      state,
       paste: terminal.paste,
       onError(error) {
         terminal.err(`${terminal.style.red('internal error')} ${safeText(messageOf(error), 500)}\n`);
