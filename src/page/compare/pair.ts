@@ -3,54 +3,57 @@ import { type Frame, limitZoom, wholePicture, type Zoom } from './zoom.ts';
 export type Side = 'left' | 'right';
 
 /**
- * Two pictures that are looked at together. They move as one; while one drifts, only the active one moves, and how far it
- * has drifted stays when they move together again, so that a subject that has shifted can be compared.
+ * Two pictures that are looked at together. They move as one; while one drifts, only the active one moves, and how far they
+ * have come apart stays when they move together again, so that a subject that has shifted can be compared.
  */
 export interface Pair {
-  left: Zoom;
-  right: Zoom;
+  /** Where the left one is looked at. */
+  at: Zoom;
+  /** What the right one has more: a factor for its size, and parts of the picture. */
+  apart: Zoom;
   drifts: boolean;
 }
 
-export const wholePair: Pair = { left: wholePicture, right: wholePicture, drifts: false };
+export type Frames = { readonly [side in Side]?: Frame };
 
-/** Moves the active side by `move`, and the other one in step unless they drift. Each is kept within its own picture. */
-export function movePair(
-  pair: Pair,
-  active: Side,
-  frames: Record<Side, Frame>,
-  move: (zoom: Zoom, frame: Frame) => Zoom,
-): Pair {
-  const other = otherSide(active);
-  const [from, to] = [pair[active], move(pair[active], frames[active])];
-  const moved = { ...pair, [active]: to };
-  if (pair.drifts) return moved;
-  const follow: Zoom = {
-    by: pair[other].by * (to.by / from.by),
-    x: pair[other].x + (to.x - from.x),
-    y: pair[other].y + (to.y - from.y),
-  };
-  // Together means the same place: what rounding and edges could separate is taken from the one that was moved.
-  const together = hasDrifted(pair) ? follow : to;
-  return { ...moved, [other]: limitZoom(together, frames[other]) };
+const nothingApart: Zoom = { by: 1, x: 0, y: 0 };
+
+export const wholePair: Pair = { at: wholePicture, apart: nothingApart, drifts: false };
+
+/** Where one side is looked at, within its own picture. */
+export function zoomOf({ at, apart }: Pair, side: Side, frame: Frame | undefined): Zoom {
+  const zoom = side === 'left' ? at : { by: at.by * apart.by, x: at.x + apart.x, y: at.y + apart.y };
+  return frame === undefined ? zoom : limitZoom(zoom, frame);
+}
+
+/** Moves one side, and the other one in step unless they drift. */
+export function movePair(pair: Pair, side: Side, frames: Frames, move: (zoom: Zoom, frame: Frame) => Zoom): Pair {
+  const frame = frames[side];
+  if (frame === undefined) return pair;
+  const to = move(zoomOf(pair, side, frame), frame);
+  if (!pair.drifts) return { ...pair, at: side === 'left' ? to : without(to, pair.apart) };
+  if (side === 'right') return { ...pair, apart: without(to, pair.at) };
+  return { ...pair, at: to, apart: without(zoomOf(pair, 'right', frames.right), to) };
 }
 
 export function toggleDrift(pair: Pair): Pair {
   return { ...pair, drifts: !pair.drifts };
 }
 
-/** The other one looks at what the active one looks at, and both move together. */
-export function rejoin(pair: Pair, active: Side, frames: Record<Side, Frame>): Pair {
-  const other = otherSide(active);
-  return { ...pair, drifts: false, [other]: limitZoom(pair[active], frames[other]) };
+/** Both look at what one side looks at, and move together. */
+export function rejoin(pair: Pair, side: Side): Pair {
+  return { at: zoomOf(pair, side, undefined), apart: nothingApart, drifts: false };
 }
 
-/** Both look at different places. */
-export function hasDrifted({ left, right }: Pair): boolean {
-  const near = (a: number, b: number) => Math.abs(a - b) < 1e-6;
-  return !(near(left.by, right.by) && near(left.x, right.x) && near(left.y, right.y));
+/** They look at different places. */
+export function isApart({ apart: { by, x, y } }: Pair): boolean {
+  return Math.abs(by - 1) > 1e-6 || Math.abs(x) > 1e-6 || Math.abs(y) > 1e-6;
 }
 
 export function otherSide(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
+}
+
+function without(zoom: Zoom, other: Zoom): Zoom {
+  return { by: zoom.by / other.by, x: zoom.x - other.x, y: zoom.y - other.y };
 }

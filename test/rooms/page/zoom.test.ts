@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasDrifted, movePair, rejoin, toggleDrift, wholePair } from '../../../src/page/compare/pair.ts';
+import type { ReviewAsset } from '../../../src/contract/review.ts';
+import {
+  isApart,
+  movePair,
+  type Pair,
+  rejoin,
+  toggleDrift,
+  wholePair,
+  zoomOf,
+} from '../../../src/page/compare/pair.ts';
+import { followActive, nextOnSide, startSides, swapSides } from '../../../src/page/compare/sides.ts';
 import {
   type Frame,
   limitZoom,
@@ -83,22 +93,80 @@ describe('a picture in its pane', () => {
 describe('two pictures', () => {
   const draft = { ...frame, picture: { width: 1000, height: 500 } };
   const frames = { left: draft, right: frame };
+  const leftOf = (pair: Pair) => zoomOf(pair, 'left', draft);
+  const rightOf = (pair: Pair) => zoomOf(pair, 'right', frame);
+  const near = movePair(wholePair, 'left', frames, (zoom, of) => zoomAt(zoom, 4, of, { x: 450, y: 300 }));
 
-  test('show the same place, whatever their pixels', () => {
-    const pair = movePair(wholePair, 'left', frames, (zoom, of) => zoomAt(zoom, 4, of, { x: 450, y: 300 }));
-    expect(hasDrifted(pair)).toBe(false);
-    expect(placePicture(pair.left, frames.left)).toEqual(placePicture(pair.right, frames.right));
+  test('show the same place, whatever their pixels, whichever of them is moved', () => {
+    expect(placePicture(leftOf(near), draft)).toEqual(placePicture(rightOf(near), frame));
+    const moved = movePair(near, 'right', frames, (zoom, of) => panBy(zoom, { x: 40, y: 0 }, of));
+    expect(leftOf(moved)).toEqual(rightOf(moved));
+    expect(leftOf(moved)).not.toEqual(leftOf(near));
   });
 
-  test('drift, and move together again with what lies between them', () => {
-    const near = movePair(wholePair, 'left', frames, (zoom, of) => zoomAt(zoom, 4, of));
-    const adrift = movePair(toggleDrift(near), 'left', frames, (zoom, of) => panBy(zoom, { x: 50, y: 0 }, of));
-    expect(adrift.right).toEqual(near.right);
-    const apart = adrift.right.x - adrift.left.x;
-    expect(apart).toBeGreaterThan(0);
-    const together = movePair(toggleDrift(adrift), 'right', frames, (zoom, of) => panBy(zoom, { x: 20, y: 30 }, of));
-    expect(together.right.x - together.left.x).toBeCloseTo(apart, 10);
-    expect(together.right.y).toBeCloseTo(together.left.y, 10);
-    expect(hasDrifted(rejoin(together, 'left', frames))).toBe(false);
+  test.each(['left', 'right'] as const)(
+    'drift by the %s one, and move together again with what lies between',
+    (side) => {
+      const adrift = movePair(toggleDrift(near), side, frames, (zoom, of) => panBy(zoom, { x: 50, y: 0 }, of));
+      const still = side === 'left' ? rightOf : leftOf;
+      expect(still(adrift).x).toBeCloseTo(still(near).x, 10);
+      const apart = rightOf(adrift).x - leftOf(adrift).x;
+      expect(Math.abs(apart)).toBeGreaterThan(0.01);
+      expect(isApart(adrift)).toBe(true);
+      const together = movePair(toggleDrift(adrift), 'right', frames, (zoom, of) => panBy(zoom, { x: 20, y: 9 }, of));
+      expect(rightOf(together).x - leftOf(together).x).toBeCloseTo(apart, 10);
+      expect(rightOf(together).y).toBeCloseTo(leftOf(together).y, 10);
+      const same = rejoin(adrift, side);
+      expect(isApart(same)).toBe(false);
+      expect(leftOf(same)).toEqual(rightOf(same));
+    },
+  );
+
+  test('of other shapes come back to the same place from an edge', () => {
+    const wide = { ...frame, picture: { width: 4000, height: 500 } };
+    const uneven = { left: wide, right: frame };
+    const away = movePair(near, 'left', uneven, (zoom, of) => panBy(zoom, { x: -9000, y: -9000 }, of));
+    const back = movePair(away, 'left', uneven, (zoom, of) => panBy(zoom, { x: 300, y: 300 }, of));
+    expect(isApart(back)).toBe(false);
+  });
+
+  test('without a size yet stay as they are', () => {
+    expect(movePair(near, 'left', {}, (zoom, of) => zoomAt(zoom, 2, of))).toBe(near);
+  });
+});
+
+describe('the sides', () => {
+  const asset = (address: string, is?: 'picked' | 'rejected') =>
+    ({ address, ...(is && { verdict: { is } }) }) as ReviewAsset;
+  const group = [asset('a'), asset('b'), asset('c'), asset('d')];
+
+  test('begin with the active one and the next, or the one before at the end', () => {
+    expect(startSides(group, 'b')).toEqual({ left: 'b', right: 'c', active: 'left' });
+    expect(startSides(group, 'd')).toEqual({ left: 'c', right: 'd', active: 'right' });
+    expect(startSides([asset('a')], 'a')).toEqual({ left: 'a', active: 'left' });
+  });
+
+  test('begin with what is picked on the left', () => {
+    expect(startSides([asset('a'), asset('b'), asset('c', 'picked')], 'a')).toEqual({
+      left: 'c',
+      right: 'a',
+      active: 'right',
+    });
+  });
+
+  test('let the next candidate come in against the one that stays', () => {
+    const sides = { left: 'a', right: 'b', active: 'right' } as const;
+    expect(followActive(sides, group, 'b')).toBe(sides);
+    expect(followActive(sides, group, 'c')).toEqual({ left: 'a', right: 'c', active: 'right' });
+    expect(followActive(sides, group, 'a')).toEqual({ left: 'a', right: 'b', active: 'left' });
+    const next = [asset('x'), asset('y')];
+    expect(followActive(sides, next, 'x')).toEqual({ left: 'x', right: 'y', active: 'left' });
+  });
+
+  test('take turns with the rest of the group, never the same on both', () => {
+    const sides = { left: 'a', right: 'b', active: 'left' } as const;
+    expect([nextOnSide(sides, group, 1), nextOnSide(sides, group, -1)]).toEqual(['c', undefined]);
+    expect(swapSides(sides)).toEqual({ left: 'b', right: 'a', active: 'right' });
+    expect(swapSides({ left: 'a', active: 'left' })).toEqual({ left: 'a', active: 'left' });
   });
 });
