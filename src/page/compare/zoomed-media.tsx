@@ -1,6 +1,7 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
+import { Unreadable } from '../parts/media.tsx';
+import { useSize } from '../parts/use-size.ts';
 import { type Frame, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
 
 export type Move = (zoom: Zoom, frame: Frame) => Zoom;
@@ -18,8 +19,6 @@ interface ZoomedMediaProps {
   onVideo?(video: HTMLVideoElement | null): void;
   /** A double click: pixels of its own, around this point. */
   onTogglePixels(at: Point): void;
-  /** Lies over the picture. */
-  children?: ComponentChildren;
 }
 
 /** One notch of most wheels is 100. */
@@ -29,107 +28,96 @@ const squareFrom = 3;
 
 /** A picture or film in a pane, of which a part is seen. Controlled: `zoom` says which, and `onMove` asks for another one. */
 export function ZoomedMedia(props: ZoomedMediaProps) {
-  const { file, name, zoom, onFrame, onVideo } = props;
-  const pane = useRef<HTMLDivElement>(null);
-  const paneSize = usePaneSize(pane);
+  const { file, zoom, onFrame } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const pane = useSize(place);
   const [picture, setPicture] = useState<Size>();
-  const [isBroken, setBroken] = useState(false);
-  useEffect(() => setBroken(false), [file.url]);
-  const frame = paneSize && picture && { picture, pane: paneSize, density: globalThis.devicePixelRatio || 1 };
-  const current = useRef<Frame>();
-  current.current = frame;
+  const frame = useMemo(
+    () =>
+      picture && pane.width > 0 && pane.height > 0 ? { picture, pane, density: devicePixelRatio || 1 } : undefined,
+    [picture, pane],
+  );
   useLayoutEffect(() => {
     if (frame !== undefined) onFrame(frame);
-  }, [paneSize, picture]);
-  useGestures(pane, current, props);
-
-  if (file.url === undefined || isBroken) {
-    return (
-      <p class="zoomed-none">
-        {file.problem === undefined
-          ? `${file.path} cannot be shown: this browser cannot read it.`
-          : `${file.path} is ${file.problem} on this disk.`}
-      </p>
-    );
-  }
-  const style = frame && styleOf(zoom, frame);
-  const shared = {
-    style,
-    class: frame && zoomIsLarge(zoom, frame) ? 'zoomed-media squares' : 'zoomed-media',
-    onError: () => setBroken(true),
-  };
+  }, [frame]);
+  useGestures(place, frame !== undefined, props);
   return (
-    <div class="zoomed" ref={pane}>
-      {file.is === 'video' ? (
-        <video
-          key={file.url}
-          {...shared}
-          aria-label={name}
-          src={file.url}
-          ref={onVideo}
-          preload="auto"
-          playsInline
-          onLoadedMetadata={({ currentTarget: { videoWidth, videoHeight } }) =>
-            setPicture({ width: videoWidth, height: videoHeight })
-          }
-        >
-          {/* The service writes no captions. */}
-          <track kind="captions" />
-        </video>
-      ) : (
-        <img
-          {...shared}
-          alt={name}
-          src={file.url}
-          decoding="sync"
-          draggable={false}
-          onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
-            setPicture({ width: naturalWidth, height: naturalHeight })
-          }
-        />
-      )}
-      {props.children}
+    <div class="zoomed" ref={place}>
+      <Media
+        key={file.url}
+        {...props}
+        style={frame && styleOf(zoom, frame)}
+        isLarge={frame !== undefined && isLarge(zoom, frame)}
+        onSize={setPicture}
+      />
     </div>
   );
 }
 
+interface MediaProps extends ZoomedMediaProps {
+  style: Style | undefined;
+  isLarge: boolean;
+  onSize(size: Size): void;
+}
+
+function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
+  const [isBroken, setBroken] = useState(false);
+  // One function for as long as there is the element: another one would be told of it anew.
+  const told = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
+  if (isBroken) return <Unreadable file={file} />;
+  const shared = {
+    class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
+    src: file.url,
+    onError: () => setBroken(true),
+    ...(style && { style }),
+  };
+  if (file.is === 'video') {
+    return (
+      <video
+        {...shared}
+        ref={told}
+        aria-label={name}
+        preload="auto"
+        playsInline
+        onLoadedMetadata={({ currentTarget: { videoWidth, videoHeight } }) =>
+          onSize({ width: videoWidth, height: videoHeight })
+        }
+      />
+    );
+  }
+  return (
+    <img
+      {...shared}
+      alt={name}
+      decoding="sync"
+      draggable={false}
+      onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+        onSize({ width: naturalWidth, height: naturalHeight })
+      }
+    />
+  );
+}
+
+type Style = { width: string; height: string; transform: string };
+
 /** On whole pixels of the screen, so that 1:1 is sharp. */
-function styleOf(zoom: Zoom, frame: Frame) {
+function styleOf(zoom: Zoom, frame: Frame): Style {
   const { left, top, width, height } = placePicture(zoom, frame);
   const whole = (length: number) => Math.round(length * frame.density) / frame.density;
   return { width: `${width}px`, height: `${height}px`, transform: `translate(${whole(left)}px, ${whole(top)}px)` };
 }
 
-function zoomIsLarge(zoom: Zoom, frame: Frame): boolean {
+function isLarge(zoom: Zoom, frame: Frame): boolean {
   return (placePicture(zoom, frame).width * frame.density) / frame.picture.width >= squareFrom;
 }
 
-function usePaneSize(pane: { readonly current: HTMLElement | null }): Size | undefined {
-  const [size, setSize] = useState<Size>();
-  useLayoutEffect(() => {
-    if (pane.current === null) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry === undefined) return;
-      const { width, height } = entry.contentRect;
-      if (width > 0 && height > 0) setSize({ width, height });
-    });
-    observer.observe(pane.current);
-    return () => observer.disconnect();
-  }, [pane.current]);
-  return size;
-}
-
-interface Current {
-  readonly current: Frame | undefined;
-}
-
 /** Wheel, drag, pinch and double click. Listeners stay while props change: a drag must not end with the first of its moves. */
-function useGestures(pane: { readonly current: HTMLElement | null }, frame: Current, props: ZoomedMediaProps): void {
+function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: boolean, props: ZoomedMediaProps): void {
   const latest = useRef(props);
   latest.current = props;
   useEffect(() => {
     const element = pane.current;
-    if (element === null) return;
+    if (element === null || !isKnown) return;
     const fingers = new Map<number, Point>();
     const stop = new AbortController();
     const on = <Name extends keyof HTMLElementEventMap>(
@@ -165,11 +153,9 @@ function useGestures(pane: { readonly current: HTMLElement | null }, frame: Curr
     for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
       on(end, (event) => fingers.delete(event.pointerId));
     }
-    on('dblclick', (_, at) => {
-      if (frame.current !== undefined) latest.current.onTogglePixels(at);
-    });
+    on('dblclick', (_, at) => latest.current.onTogglePixels(at));
     return () => stop.abort();
-  }, [pane.current]);
+  }, [isKnown]);
 }
 
 /** One finger moves the picture; of two the other one holds its place. */

@@ -23,7 +23,7 @@ export type TrackState = Listened | { is: 'reading' } | { is: 'failed'; why: str
 
 /** Plays the tracks of one group, one at a time, all at one position. */
 export interface Deck {
-  readonly tracks: readonly Track[];
+  readonly tracks: Signal<readonly Track[]>;
   /** By url. */
   readonly states: Signal<ReadonlyMap<string, TrackState>>;
   /** The url of the one that is heard. */
@@ -31,6 +31,8 @@ export interface Deck {
   readonly isPlaying: Signal<boolean>;
   /** Present where loudness can be matched: whether it is. */
   readonly isMatched?: Signal<boolean>;
+  /** Others have come, or gone; what is heard goes on. */
+  setTracks(tracks: readonly Track[]): void;
   /** Gain in dB that a track is played with now. */
   gainOf(url: string): number;
   /** Seconds from the beginning. */
@@ -47,7 +49,7 @@ export interface Deck {
 /** The signals that both sorts of decks have. */
 export function deckSignals(tracks: readonly Track[]) {
   return {
-    tracks,
+    tracks: signal(tracks),
     states: signal<ReadonlyMap<string, TrackState>>(new Map()),
     heard: signal(tracks[0]?.url ?? ''),
     isPlaying: signal(false),

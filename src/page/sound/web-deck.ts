@@ -33,6 +33,8 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   const underWay = new Map<string, Promise<AudioBuffer>>();
   const stop = new AbortController();
   let voice: Voice | undefined;
+  /** One after the other: what is heard needs the machine too. */
+  let measured = Promise.resolve();
   /** Position at `since`, a time of the context. */
   let offset = 0;
   let since = 0;
@@ -44,12 +46,13 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   const position = () => (isPlaying.value ? Math.max(0, offset + context.currentTime - since) : offset);
 
   const gains = () => {
-    const loudnesses = tracks.map(({ url }) => {
+    const all = shared.tracks.value;
+    const loudnesses = all.map(({ url }) => {
       const state = states.value.get(url);
       return state?.is === 'ready' ? (state.loudness ?? Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY;
     });
     const matched = matchLoudness(loudnesses);
-    return new Map(tracks.map(({ url }, index) => [url, isMatched.value ? (matched[index] ?? 1) : 1]));
+    return new Map(all.map(({ url }, index) => [url, isMatched.value ? (matched[index] ?? 1) : 1]));
   };
 
   const decode = async (url: string) => {
@@ -108,6 +111,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   };
 
   const measure = async ({ url }: Track) => {
+    if (stop.signal.aborted) return;
     const state = await read(url).then(
       async (buffer) => ({
         is: 'ready' as const,
@@ -123,14 +127,14 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     if (!stop.signal.aborted) states.value = new Map(states.value).set(url, state);
   };
 
-  const readAll = async () => {
-    for (const track of tracks) {
-      if (stop.signal.aborted) return;
-      await measure(track);
-    }
+  const setTracks = (all: readonly Track[]) => {
+    shared.tracks.value = all;
+    const fresh = all.filter(({ url }) => !states.value.has(url));
+    if (fresh.length === 0) return;
+    states.value = new Map([...states.value, ...fresh.map(({ url }) => [url, { is: 'reading' }] as const)]);
+    measured = fresh.reduce((before, track) => before.then(() => measure(track)), measured);
   };
-  states.value = new Map(tracks.map(({ url }) => [url, { is: 'reading' }]));
-  void readAll();
+  setTracks(tracks);
 
   // Gains change when another track was measured, or when somebody wants to hear them as they are.
   const endGains = effect(() => {
@@ -155,6 +159,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   return {
     ...shared,
     isMatched,
+    setTracks,
     gainOf: (url) => 20 * Math.log10(gains().get(url) ?? 1),
     position,
     play,
