@@ -27,16 +27,15 @@ interface MatrixLineProps {
 /** One key, with a cell for each column. */
 export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
   return (
-    <div
+    <tr
       class="matrix-line"
-      role="row"
       aria-rowindex={index + 2}
       style={{ gridTemplateColumns: templateOf(widths), transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
     >
-      <span role="rowheader">{row.name}</span>
+      <th scope="row">{row.name}</th>
       {row.cells.map((cell, column) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
-        <div key={column} role="gridcell" class={cell.length === 0 ? 'hole' : 'cell'}>
+        <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
           {cell.length === 0 ? (
             <span>
               –<span class="away"> no such step</span>
@@ -44,9 +43,9 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
           ) : (
             cell.map((asset, place) => <Asset key={asset.address} page={page} asset={asset} place={place} />)
           )}
-        </div>
+        </td>
       ))}
-    </div>
+    </tr>
   );
 }
 

@@ -83,30 +83,27 @@ function MatrixView({ page }: { page: Page }) {
         </span>
       </div>
       <div class="matrix-scroller" ref={scroller} tabIndex={-1}>
-        <div
-          class="matrix-grid"
-          role="grid"
-          aria-label={axis === '' ? 'Keys and tasks' : `Keys and ${axis}`}
-          aria-rowcount={matrix.rows.length + 1}
-          aria-colcount={matrix.columns.length + 1}
-        >
-          <div class="matrix-head" role="row" aria-rowindex={1} style={style}>
-            <span role="columnheader" class="corner">
-              key
-            </span>
-            {matrix.columns.map((column) => (
-              <span key={column} role="columnheader">
-                {column}
-              </span>
-            ))}
-          </div>
-          <div class="matrix-rows" role="rowgroup" style={{ height: `${height}px` }}>
+        <table class="matrix-table" aria-rowcount={matrix.rows.length + 1} aria-colcount={matrix.columns.length + 1}>
+          <caption class="away">{axis === '' ? 'Keys and tasks' : `Keys and ${axis}`}</caption>
+          <thead>
+            <tr class="matrix-head" aria-rowindex={1} style={style}>
+              <th class="corner" scope="col">
+                key
+              </th>
+              {matrix.columns.map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody class="matrix-rows" style={{ height: `${height}px` }}>
             {items.map(({ index, key, start }) => {
               const row = matrix.rows[index];
               return row && <MatrixLine key={key} page={page} row={row} index={index} start={start} widths={widths} />;
             })}
-          </div>
-        </div>
+          </tbody>
+        </table>
       </div>
     </div>
   );
