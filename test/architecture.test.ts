@@ -10,6 +10,7 @@ const source = join(root, 'src');
 const rooms = [
   'page',
   'cli',
+  'review',
   'campaign',
   'report',
   'engine',
@@ -43,6 +44,8 @@ const owners: Record<string, string> = {
   'fastest-levenshtein': 'manifest',
   'wasm-media-encoders': 'sandbox',
   '@jsquash/webp': 'sandbox',
+  '@jsquash/png': 'review',
+  '@jsquash/jpeg': 'review',
   'jpeg-js': 'sandbox',
   opusscript: 'sandbox',
   ajv: 'manifest',

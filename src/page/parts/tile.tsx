@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
@@ -50,10 +51,27 @@ export function Caption({ asset, digit }: { asset: ReviewAsset; digit?: number |
     <>
       <span class="caption">
         {digit !== undefined && <span class="digit">{digit}</span>}
-        <span class="name">{asset.address}</span>
-        {mark !== 'undecided' && <span class="mark">{mark}</span>}
+        <span class="name">
+          <Address text={asset.address} />
+        </span>
       </span>
-      <span class="facts">{factsOf(asset)}</span>
+      <span class="facts">
+        {mark !== 'undecided' && <span class="mark">{mark}</span>} {factsOf(asset)}
+      </span>
+    </>
+  );
+}
+
+/** An address, which may be broken after its parts. */
+function Address({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/(?<=[@,/])/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
     </>
   );
 }

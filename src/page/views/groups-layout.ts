@@ -22,6 +22,21 @@ export function layRows(strips: readonly Strip[], columns: number): Row[] {
   return rows;
 }
 
+/**
+ * How many columns of at most `most` leave the least room empty; a few less than fit make tiles larger, not smaller than
+ * they have to be.
+ */
+export function bestColumns(strips: readonly Strip[], most: number): number {
+  const tiles = strips.reduce((sum, { assets }) => sum + assets.length, 0);
+  let best = { columns: most, full: 0 };
+  for (let columns = most; columns >= Math.ceil(most * 0.6); columns -= 1) {
+    const lines = layRows(strips, columns).reduce((sum, row) => sum + row.lines, 0);
+    const full = tiles / (lines * columns);
+    if (full > best.full + 0.1) best = { columns, full };
+  }
+  return best.columns;
+}
+
 /** The lines of tiles in which arrows go up and down. */
 export function linesOf(rows: readonly Row[], columns: number): Line[] {
   return rows.flatMap(({ strips }) =>

@@ -7,7 +7,7 @@ import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
 import type { Page } from '../state/page.ts';
-import { layRows, linesOf } from './groups-layout.ts';
+import { bestColumns, layRows, linesOf } from './groups-layout.ts';
 import type { View } from './view.ts';
 
 /** CSS pixels: the narrowest tile, between tiles, a tile without its picture, the head of a strip. */
@@ -28,9 +28,10 @@ export const groupsView: View = {
 function Groups({ page }: { page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
   const { width } = useSize(scroller);
-  const columns = Math.max(1, Math.floor((width + gap) / (narrowest + gap)));
-  page.columns = columns;
   const strips = page.strips.value;
+  const most = Math.max(1, Math.floor((width + gap) / (narrowest + gap)));
+  const columns = useMemo(() => bestColumns(strips, most), [strips, most]);
+  page.columns = columns;
   const rows = useMemo(() => layRows(strips, columns), [strips, columns]);
   const tile = (width - gap * (columns - 1)) / columns;
   const { items, height, measure, reveal } = useRows({
@@ -41,9 +42,12 @@ function Groups({ page }: { page: Page }) {
   });
   const active = page.active.value;
   useLayoutEffect(() => {
-    const row = rows.findIndex((one) => one.strips.some((strip) => holds(strip, active)));
-    if (row >= 0) reveal(row);
-  }, [active, width]);
+    const tileOf = () => scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
+    if (tileOf() == null) {
+      reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
+      requestAnimationFrame(() => tileOf()?.scrollIntoView({ block: 'nearest' }));
+    } else tileOf()?.scrollIntoView({ block: 'nearest' });
+  }, [active, columns]);
   useFocus(page, scroller);
   return (
     <div class="groups" ref={scroller} tabIndex={-1}>
