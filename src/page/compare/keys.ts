@@ -1,10 +1,11 @@
 import type { Page } from '../state/page.ts';
+import type { KeyHelp } from '../views/view.ts';
 import { filmsOf } from './films.ts';
 import { compareOf } from './state.ts';
 import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
 /** Keys that the page knows only here, for its help. */
-export const compareKeyHelp: readonly [keys: string, what: string][] = [
+export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → or O', 'the other side becomes active'],
   ['↑ ↓', 'another take on the active side'],
   ['+ − Z 0', 'larger, smaller, 1:1, whole and at the same place'],

@@ -34,7 +34,6 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
     >
       <th scope="row">{row.name}</th>
       {row.cells.map((cell, column) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
         <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
           {cell.length === 0 ? (
             <span>

@@ -106,17 +106,3 @@ export function soundsOf(page: Page): Sounds {
   states.set(page, state);
   return state;
 }
-
-/** Does what a key says where there is something to listen to. False: the page decides. */
-export function actOnSoundKey(page: Page, event: KeyboardEvent): boolean {
-  const group = page.activeGroup.value;
-  if (event.ctrlKey || group === undefined || !isSoundGroup(group)) return false;
-  const sounds = soundsOf(page);
-  if (/^[1-9]$/.test(event.key)) sounds.listen(Number(event.key));
-  else if (event.key === ' ') sounds.toggle();
-  else if (event.key === ',') sounds.jump(-1);
-  else if (event.key === '.') sounds.jump(1);
-  else if (event.key.toLowerCase() === 'l') sounds.toggleMatch();
-  else return false;
-  return true;
-}
