@@ -111,7 +111,7 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   },
   z: (page) => page.toggleFullSize(),
   i: (page) => page.toggleDetails(),
-  '/': () => document.getElementById('search')?.focus(),
+  '/': (page) => page.search(),
   '?': (page) => page.toggleHelp(),
   Escape: (page) => page.back(),
 };

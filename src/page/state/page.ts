@@ -25,6 +25,8 @@ export class Page {
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
+  /** Where there is little room, filters are shown only when they are asked for. */
+  readonly hasFilters = signal(false);
   /** The field for the note of the active asset is open. */
   readonly hasNote = signal(false);
   /** Pictures of the loupe and its like are shown in their own pixels. */
@@ -169,6 +171,12 @@ export class Page {
     if (this.activeAsset.value?.verdict === undefined)
       this.say('A note belongs to a verdict: pick or reject it first.');
     else this.hasNote.value = true;
+  }
+
+  search(): void {
+    this.hasFilters.value = true;
+    // The field is shown after this.
+    requestAnimationFrame(() => document.getElementById('search')?.focus());
   }
 
   toggleFullSize(): void {

@@ -4,7 +4,7 @@ import { moveByGroup, moveToUndecided } from '../model/moves.ts';
 import { markOf } from '../model/shown.ts';
 import { Large } from '../parts/large.tsx';
 import { mainFile } from '../parts/media.tsx';
-import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import type { Page } from '../state/page.ts';
 import type { View } from './view.ts';
@@ -60,7 +60,6 @@ function Loupe({ page }: { page: Page }) {
             digit={group !== undefined && group.assets.length > 1 && digit <= 9 ? digit : undefined}
           />
         </button>
-        {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
       </div>
     </div>
   );
