@@ -22,7 +22,8 @@ const pageKeyHelp: readonly KeyHelp[] = [
   ['C', 'compare two'],
   ['B', 'blink between two'],
   ['M', 'matrix'],
-  ['Z', '1:1, each pixel of the picture'],
+  ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
+  ['Shift arrows', 'move the picture'],
   ['I', 'details'],
   ['/', 'search'],
   ['Esc', 'back'],
@@ -109,7 +110,6 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
     page.open('compare');
     compareOf(page).blink();
   },
-  z: (page) => page.toggleFullSize(),
   i: (page) => page.toggleDetails(),
   '/': (page) => page.search(),
   '?': (page) => page.toggleHelp(),

@@ -2,11 +2,11 @@ import { markOf } from '../model/shown.ts';
 import { mainFile, Nothing, whyNothing } from '../parts/media.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
 import type { Page } from '../state/page.ts';
+import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
 import type { Side } from './pair.ts';
 import { zoomOf } from './pair.ts';
 import { compareOf } from './state.ts';
-import { ZoomedMedia } from './zoomed-media.tsx';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 

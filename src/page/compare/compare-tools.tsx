@@ -1,17 +1,16 @@
 import { timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
+import { zoomStep } from '../zoom/keys.ts';
+import { nameZoom, zoomAt } from '../zoom/zoom.ts';
 import { filmsOf } from './films.ts';
 import { isApart, zoomOf } from './pair.ts';
 import { compareOf, type Mode } from './state.ts';
-import { nameZoom, zoomAt } from './zoom.ts';
 
 const modes: readonly { mode: Mode; label: string; key: string }[] = [
   { mode: 'beside', label: 'Side by side', key: 'C' },
   { mode: 'wipe', label: 'Wipe', key: 'W' },
   { mode: 'blink', label: 'Blink', key: 'B' },
 ];
-
-const step = 1.25;
 
 /** What can be done with the two, as buttons. */
 export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms: boolean; isPair: boolean }) {
@@ -52,11 +51,11 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
         </label>
       )}
       <span class="zooms">
-        <button type="button" onClick={() => grow(1 / step)}>
+        <button type="button" onClick={() => grow(1 / zoomStep)}>
           Smaller <kbd>−</kbd>
         </button>
         <output>{frame === undefined ? '' : nameZoom(zoomOf(pair, side, frame), frame)}</output>
-        <button type="button" onClick={() => grow(step)}>
+        <button type="button" onClick={() => grow(zoomStep)}>
           Larger <kbd>+</kbd>
         </button>
         <button type="button" onClick={() => compare.togglePixels(side)}>

@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { GroupHead } from '../parts/group-head.tsx';
 import { mainFile } from '../parts/media.tsx';
 import { useFocus } from '../parts/use-focus.ts';
@@ -21,6 +22,10 @@ export const compareView: View = {
   Component: CompareView,
   move(page, direction) {
     const compare = compareOf(page);
+    const group = page.activeGroup.value;
+    if (group !== undefined && isSoundGroup(group)) {
+      return moveInLines(linesOfGrid(group.assets, 1), page.active.value, direction);
+    }
     if (direction === 'up' || direction === 'down') return compare.next(direction === 'up' ? -1 : 1);
     if (compare.mode.value === 'blink') return compare.on(otherSide(compare.activeSide()));
     return compare.on(direction);

@@ -1,15 +1,15 @@
 import type { Page } from '../state/page.ts';
 import type { KeyHelp } from '../views/view.ts';
+import { actOnZoomKey } from '../zoom/keys.ts';
+import type { Move } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
 import { compareOf } from './state.ts';
-import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
 /** Keys that the page knows only here, for its help. */
 export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → or O', 'the other side becomes active'],
   ['↑ ↓', 'another take on the active side'],
-  ['+ − Z 0', 'larger, smaller, 1:1, whole and at the same place'],
-  ['Shift arrows', 'move both pictures'],
+  ['0', 'both whole, at the same place'],
   ['D', 'let the active one drift; again: both move together'],
   ['B', 'blink: the other one at the same place; held: in turn'],
   ['W', 'wipe: one over the other, ← → move the line'],
@@ -18,19 +18,9 @@ export const compareKeyHelp: readonly KeyHelp[] = [
   ['Space', 'play both films'],
 ];
 
-const step = 1.25;
-/** Of the pane, with one press of an arrow. */
-const stride = 0.1;
 const wipeStride = 0.05;
 /** Milliseconds: no more than three changes of light in a second. */
 const slowest = 340;
-
-const arrows: { [key: string]: { x: number; y: number } | undefined } = {
-  ArrowLeft: { x: 1, y: 0 },
-  ArrowRight: { x: -1, y: 0 },
-  ArrowUp: { x: 0, y: 1 },
-  ArrowDown: { x: 0, y: -1 },
-};
 
 let blinked = 0;
 
@@ -39,13 +29,15 @@ export function actOnCompareKey(page: Page, event: KeyboardEvent): boolean {
   if (event.ctrlKey) return false;
   const compare = compareOf(page);
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const arrow = arrows[key];
-  if (arrow !== undefined && event.shiftKey) {
-    compare.move(compare.activeSide(), (zoom, frame) => panByArrow(zoom, frame, arrow));
-    return true;
-  }
-  if (arrow !== undefined && compare.mode.value === 'wipe' && arrow.x !== 0) {
-    compare.setWipe(compare.wipe.value - arrow.x * wipeStride);
+  const side = compare.activeSide();
+  const zoomed = {
+    move: (move: Move) => compare.move(side, move),
+    togglePixels: () => compare.togglePixels(side),
+    whole: () => compare.whole(),
+  };
+  if (actOnZoomKey(event, zoomed)) return true;
+  if (compare.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
+    compare.setWipe(compare.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
     return true;
   }
   if (key === 'b') {
@@ -64,25 +56,11 @@ function blinkByKey(page: Page, { repeat, timeStamp }: KeyboardEvent): void {
   compareOf(page).blink();
 }
 
-function panByArrow(zoom: Zoom, frame: Frame, { x, y }: { x: number; y: number }): Zoom {
-  return panBy(zoom, { x: x * frame.pane.width * stride, y: y * frame.pane.height * stride }, frame);
-}
-
-function grow(page: Page, factor: number): void {
-  const compare = compareOf(page);
-  compare.move(compare.activeSide(), (zoom, frame) => zoomAt(zoom, factor, frame));
-}
-
 const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   o: (page) => compareOf(page).other(),
   c: (page) => compareOf(page).setMode('beside'),
   w: (page) => compareOf(page).setMode(compareOf(page).mode.value === 'wipe' ? 'beside' : 'wipe'),
   d: (page) => compareOf(page).drift(),
   v: (page) => compareOf(page).swap(),
-  z: (page) => compareOf(page).togglePixels(compareOf(page).activeSide()),
-  '0': (page) => compareOf(page).whole(),
-  '+': (page) => grow(page, step),
-  '=': (page) => grow(page, step),
-  '-': (page) => grow(page, 1 / step),
   ' ': (page) => filmsOf(page).toggle(),
 };

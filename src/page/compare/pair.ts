@@ -1,4 +1,4 @@
-import { type Frame, limitZoom, wholePicture, type Zoom } from './zoom.ts';
+import { type Frame, limitZoom, wholePicture, type Zoom } from '../zoom/zoom.ts';
 
 export type Side = 'left' | 'right';
 

@@ -1,8 +1,8 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Page } from '../state/page.ts';
+import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from '../zoom/zoom.ts';
 import { type Frames, movePair, otherSide, type Pair, rejoin, type Side, toggleDrift, wholePair } from './pair.ts';
 import { followActive, nextOnSide, type Sides, startSides, swapSides } from './sides.ts';
-import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from './zoom.ts';
 
 export type Mode = 'beside' | 'wipe' | 'blink';
 

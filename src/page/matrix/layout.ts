@@ -15,8 +15,9 @@ export interface MatrixRow {
 }
 
 /**
- * Lays assets out: a row for each key, a column for each value of an axis or each task. Takes of one thing share a cell;
- * values of other axes make rows of their own. What has no value on the axis is left out.
+ * Lays assets out: a row for each key, a column for each task or each value of an axis. What belongs in one cell shares it:
+ * takes, and with columns of tasks the values of axes; beside an axis, values of the others make rows of their own. What
+ * has no value on the axis is left out.
  */
 export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix {
   const placed = assets.flatMap((asset) => {
@@ -58,7 +59,8 @@ export function linesOf(matrix: Matrix): { address: string; at: number }[][] {
 }
 
 function nameRow({ task, key, matrix }: ReviewAsset, by: MatrixBy, hasTasks: boolean): string {
-  const others = Object.entries(matrix).filter(([axis]) => by.is === 'task' || axis !== by.axis);
-  const parts = [...(hasTasks ? [task] : []), ...(key === undefined ? [] : [key]), ...others.map(([, value]) => value)];
-  return parts.length === 0 ? (by.is === 'task' ? 'no key' : task) : parts.join(' · ');
+  if (by.is === 'task') return key ?? 'no key';
+  const others = Object.entries(matrix).flatMap(([axis, value]) => (axis === by.axis ? [] : [value]));
+  const parts = [...(hasTasks ? [task] : []), ...(key === undefined ? [] : [key]), ...others];
+  return parts.length === 0 ? task : parts.join(' · ');
 }

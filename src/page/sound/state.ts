@@ -1,6 +1,6 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Page } from '../state/page.ts';
-import type { Deck } from './deck.ts';
+import type { Deck, Track } from './deck.ts';
 import { openElementDeck } from './element-deck.ts';
 import { isSoundGroup, tracksOf } from './tracks.ts';
 import { openWebDeck } from './web-deck.ts';
@@ -59,8 +59,18 @@ export class Sounds {
     const track = deck?.tracks.value[number - 1];
     if (deck === undefined || track === undefined) {
       this.#page.say(`There is no ${number} here: there are ${deck?.tracks.value.length ?? 0} to listen to.`);
-      return;
-    }
+    } else this.#hear(deck, track);
+  }
+
+  /** The same for an asset, which becomes the active one. */
+  listenTo(address: string): void {
+    this.#page.activate(address);
+    const deck = this.open();
+    const track = deck?.tracks.value.find((one) => one.address === address);
+    if (deck !== undefined && track !== undefined) this.#hear(deck, track);
+  }
+
+  #hear(deck: Deck, track: Track): void {
     batch(() => {
       deck.listenTo(track.url);
       this.#page.activate(track.address);

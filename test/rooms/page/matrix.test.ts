@@ -50,8 +50,11 @@ describe('the matrix', () => {
   test('has a column for each task', () => {
     const { columns, rows } = layMatrix(assets, { is: 'task' });
     expect(columns).toEqual(['draft', 'final']);
-    expect(rows.map(placesOf).at(0)).toEqual({ name: 'lamp · warm · 1k', cells: [[0, 1], []] });
-    expect(rows.map(placesOf).at(-1)).toEqual({ name: 'lamp', cells: [[], [5]] });
+    expect(rows.map(placesOf)).toEqual([
+      { name: 'lamp', cells: [[0, 1, 2], [5]] },
+      { name: 'rug', cells: [[3, 4], []] },
+    ]);
+    expect(layMatrix([asset('a', undefined, {})], { is: 'task' }).rows[0]?.name).toBe('no key');
   });
 
   test('says the task in its rows where there are several, and where there is no key', () => {

@@ -21,7 +21,7 @@ import {
   togglePixels,
   wholePicture,
   zoomAt,
-} from '../../../src/page/compare/zoom.ts';
+} from '../../../src/page/zoom/zoom.ts';
 
 const frame: Frame = { picture: { width: 2000, height: 1000 }, pane: { width: 500, height: 500 }, density: 1 };
 const small: Frame = { picture: { width: 100, height: 100 }, pane: { width: 500, height: 500 }, density: 2 };
