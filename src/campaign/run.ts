@@ -86,7 +86,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       tasks: outline.tasks,
     });
     const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
-    const { ledger, gate, ends } = carryOut(plan, {
+    const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
       bodies: createRequestBodies(paths.state),
@@ -108,7 +108,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     });
     const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
-    const guarded = ends.catch(async (error: unknown) => {
+    const guarded = driven.ends.catch(async (error: unknown) => {
       await settle().catch(() => {});
       throw error;
     });
