@@ -71,10 +71,6 @@ class Drive implements Driven {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
 
-  planned(address: string): StepOrder | undefined {
-    return this.#orders.get(address);
-  }
-
   endOf(address: string): StepEnd | undefined {
     return this.#ended.get(address);
   }

@@ -29,8 +29,6 @@ export interface Driven {
   takeIn(orders: readonly StepOrder[]): void;
   /** The order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined;
-  /** The order of this step that has begun, or will. */
-  planned(address: string): StepOrder | undefined;
   /** How the step has ended; `undefined`: it has not. */
   endOf(address: string): StepEnd | undefined;
   /** Orders that have begun, and have not ended. */
