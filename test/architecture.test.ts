@@ -9,6 +9,7 @@ const source = join(root, 'src');
 /** Top to bottom; a room may import itself and what stands below it. The sandbox stands apart. */
 const rooms = [
   'cli',
+  'review',
   'campaign',
   'report',
   'engine',
@@ -42,6 +43,8 @@ const owners: Record<string, string> = {
   'fastest-levenshtein': 'manifest',
   'wasm-media-encoders': 'sandbox',
   '@jsquash/webp': 'sandbox',
+  '@jsquash/png': 'review',
+  '@jsquash/jpeg': 'review',
   'jpeg-js': 'sandbox',
   opusscript: 'sandbox',
   ajv: 'manifest',

@@ -49,7 +49,8 @@ export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: R
   return orFailure(decideHeld(campaign, options, rule));
 }
 
-type DecisionOptions = DecideOptions & { service?: string | undefined };
+/** `partial`: what is refused is told in its ruling, also where nothing else was decided. */
+type DecisionOptions = DecideOptions & { service?: string | undefined; partial?: boolean | undefined };
 
 async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
   const { paths, tell } = campaign;
@@ -62,7 +63,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
     if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
     const rulings = await rule({ campaign, graph, lock: loaded.lock });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
-    if (!isRecorded) requireSome(rulings);
+    if (!isRecorded && options.partial !== true) requireSome(rulings);
     if (isRecorded && !dryRun) {
       const agreed = await (options.confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };

@@ -50,6 +50,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
     ['mediabatch open --sandbox cover --print', 'prints its path'],
   ],
+  review: [
+    ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+    ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
+    ['mediabatch review -s hero', 'one task of many', 'not run'],
+  ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],
     ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],

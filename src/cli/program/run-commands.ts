@@ -8,6 +8,7 @@ import {
   duration,
   lockTimeoutOption,
   pollInterval,
+  port,
   positive,
   secondsAboveZero,
   share,
@@ -101,6 +102,26 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--print', 'print its path instead, one on each line'),
   ).action(async (file: string, address: string, options) =>
     exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
+  );
+
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('review')
+        .addArgument(manifestArgument())
+        .summary('look at outputs in the browser, and pick or reject them by keys')
+        .description(
+          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+        )
+        .option('--port <n>', 'listen on this port of 127.0.0.1 (default: any that is free)', port, 0)
+        .option('--no-open', 'only print the address')
+        .addHelpText(
+          'after',
+          '\nFrom another machine: ssh -L 4020:127.0.0.1:4020 HOST, there mediabatch review --port 4020 --no-open,\nand here the address that it prints. Nothing else than 127.0.0.1 is ever listened on.',
+        ),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/review.ts')).review(file, options, terminal)),
   );
 
   for (const [name, summary, description] of [
