@@ -38,9 +38,11 @@ export function Actions({ page }: { page: Page }) {
         <button type="button" onClick={() => page.goUndecided(1)}>
           Next undecided <kbd>J</kbd>
         </button>
-        <button type="button" aria-pressed={page.isFullSize.value} onClick={() => page.toggleFullSize()}>
-          1:1 <kbd>Z</kbd>
-        </button>
+        {page.view.value === 'loupe' && (
+          <button type="button" aria-pressed={page.loupe.isLarger.value} onClick={() => page.loupe.togglePixels()}>
+            1:1 <kbd>Z</kbd>
+          </button>
+        )}
         <button type="button" onClick={() => page.toggleHelp()}>
           Help <kbd>?</kbd>
         </button>
