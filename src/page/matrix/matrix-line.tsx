@@ -40,7 +40,14 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
               –<span class="away"> no such step</span>
             </span>
           ) : (
-            cell.map((asset, place) => <Asset key={asset.address} page={page} asset={asset} place={place} />)
+            cell.map((asset, place) => (
+              <Asset
+                key={asset.address}
+                page={page}
+                asset={asset}
+                name={cell.length > 1 ? shortName(asset, place) : ''}
+              />
+            ))
           )}
         </td>
       ))}
@@ -48,7 +55,7 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
   );
 }
 
-function Asset({ page, asset, place }: { page: Page; asset: ReviewAsset; place: number }) {
+function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: string }) {
   const { address } = asset;
   const isActive = page.active.value === address;
   const mark = markOf(asset);
@@ -74,7 +81,7 @@ function Asset({ page, asset, place }: { page: Page; asset: ReviewAsset; place: 
       )}
       <span class="matrix-mark">
         <span class="away">{address} </span>
-        {mark === 'undecided' ? (asset.take === undefined ? '' : shortName(asset, place)) : mark}
+        {mark === 'undecided' ? name : mark}
       </span>
     </button>
   );

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf, type ShownGroup } from '../model/shown.ts';
 import { GroupHead } from '../parts/group-head.tsx';
+import { KeyButton } from '../parts/key-button.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { timeOf } from '../parts/words.ts';
@@ -38,15 +39,15 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
   const seconds = state?.is === 'ready' ? state.seconds : 0;
   return (
     <div class="tools" role="toolbar" aria-label="Listen">
-      <button type="button" onClick={() => sounds.toggle()}>
-        {deck.isPlaying.value ? 'Pause' : 'Play'} <kbd>Space</kbd>
-      </button>
-      <button type="button" onClick={() => sounds.jump(-1)}>
-        Back 5 s <kbd>,</kbd>
-      </button>
-      <button type="button" onClick={() => sounds.jump(1)}>
-        On 5 s <kbd>.</kbd>
-      </button>
+      <KeyButton k="Space" onPress={() => sounds.toggle()}>
+        {deck.isPlaying.value ? 'Pause' : 'Play'}
+      </KeyButton>
+      <KeyButton k="," onPress={() => sounds.jump(-1)}>
+        Back 5 s
+      </KeyButton>
+      <KeyButton k="." onPress={() => sounds.jump(1)}>
+        On 5 s
+      </KeyButton>
       <label class="time">
         Time
         <input
@@ -63,9 +64,9 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
       {deck.isMatched === undefined ? (
         <span class="quiet">Each is as loud as it was made: only `mediabatch review` can match them.</span>
       ) : (
-        <button type="button" aria-pressed={deck.isMatched.value} onClick={() => sounds.toggleMatch()}>
-          Equally loud <kbd>L</kbd>
-        </button>
+        <KeyButton k="L" isOn={deck.isMatched.value} onPress={() => sounds.toggleMatch()}>
+          Equally loud
+        </KeyButton>
       )}
     </div>
   );
@@ -89,12 +90,13 @@ function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: De
       >
         <Caption asset={asset} />
       </button>
-      {deck !== undefined &&
-        tracks.map((track, index) =>
-          track.address === asset.address ? (
+      <div class="sound-tracks">
+        {tracks.map((track, index) =>
+          deck !== undefined && track.address === asset.address ? (
             <TrackWave key={track.url} page={page} deck={deck} track={track} number={index + 1} />
           ) : null,
         )}
+      </div>
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </li>
   );
