@@ -1,5 +1,5 @@
 import { KeyButton } from '../parts/key-button.tsx';
-import { timeOf } from '../parts/words.ts';
+import { Transport } from '../parts/transport.tsx';
 import type { Page } from '../state/page.ts';
 import { zoomStep } from '../zoom/keys.ts';
 import { nameZoom, zoomAt } from '../zoom/zoom.ts';
@@ -80,23 +80,12 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
 function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
   return (
-    <span class="films">
-      <KeyButton k="Space" onPress={() => films.toggle()}>
-        {films.isPlaying.value ? 'Pause' : 'Play'}
-      </KeyButton>
-      <label>
-        Time
-        <input
-          type="range"
-          min={0}
-          max={films.seconds.value}
-          step={0.04}
-          value={films.position.value}
-          aria-valuetext={`${timeOf(films.position.value)} of ${timeOf(films.seconds.value)}`}
-          onInput={({ currentTarget: { valueAsNumber } }) => films.seek(valueAsNumber)}
-        />
-      </label>
-      <span>{`${timeOf(films.position.value)} / ${timeOf(films.seconds.value)}`}</span>
-    </span>
+    <Transport
+      isPlaying={films.isPlaying.value}
+      position={films.position.value}
+      seconds={films.seconds.value}
+      onToggle={() => films.toggle()}
+      onSeek={(seconds) => films.seek(seconds)}
+    />
   );
 }
