@@ -101,6 +101,23 @@ test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
   await page.getByText('1 of 3 gates decided').waitFor();
 });
 
+test('a key that is held decides once, and brackets may be typed with AltGr', async () => {
+  const { page, isActive } = await openReview(browser, products(4, 3));
+  const dispatch = (init: string) =>
+    page.evaluate(`document.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, ${init} }))`);
+  await page.keyboard.down('x');
+  await isActive(at(1, 2));
+  await page.keyboard.down('x');
+  await page.keyboard.down('x');
+  await page.keyboard.up('x');
+  await isActive(at(1, 2));
+  expect(await page.locator('.tile.rejected').count()).toBe(1);
+  await dispatch(`key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true`);
+  await isActive(at(2, 2));
+  await dispatch(`key: ']', ctrlKey: true, altKey: true`);
+  await isActive(at(2, 2));
+});
+
 test('views open above each other, Esc leads back, the active one stays', async () => {
   const { page, press, isActive } = await openReview(browser, products(3, 4));
   await press('ArrowRight', 's');

@@ -26,6 +26,8 @@ export interface PageHost {
   readonly batches: WantedVerdict[][];
   /** Replaces the data and tells the page. */
   change(next: (data: ReviewData) => ReviewData): void;
+  /** Ends the connections over which changes are told. */
+  disconnect(): void;
   close(): void;
 }
 
@@ -47,6 +49,9 @@ export async function startPageHost(first: ReviewData): Promise<PageHost> {
       for (const listener of listeners) {
         listener.write(`event: change\ndata: ${JSON.stringify({ revision: host.data.revision })}\n\n`);
       }
+    },
+    disconnect() {
+      for (const listener of listeners) listener.destroy();
     },
     close() {
       server.closeAllConnections();
