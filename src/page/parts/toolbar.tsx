@@ -1,6 +1,6 @@
 import type { Page } from '../state/page.ts';
 import { views } from '../views/registry.ts';
-import { counted, credits } from './words.ts';
+import { counted, waitWords } from './words.ts';
 
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
 export function Toolbar({ page }: { page: Page }) {
@@ -39,7 +39,7 @@ function countWords({ counts, shown }: Page): string {
   if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
   const parts = [`${decided} of ${counted(gates, 'gate')} decided`, `${left} left`];
   if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
-  if (waiting > 0) parts.push(`${credits(waitingCredits)} wait in ${counted(waiting, 'step')}`);
+  if (waiting > 0) parts.push(waitWords(waiting, waitingCredits));
   return parts.join(' · ');
 }
 

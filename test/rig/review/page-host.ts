@@ -94,8 +94,16 @@ async function answer(
   if (asked === undefined) return void send('application/json', '{"error":{"text":"is not here"}}', 404);
   if (asked.path.endsWith('broken')) return void send(asked.mediaType, 'no picture');
   if (asked.is === 'audio') return void send('audio/wav', silentWav(3));
-  const size = path.startsWith('thumb') ? 128 : 512;
-  return void send('image/png', drawPng(size, Math.round(size * 0.75), (number * 37) % 256));
+  return void send('image/png', pictureOf(number, path.startsWith('thumb') ? 128 : 512));
+}
+
+const pictures = new Map<string, Buffer>();
+
+function pictureOf(number: number, size: number): Buffer {
+  const name = `${number % 64}-${size}`;
+  const picture = pictures.get(name) ?? drawPng(size, Math.round(size * 0.75), (number * 37) % 256);
+  pictures.set(name, picture);
+  return picture;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<WantedVerdict[]> {
