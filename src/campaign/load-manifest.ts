@@ -36,7 +36,7 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
-  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  /** Where the files are read from, if not simply from the disk: a commit. */
   reader?: InputReader | undefined;
   /** What the service lists: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
@@ -57,7 +57,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   // A value that is wrong is no more known than one of the manifest.
   const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
-  const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const isMeant = (name: string) => reader?.isEarlier !== true || Object.hasOwn(manifest.vars, name);
   const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
   const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });

@@ -133,7 +133,7 @@ test('everything by pointer: tiles, verdicts, views, undo, filters, help', async
     .getByRole('button', { name: `Pick ${at(1, 2)}` })
     .click();
   await isActive(at(2, 1));
-  expect(await tile(at(1, 2)).getByRole('button', { name: 'Pick' }).getAttribute('aria-pressed')).toBe('true');
+  expect(await tile(at(1, 2)).getByRole('button', { name: 'Pick hero' }).getAttribute('aria-pressed')).toBe('true');
   await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Reject' }).click();
   await isActive(at(2, 2));
   await page.getByRole('button', { name: 'Undo' }).click();

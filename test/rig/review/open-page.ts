@@ -49,6 +49,7 @@ export function complaintsOf(page: Page, home: string): string[] {
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => {
+    if (dialog.type() === 'beforeunload') return;
     complaints.push(`dialog: ${dialog.message()}`);
     dialog.dismiss().catch(() => undefined);
   });
