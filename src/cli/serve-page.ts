@@ -7,18 +7,18 @@ import { openPage } from './open-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Serves the review page of a host, says where it is, and opens it. `about`: what it says there, on a line of its own.
- * `state`: where small pictures are kept.
+ * Serves the review page of a host, says where it is, and opens it. `about`: what it says there, on a line of its own. `state`: the
+ * folder that is never committed, for small pictures.
  */
 export async function servePage(
   host: ReviewHost,
   {
     port,
     open,
+    state,
     terminal,
     about,
-    state,
-  }: { port: number; open: boolean; terminal: Terminal; about: string; state?: string | undefined },
+  }: { port: number; open: boolean; state: string; terminal: Terminal; about: string },
 ): Promise<RunningReview> {
   const running = await serve(host, { port, state }, terminal);
   terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
@@ -31,7 +31,7 @@ export async function servePage(
 
 async function serve(
   host: ReviewHost,
-  { port, state }: { port: number; state: string | undefined },
+  { port, state }: { port: number; state: string },
   terminal: Terminal,
 ): Promise<RunningReview> {
   try {

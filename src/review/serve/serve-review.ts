@@ -16,8 +16,8 @@ import { sendFile } from './send-file.ts';
 export interface ServeOptions {
   /** 0: any that is free. */
   port?: number | undefined;
-  /** The folder that is never committed: small pictures are kept there. Absent: for the life of this process only. */
-  state?: string | undefined;
+  /** The folder that is never committed: small pictures are kept there. */
+  state: string;
   /** Writes commands for hints. */
   paste: Paste;
   /** Hears of what went wrong through a defect: the page is told that it did, and not what. */

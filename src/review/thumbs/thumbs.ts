@@ -14,12 +14,12 @@ const mostHeld = 2000;
  * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for.
  */
 export class Thumbs {
-  readonly #state: string | undefined;
+  readonly #state: string;
   readonly #pool = new ThumbPool();
   readonly #held = new Map<string, Promise<Thumb>>();
 
-  /** `state`: the folder that is never committed; absent: nothing is kept on disk. */
-  constructor(state: string | undefined) {
+  /** `state`: the folder that is never committed. */
+  constructor(state: string) {
     this.#state = state;
   }
 
@@ -46,14 +46,13 @@ export class Thumbs {
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
     const name = `thumbs/${file.sha256}.jpg`;
-    const state = this.#state;
-    const kept = state && (await orNothing(readSealedFile(state, name, mostBytes)));
-    if (kept) return { jpeg: kept };
+    const kept = await orNothing(readSealedFile(this.#state, name, mostBytes));
+    if (kept !== undefined) return { jpeg: kept };
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
     const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });
     // Nobody waits for it: it only saves time.
-    if ('jpeg' in made && state !== undefined) void orNothing(writeSealedFile(state, name, made.jpeg));
+    if ('jpeg' in made) void orNothing(writeSealedFile(this.#state, name, made.jpeg));
     return made;
   }
 }
