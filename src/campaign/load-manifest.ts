@@ -161,12 +161,14 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
 }
 
 /** The same, with the means to trace its requests back to what they come from. */
-export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
+export async function requireTracedGraph(
+  campaign: OpenCampaign,
+): Promise<{ graph: Graph; trace?: Tracer; asked: readonly Asked[] }> {
   const { file, tell } = campaign;
-  const { graph, trace, diagnostics, sources } = await loadWithNames(campaign);
+  const { graph, trace, asked, diagnostics, sources } = await loadWithNames(campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return { graph, ...(trace !== undefined && { trace }) };
+  return { graph, asked, ...(trace !== undefined && { trace }) };
 }
 
 export function mistakesOf(

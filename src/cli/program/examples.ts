@@ -54,9 +54,19 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
+  graph: [
+    ['mediabatch graph --sandbox', 'Mermaid, for a README'],
+    ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
+    ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
+  ],
   open: [
     ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
     ['mediabatch open --sandbox cover --print', 'prints its path'],
+  ],
+  review: [
+    ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+    ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
+    ['mediabatch review -s hero', 'one task of many', 'not run'],
   ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],

@@ -9,6 +9,7 @@ import {
   duration,
   lockTimeoutOption,
   pollInterval,
+  port,
   positive,
   secondsAboveZero,
   share,
@@ -63,6 +64,12 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         '--publish',
         'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
       )
+      .option(
+        '--review',
+        'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
+      )
+      .option('--no-open', 'with --review: print the address of the page, and open nothing')
+      .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option(
@@ -106,6 +113,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
   );
 
+  addGraphCommand(program, { terminal, exit });
+
   addStateOptions(
     program
       .command('open')
@@ -116,6 +125,26 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--print', 'print its path instead, one on each line'),
   ).action(async (file: string, address: string, options) =>
     exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
+  );
+
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('review')
+        .addArgument(manifestArgument())
+        .summary('look at outputs in the browser, and pick or reject them by keys')
+        .description(
+          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+        )
+        .option('--port <n>', 'listen on this port of 127.0.0.1 (default: any that is free)', port, 0)
+        .option('--no-open', 'only print the address')
+        .addHelpText(
+          'after',
+          '\nFrom another machine: ssh -L 4020:127.0.0.1:4020 HOST, there mediabatch review --port 4020 --no-open,\nand here the address that it prints. Nothing else than 127.0.0.1 is ever listened on.',
+        ),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/review.ts')).review(file, options, terminal)),
   );
 
   for (const [name, summary, description] of [
@@ -139,4 +168,29 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       exit(await commands[name](file, address, { options, terminal }));
     });
   }
+}
+
+function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('graph')
+        .addArgument(manifestArgument())
+        .summary('draw what is made from what, and how far it is')
+        .description(
+          'Draws the tasks: their steps by state, credits spent and to spend, gates, and how each is made from others. Needs no network.',
+        )
+        .addOption(
+          new Option(
+            '--format <format>',
+            'mermaid (default) for Markdown, svg for the eye, dot for Graphviz, json for programs',
+          ).choices(['mermaid', 'svg', 'dot', 'json']),
+        )
+        .option('--json', 'the same as --format json')
+        .option('--steps', 'a node for each step instead of each task, 300 at most')
+        .option('--out <file>', 'write it here; .svg, .mmd, .md, .dot, .gv or .json says the format'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),
+  );
 }
