@@ -42,7 +42,10 @@ export interface Step {
   paidRequest: OpenRequest;
   /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
-  /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
+  /**
+   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several, of which
+   * there may be thousands, the name of their gate; `applyDecisions` puts what is picked in its place. Sorted, unique.
+   */
   needs: string[];
   /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
   save: string;
@@ -130,4 +133,10 @@ export interface FileFact {
   /** Hex. */
   sha256: string;
   bytes: number;
+}
+
+/** Tells for each name in `needs` which steps may be meant: those that its gate asks about, or the one of this address. */
+export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
+  const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
+  return (need) => byName.get(need) ?? [need];
 }
