@@ -99,7 +99,8 @@ function whyKept(
 ): string | undefined {
   const own = matches.find(({ step }) => step.address === record.address);
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
-    return 'its file is not here as it was paid for; apply fetches it, and after that the record can go';
+    const way = own.step.unpicked === true ? 'when it is picked, apply fetches it' : 'apply fetches it';
+    return `its file is not here as it was paid for; ${way}, and after that the record can go`;
   }
   const [first] = waiting;
   if (first === undefined) return undefined;

@@ -62,6 +62,8 @@ export interface Step {
   pin?: true;
   /** Gates that must be decided before anything is bought for it. Filled in by `applyDecisions`. */
   waits?: string[];
+  /** People picked others, or rejected its output: its file may be deleted. Filled in by `applyDecisions`. */
+  unpicked?: true;
   /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
   decided?: Decided;
   /** Its request could not be checked: the service does not document it, and its own description is not known here. */

@@ -24,6 +24,17 @@ export function seeAtGates(
   return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
 }
 
+/** The bought steps that are rejected, or that are not picked where the gate is decided. */
+export function findUnpicked(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
+  const unpicked = gates.flatMap(({ members, state }) =>
+    members.filter((address) => {
+      const is = seen.get(address) ?? 'none';
+      return is === 'rejected' || (is === 'undecided' && state?.is === 'decided');
+    }),
+  );
+  return new Set(unpicked);
+}
+
 /**
  * Follows the gates of a graph while its steps are decided one after the other, needs first: a gate's steps precede what
  * hangs on it.
