@@ -51,7 +51,7 @@ export function diagramSvg(diagram: Diagram): string | undefined {
     boxes.map(({ height }) => height),
     arrows.map(({ from, to, words }): Arrow => ({ from, to, label: labelSize(words) })),
   );
-  const head = [cutMiddle(name, 60), cutToWidth(sums, 90)] as const;
+  const head = [cutMiddle(name, 60), cutToWidth(sums, 120)] as const;
   const top = margin + 48;
   const states = stepStates.filter((state) => nodes.some((node) => node.is !== 'gate' && node.states[state] > 0));
   const legend = legendOf(states);
