@@ -8,7 +8,7 @@ import { svgClass, svgStyle } from './svg-style.ts';
 import { type Font, fonts, widthOf, xmlText } from './svg-text.ts';
 
 /** What can be laid out within seconds, and read. */
-export const svgLimits = { nodes: 300, edges: 1000 } as const;
+export const svgLimits = { nodes: 300, edges: 500 } as const;
 
 /** Sizes in pixels. */
 const margin = 24;
