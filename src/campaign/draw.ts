@@ -1,6 +1,6 @@
 import { assemblePlan } from '../plan/assemble.ts';
 import { type Diagram, makeDiagram } from '../plan/diagram.ts';
-import { matchSteps } from '../plan/match.ts';
+import { matchGraph } from '../plan/match.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
@@ -19,12 +19,13 @@ export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions 
   const { lock } = await requireLock(campaign, undefined);
   const selected = makeSelector(graph, lock).chosen(options);
   const { replays, accountOf } = campaign;
-  const matches = matchSteps(graph, lock);
+  const decided = matchGraph(graph, lock);
+  const { matches } = decided;
   const redo = new Set<string>();
   const { rows } = assemblePlan({
     graph,
     lock,
-    matches,
+    decided,
     redo,
     hints: await findPriceHints(campaign, { graph, lock, matches, redo, facts }),
     // A file that is missing is fetched for nothing: it makes no difference to what is drawn.

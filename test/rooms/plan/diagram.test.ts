@@ -120,7 +120,7 @@ describe('gates stand between what they ask about and what uses it', () => {
     const step = stepOf(graph, 'look@a/1');
     const bought = lockOf({ 'look@a/1': [saved(step)] });
     const { fingerprint, jobId: job = '' } = saved(step);
-    const lock = deciding(bought, 'look@a/1', { verdict: { fingerprint, job, is: 'picked', revision: 1 } });
+    const lock = deciding(bought, 'look@a/1', { verdicts: [{ fingerprint, job, is: 'picked', revision: 1 }] });
     expect(nodeOf(draw(graph, { lock }).nodes, 'gate:look')).toMatchObject({
       asks: 'choose',
       choose: 1,
