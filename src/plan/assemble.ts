@@ -5,18 +5,20 @@ import { isCarriedOut, isSpending } from './actions.ts';
 import { applyDecisions } from './apply-decisions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
+import { seatCanaries } from './canaries.ts';
 import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
+import { holdForCanaries, waitForPicks } from './hold-for-canaries.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
-import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
+import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
 import { tellOrphanedPosts, tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
@@ -84,9 +86,13 @@ export function assemblePlan(given: PlanFacts): Plan {
   const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
-  blockAtGates(everyRow, matches, graph.gates);
   const { selected } = facts;
+  const seated = seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) });
+  const waiting = waitForPicks(matches, seated);
+  const gates = [...(graph.gates ?? []), ...seated.flatMap(({ gate }) => gate ?? [])];
+  blockAtGates(everyRow, waiting, gates);
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
+  holdForCanaries(rows, everyRow, seated);
   spareMovedFiles(rows);
   const asks = openSendRows(lock, { matches, rows, facts, priceOf, campaign: graph.name });
   const asked = sendsAsked([...rows, ...asks]);
@@ -102,8 +108,25 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
-  const gates = openGates(graph.gates ?? [], rows, matches);
-  return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency, rows, ...(gates && { gates }), totals };
+  const open = openGates(gates, rows, waiting);
+  return {
+    mediabatch: 'plan',
+    version: 2,
+    campaign: graph.name,
+    concurrency,
+    rows,
+    ...(open && { gates: open }),
+    totals,
+  };
+}
+
+/** A step proves something for others like it when its output is here, and is what the manifest asks for. */
+function fitFinder(rows: readonly PlanRow[]): (match: Match) => boolean {
+  let kept: Set<string> | undefined;
+  return ({ step, purchase }) => {
+    kept ??= new Set(rows.flatMap(({ address, action }) => (action === 'keep' ? [address] : [])));
+    return purchase?.state === 'done' && kept.has(step.address);
+  };
 }
 
 function makeRow(
@@ -161,23 +184,6 @@ function makeRow(
   if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
   tellPost(row, { match, decision });
   return row;
-}
-
-/** Counts the parts of a step's output by its saved files. */
-function partCounter(matches: readonly Match[]): CountParts {
-  let done: Map<string, number> | undefined;
-  const countAll = () => {
-    const counts = new Map<string, number>();
-    for (const { step, purchase } of matches) {
-      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
-      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
-    }
-    return counts;
-  };
-  return (address, fingerprint) => {
-    done ??= countAll();
-    return done.get(`${address} ${fingerprint}`);
-  };
 }
 
 /** Protects a file that a step of this plan moves to its own name from being replaced, whoever once saved it. */

@@ -56,7 +56,9 @@ export function stateOfGate({ choose, members }: Gate, seenOf: (address: string)
 }
 
 /** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
-export function describeWait({ name, is, choose, members, state }: Gate): string {
+export function describeWait(gate: Gate): string {
+  const { name, is, choose, members, state } = gate;
+  if (is === 'canary') return describeCanary(gate);
   switch (state?.is) {
     case 'contested': {
       const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
@@ -81,4 +83,13 @@ export function describeWait({ name, is, choose, members, state }: Gate): string
     default:
       return state satisfies never;
   }
+}
+
+function describeCanary({ members, state }: Gate): string {
+  const are = members.length === 1 ? 'is' : 'are';
+  const names = members.length > 3 ? `${members[0]} and ${members.length - 1} more` : members.join(', ');
+  if (state?.is === 'rejected') {
+    return `waits for its canary, which was rejected: change the request, or --redo ${members.join(' --redo ')} buys another`;
+  }
+  return `waits for its canary: ${names} ${are} to be picked`;
 }
