@@ -86,10 +86,11 @@ export function describeWait(gate: Gate): string {
 }
 
 function describeCanary({ members, state }: Gate): string {
-  const are = members.length === 1 ? 'is' : 'are';
-  const names = members.length > 3 ? `${members[0]} and ${members.length - 1} more` : members.join(', ');
+  const [first = '', ...others] = members;
   if (state?.is === 'rejected') {
-    return `waits for its canary, which was rejected: change the request, or --redo ${members.join(' --redo ')} buys another`;
+    const what = others.length === 0 ? first : `one of ${members.length} from ${first} on`;
+    return `waits for its canary: ${what} is rejected; change the request, or buy another with --redo`;
   }
-  return `waits for its canary: ${names} ${are} to be picked`;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `waits for its canary: ${first}${more} to be picked`;
 }

@@ -1,4 +1,4 @@
-import { isSpending } from './actions.ts';
+import { isCarriedOut, isSpending } from './actions.ts';
 import { block, whyCanaryHolds } from './block.ts';
 import type { SeatedCanary } from './canaries.ts';
 import type { Match } from './match.ts';
@@ -39,8 +39,11 @@ export function holdForCanaries(
   for (const { canary, seats, others } of open) {
     const held = others.flatMap((address) => inRun.get(address) ?? []);
     for (const row of held) if (isSent(row)) buyOnce(row);
-    if (canary.then === 'ask') continue;
     const pending = seats.flatMap((address) => byAddress.get(address) ?? []).filter(({ action }) => action !== 'keep');
+    if (canary.then === 'ask') {
+      if (held.some(({ blockedBy }) => blockedBy === 'gate')) goFirst(pending);
+      continue;
+    }
     const buying = held.filter((row) => isSpending(row.action) && !isSent(row));
     const [bad] = pending.flatMap((row) => whyCanaryHolds(row, inRun.has(row.address)) ?? []);
     const canaries = pending.map(({ address }) => address);
@@ -49,8 +52,12 @@ export function holdForCanaries(
         block(row, bad.by, bad.reason); // I28 (failed)
       else letWait(row, canaries);
     }
-    if (bad === undefined && buying.length > 0) for (const row of pending) row.canary = true;
+    if (bad === undefined && buying.length > 0) goFirst(pending);
   }
+}
+
+function goFirst(rows: readonly PlanRow[]): void {
+  for (const row of rows) if (isCarriedOut(row.action)) row.canary = true;
 }
 
 /** It has a job, or may have one. */

@@ -29,21 +29,29 @@ export interface JudgeFacts {
 export function judgeSteps(chosen: readonly Match[], judgement: Judgement, { gates, matches }: JudgeFacts): Ruling[] {
   const gateOf = new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const rulings = chosen.map((match) => judgeStep(match, judgement, gateOf.get(match.step.address)));
+  const rulings = chosen.map((match) => {
+    const gate = gateOf.get(match.step.address);
+    return gate === undefined ? refuseUngated(match, gates) : judgeStep(match, judgement);
+  });
   const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, byAddress) : rulings;
   const refused = told.filter(({ is }) => is === 'refused');
   return refused.length > 0 ? refused : told;
 }
 
-function judgeStep(match: Match, judgement: Judgement, gate: Gate | undefined): Ruling {
-  const { address, task } = match.step;
-  if (gate === undefined) {
-    return refuse(
-      address,
-      'has no gate, so there is nothing to decide',
-      `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
-    );
+function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {
+  const canaries = gates.filter((gate) => gate.is === 'canary' && gate.task === task).flatMap(({ members }) => members);
+  if (canaries.length > 0) {
+    return refuse(address, 'is no canary, so there is nothing to decide', `decide about ${listOf(canaries)}`);
   }
+  return refuse(
+    address,
+    'has no gate, so there is nothing to decide',
+    `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
+  );
+}
+
+function judgeStep(match: Match, judgement: Judgement): Ruling {
+  const { address } = match.step;
   const found = findOwn(match);
   if ('is' in found) return found;
   const { record, purchase } = found;

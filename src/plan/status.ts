@@ -6,6 +6,7 @@ import type { Lock, Purchase } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { applyDecisions } from './apply-decisions.ts';
+import { canaryGates } from './canaries.ts';
 import { heldCredits } from './held.ts';
 import { type Match, matchSteps } from './match.ts';
 import { findOrphans } from './orphans.ts';
@@ -116,7 +117,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
-  const gates = findOpenGates(decided.gates ?? [], meant);
+  const everyGate = [...(decided.gates ?? []), ...canaryGates({ graph: decided, lock, matches })];
+  const gates = findOpenGates(everyGate, meant);
   return {
     campaign: graph.name,
     from: 'manifest',

@@ -1,6 +1,7 @@
 import { CampaignError } from '../../contract/failure.ts';
 import type { Gate } from '../../graph/graph.ts';
 import { applyDecisions } from '../../plan/apply-decisions.ts';
+import { canaryGates } from '../../plan/canaries.ts';
 import { comparePicks } from '../../plan/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../plan/judge.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
@@ -97,7 +98,8 @@ function judge(
 
 function lookAt({ graph, lock }: HeldCampaign): { gates: readonly Gate[]; matches: Match[] } {
   const decided = applyDecisions(graph, lock);
-  return { gates: decided.gates ?? [], matches: matchSteps(decided, lock) };
+  const matches = matchSteps(decided, lock);
+  return { gates: [...(decided.gates ?? []), ...canaryGates({ graph: decided, lock, matches })], matches };
 }
 
 /** As the lock takes it. */
