@@ -10,13 +10,13 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import type { FileState } from '../plan/decide.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import { expectTime } from '../plan/expected-time.ts';
-import { matchSteps } from '../plan/match.ts';
+import { matchGraph } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
 import { wantedPath } from '../plan/save-names.ts';
 import { checkPlanning } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -42,6 +42,8 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Absent: all. */
   selected?: ReadonlySet<string>;
+  /** What was known of prices beside manifest and lock. */
+  hints: PriceHints;
 }
 
 const defaultConcurrency = 8;
@@ -61,7 +63,8 @@ export async function makePlan(
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const matches = matchSteps(graph, lock);
+  const decided = matchGraph(graph, lock);
+  const { matches } = decided;
   const recorded = outputsOf(matches);
   const states = await checkOutputs(
     paths.outputs,
@@ -82,7 +85,7 @@ export async function makePlan(
   };
   const settled = options.chosen !== undefined;
   const redo = sparePosts(asked, { texts, matches, settled, tell });
-  if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
+  if (redo.size > 0) refusePinned(decided.graph, redo);
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo, facts });
   const plan = assemblePlan({
     hints,
@@ -98,13 +101,13 @@ export async function makePlan(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     redo,
-    matches,
+    decided,
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
   await checkPlaces(plan, lock, { paths, tell, isRun });
-  return { plan, states, redo, ...(selected !== undefined && { selected }) };
+  return { plan, states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
 /** Durations are read only where something is to be watched. */

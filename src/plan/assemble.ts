@@ -2,20 +2,19 @@ import type { Graph } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
-import { applyDecisions } from './apply-decisions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
-import { seatCanaries } from './canaries.ts';
+import { askedCanaries, seatCanaries } from './canaries.ts';
 import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
-import { holdForCanaries, waitForPicks } from './hold-for-canaries.ts';
+import { holdForCanaries } from './hold-for-canaries.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
-import { type Match, matchSteps } from './match.ts';
+import { type Match, matchGraph, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
@@ -48,8 +47,8 @@ export interface PlanFacts extends SendFacts {
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** What to expect of prices that manifest and lock do not tell. */
   hints?: PriceHints;
-  /** Result of `matchSteps` for this graph and lock, if known; it is valid only without `redo`. */
-  matches?: readonly Match[];
+  /** Result of `matchGraph` for this graph and lock, if known; it is valid only without `redo`. */
+  decided?: { graph: Graph; matches: readonly Match[] };
 }
 
 /** A file whose state a plan needs. `measure`: its measurements, too. */
@@ -76,21 +75,21 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
   const { lock } = given;
-  const graph = applyDecisions(given.graph, lock, given.redo);
+  // Which canaries go first depends on what is selected.
+  const isSeatedAnew = given.selected !== undefined && given.graph.canaries !== undefined;
+  const known = given.redo.size === 0 && !isSeatedAnew ? given.decided : undefined;
+  const { graph, matches } = known ?? matchGraph(given.graph, lock, given);
   const facts = { ...given, graph };
-  const matches = (given.redo.size === 0 ? given.matches : undefined) ?? matchSteps(graph, lock);
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const known = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
-  const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
+  const told = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
+  const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
   const { selected } = facts;
-  const seated = seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) });
-  const waiting = waitForPicks(matches, seated);
-  const gates = [...(graph.gates ?? []), ...seated.flatMap(({ gate }) => gate ?? [])];
-  blockAtGates(everyRow, waiting, gates);
+  const seated = [...askedCanaries(graph), ...seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) })];
+  blockAtGates(everyRow, matches, graph.gates);
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   holdForCanaries(rows, everyRow, seated);
   spareMovedFiles(rows);
@@ -108,7 +107,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
-  const open = openGates(gates, rows, waiting);
+  const open = openGates(graph.gates ?? [], rows, matches);
   return {
     mediabatch: 'plan',
     version: 2,

@@ -1,9 +1,38 @@
-import type { Gate, GateState, Graph, OpenRequest, Step } from '../graph/graph.ts';
+import type { Gate, GateState, OpenRequest, Step } from '../graph/graph.ts';
 import { fingerprintChoice } from '../graph/render/fingerprint.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
+import { verdictIn } from '../lock/decisions.ts';
 import type { Lock } from '../lock/record.ts';
-import { type Seen, stateOfGate, Verdicts } from './gates.ts';
+import type { Match } from './find-purchases.ts';
+import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
+import { purchaseOf } from './purchase-of.ts';
+import { Verdicts } from './verdicts.ts';
+
+/** What is known of the steps that gates ask about, by address. */
+export type SeenAtGates = ReadonlyMap<string, Seen>;
+
+/** Looks at what the steps at gates have. `redo`: those that are bought anew, about which nothing is decided then. */
+export function seeAtGates(
+  matches: readonly Match[],
+  lock: Lock,
+  { gates, redo }: { gates: readonly Gate[]; redo: ReadonlySet<string> },
+): SeenAtGates {
+  const gateOf = gatesByMember(gates);
+  const verdicts = new Verdicts(lock, matches);
+  return new Map(
+    matches.flatMap((match): [string, Seen][] => {
+      const { address } = match.step;
+      if (!gateOf.has(address)) return [];
+      const isThere = match.purchase?.state === 'done' && !isRedone(match.step, redo);
+      return [[address, isThere ? (verdicts.on(match)?.is ?? 'undecided') : 'none']];
+    }),
+  );
+}
+
+function isRedone({ address, decided }: Step, redo: ReadonlySet<string>): boolean {
+  return redo.has(address) && decided?.pinned === undefined;
+}
 
 /**
  * Follows the gates of a graph while its steps are decided one after the other, needs first: a gate's steps precede what
@@ -11,23 +40,40 @@ import { type Seen, stateOfGate, Verdicts } from './gates.ts';
  */
 export class GateKeeper {
   readonly #gates: readonly Gate[];
-  readonly #verdicts: Verdicts;
+  readonly #lock: Lock;
+  readonly #redo: ReadonlySet<string>;
+  readonly #given: SeenAtGates | undefined;
   readonly #byName: ReadonlyMap<string, Gate>;
-  readonly #byMember = new Map<string, Gate>();
+  readonly #byMember: ReadonlyMap<string, Gate>;
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
 
-  constructor(graph: Graph, lock: Lock, redo: ReadonlySet<string>) {
-    const { gates = [] } = graph;
+  /** `seen`: what to go by. Absent: by what is on record at each step's own address. */
+  constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
-    this.#verdicts = new Verdicts(graph, lock, redo);
+    this.#lock = lock;
+    this.#redo = redo;
+    this.#given = seen;
     this.#byName = new Map(gates.map((gate) => [gate.name, gate]));
-    for (const gate of gates) for (const member of gate.members) this.#byMember.set(member, gate);
+    this.#byMember = gatesByMember(gates);
   }
 
   /** Looks at a step as it was decided. */
   see(step: Step): void {
-    if (this.#byMember.has(step.address)) this.#seen.set(step.address, this.#verdicts.of(step));
+    const { address } = step;
+    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
+  }
+
+  /** Tells whether the steps were decided by exactly this. */
+  hasSeen(seen: SeenAtGates): boolean {
+    return [...this.#seen].every(([address, is]) => seen.get(address) === is);
+  }
+
+  #lookAt(step: Step): Seen {
+    if (isRedone(step, this.#redo)) return 'none';
+    const record = this.#lock.steps.get(step.address);
+    const bought = record && purchaseOf(record, step.fingerprint);
+    return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
   /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */

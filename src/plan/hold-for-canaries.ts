@@ -1,26 +1,7 @@
 import { isCarriedOut, isSpending } from './actions.ts';
 import { block, whyCanaryHolds } from './block.ts';
 import type { SeatedCanary } from './canaries.ts';
-import type { Match } from './match.ts';
 import type { PlanRow } from './plan.ts';
-
-/**
- * Lets steps wait for the canaries that people have not picked: the others of their price, and what is made from them.
- * Returns the matches as `blockAtGates` reads them.
- */
-export function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]): readonly Match[] {
-  const open = seated.filter(({ gate, isProven }) => gate !== undefined && !isProven);
-  if (open.length === 0) return matches;
-  const ofSeat = new Map(open.flatMap(({ canary, seats }) => seats.map((address) => [address, canary.name] as const)));
-  const ofOther = new Map(open.flatMap(({ canary, others }) => others.map((one) => [one, canary.name] as const)));
-  return matches.map((match) => {
-    const { step, sharesJobOf } = match;
-    const own = sharesJobOf === undefined ? ofOther.get(step.address) : undefined;
-    const names = [...(own === undefined ? [] : [own]), ...step.needs.flatMap((address) => ofSeat.get(address) ?? [])];
-    if (names.length === 0) return match;
-    return { ...match, step: { ...step, waits: [...new Set([...(step.waits ?? []), ...names])] } };
-  });
-}
 
 /**
  * Lets the others wait in the run for their canaries that have not proven themselves; where one of these will not be done,

@@ -1,6 +1,6 @@
 import type { Graph, OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 
 /**
  * A condition for a step to be needed: that a part of another step's output exists, counted from 0. The number of parts

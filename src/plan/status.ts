@@ -1,18 +1,16 @@
 import { taskOfAddress } from '../graph/address.ts';
 import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import { verdictOn } from '../lock/decisions.ts';
 import type { Lock, Purchase } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { applyDecisions } from './apply-decisions.ts';
-import { canaryGates } from './canaries.ts';
 import { heldCredits } from './held.ts';
-import { type Match, matchSteps } from './match.ts';
+import { type Match, matchGraph } from './match.ts';
 import { findOrphans } from './orphans.ts';
 import { pricesFrom } from './prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
+import { Verdicts } from './verdicts.ts';
 
 export interface TaskStatus {
   id: string;
@@ -100,8 +98,7 @@ export function makeStatus(facts: StatusFacts): StatusView {
 
 function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { lock } = facts;
-  const decided = applyDecisions(graph, lock);
-  const matches = matchSteps(decided, lock);
+  const { graph: decided, matches } = matchGraph(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
@@ -117,8 +114,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
-  const everyGate = [...(decided.gates ?? []), ...canaryGates({ graph: decided, lock, matches })];
-  const gates = findOpenGates(everyGate, meant);
+  const gates = findOpenGates(decided.gates ?? [], meant, new Verdicts(lock, matches));
   return {
     campaign: graph.name,
     from: 'manifest',
@@ -139,18 +135,17 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   };
 }
 
-function findOpenGates(gates: readonly Gate[], meant: readonly Match[]): GateStatus[] {
+function findOpenGates(gates: readonly Gate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
   const done = new Map(
     meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
   );
   return gates.flatMap(({ name, choose, members, state, note }): GateStatus[] => {
     const there = members.filter((address) => done.has(address));
     if (state === undefined || state.is === 'decided' || there.length === 0) return [];
-    const isRejected = (address: string) => {
-      const { record, purchase } = done.get(address) ?? {};
-      return purchase !== undefined && verdictOn(record?.decisions, purchase)?.is === 'rejected';
-    };
-    const toSee = there.filter((address) => !isRejected(address));
+    const toSee = there.filter((address) => {
+      const match = done.get(address);
+      return match !== undefined && verdicts.on(match)?.is !== 'rejected';
+    });
     return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...(note !== undefined && { note }) }];
   });
 }

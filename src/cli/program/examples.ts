@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import type { Style } from '../../report/style.ts';
 
-/** A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident. */
-export type Example = readonly [line: string, about: string, how?: 'not run'];
+/**
+ * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident; `until
+ * Ctrl-C`: it ends when somebody ends it.
+ */
+export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C'];
 
 /** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
@@ -35,6 +38,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
   ],
+  watch: [
+    ['mediabatch watch', 'beside the editor, while campaign.yaml is written', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task of a rehearsal', 'until Ctrl-C'],
+    ['mediabatch watch --json', 'for an editor or a bot, a document per line', 'until Ctrl-C'],
+  ],
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
     ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
@@ -46,9 +54,19 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
+  graph: [
+    ['mediabatch graph --sandbox', 'Mermaid, for a README'],
+    ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
+    ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
+  ],
   open: [
     ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
     ['mediabatch open --sandbox cover --print', 'prints its path'],
+  ],
+  review: [
+    ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+    ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
+    ['mediabatch review -s hero', 'one task of many', 'not run'],
   ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],

@@ -150,7 +150,7 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   await decide(trial, 'pick', 'hero/3');
   await decide(trial, 'pick', '--from', 'both.json');
   const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
-  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdict?.is);
+  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdicts?.[0]?.is);
   expect(verdicts).toEqual(['rejected', 'picked', 'picked']);
   await decide(trial, 'unpick', 'hero');
   trial.write('campaign.yaml', manifest);

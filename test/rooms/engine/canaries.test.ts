@@ -5,11 +5,9 @@ import type { Canary } from '../../../src/graph/graph.ts';
 import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
-import { canaryGates } from '../../../src/plan/canaries.ts';
-import { Verdicts } from '../../../src/plan/gates.ts';
 import { judgeSteps } from '../../../src/plan/judge.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
+import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { graphOf, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 
 interface Written {
@@ -69,7 +67,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       concurrency: fc.integer({ min: 1, max: 5 }),
       maxCredits: fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined, freq: 4 }),
       only: fc.option(fc.uniqueArray(address, { minLength: 1, maxLength: 4 }), { nil: undefined, freq: 4 }),
-      redo: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(address) }),
+      redo: fc.oneof(
+        { weight: 4, arbitrary: fc.constant<string[]>([]) },
+        { weight: 1, arbitrary: address.map((one) => [one]) },
+      ),
     }),
   },
   {
@@ -123,11 +124,6 @@ class Watched {
         : undefined;
   }
 
-  matches() {
-    const { graph, file } = this.campaign;
-    return matchSteps(graph, file.read());
-  }
-
   async perform(one: Act): Promise<void> {
     switch (one.do) {
       case 'run': {
@@ -162,12 +158,12 @@ class Watched {
   judge(as: 'picked' | 'rejected', isMeant: (index: number) => boolean = () => true): void {
     const { graph, file } = this.campaign;
     const lock = file.read();
-    const decided = applyDecisions(graph, lock);
-    const matches = matchSteps(decided, lock);
-    const gates = [...(decided.gates ?? []), ...canaryGates({ graph: decided, lock, matches })];
+    const { graph: decided, matches } = matchGraph(graph, lock);
+    const { gates = [] } = decided;
+    const verdicts = new Verdicts(lock, matches);
     const members = new Set(gates.flatMap((gate) => gate.members));
     for (const match of matches.filter(({ step }) => members.has(step.address)).filter((_, index) => isMeant(index))) {
-      for (const ruling of judgeSteps([match], { as, noteOf: () => undefined }, { gates, matches })) {
+      for (const ruling of judgeSteps([match], { as, noteOf: () => undefined }, { gates, matches, verdicts })) {
         if (ruling.is !== 'recorded') continue;
         const now = file.read();
         const steps = new Map([...now.steps, ...ruling.records.map((record) => [record.address, record] as const)]);
@@ -180,15 +176,18 @@ class Watched {
     const { campaign } = this;
     const { graph } = campaign;
     const lock = campaign.file.read();
-    const decided = applyDecisions(graph, lock);
-    const verdicts = new Verdicts(decided, lock, new Set(options.redo));
+    const { matches } = matchGraph(graph, lock);
+    const verdicts = new Verdicts(lock, matches);
+    const picked = new Set<string>();
     const bought = new Set<string>();
     const done = new Set<string>();
-    for (const { step, purchase } of this.matches()) {
+    for (const match of matches) {
+      const { step, purchase } = match;
+      const isRedone = options.redo?.includes(step.address) === true;
+      if (purchase?.state === 'done' && !isRedone && verdicts.on(match)?.is === 'picked') picked.add(step.address);
       if (purchase?.jobId !== undefined) bought.add(step.address);
       if (purchase?.state === 'done') done.add(step.address);
     }
-    const picked = new Set(decided.steps.filter((step) => verdicts.of(step) === 'picked').map((step) => step.address));
     const check = ({ members, first, then }: Canary, buying: string) => {
       const proving = then === 'ask' ? picked : done;
       const proven = members.filter((name) => proving.has(name)).length;

@@ -1,13 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, StepRecord, Verdict } from '../../../src/lock/record.ts';
-import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
 import type { PlanFacts } from '../../../src/plan/assemble.ts';
-import { canaryGates } from '../../../src/plan/canaries.ts';
 import { judgeSteps } from '../../../src/plan/judge.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { makeStatus } from '../../../src/plan/status.ts';
+import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { create, job, lockOf, planOf, saved, stepOf } from './facts.ts';
 
@@ -43,7 +42,7 @@ function judged(lock: Lock, address: string, is: Verdict['is']): Lock {
   const record = lock.steps.get(address) as StepRecord;
   const { fingerprint = '', jobId: job = '' } = record.purchases[0] ?? {};
   const verdict: Verdict = { fingerprint, job, ...(is !== undefined && { is }), revision: 1 };
-  return { ...lock, steps: new Map([...lock.steps, [address, { ...record, decisions: { verdict } }]]) };
+  return { ...lock, steps: new Map([...lock.steps, [address, { ...record, decisions: { verdicts: [verdict] } }]]) };
 }
 
 const failed = (step: Graph['steps'][number]) => job(step, { state: 'failed', error: 'boom' });
@@ -268,14 +267,14 @@ describe('ask: people pick the canaries first', () => {
 
   it('is one gate for `pick`, and of others it says which decides', () => {
     const lock = lockWith(ask, { 'hero@a': saved, 'hero@c': saved });
-    const decided = applyDecisions(ask, lock);
-    const matches = matchSteps(decided, lock);
-    const gates = canaryGates({ graph: decided, lock, matches });
+    const { graph, matches } = matchGraph(ask, lock);
+    const { gates = [] } = graph;
+    const verdicts = new Verdicts(lock, matches);
     const judge = (address: string) =>
       judgeSteps(
         matches.filter(({ step }) => step.address === address),
         { as: 'picked', noteOf: () => undefined },
-        { gates, matches },
+        { gates, matches, verdicts },
       );
     expect(judge('hero@a')).toMatchObject([{ is: 'recorded' }]);
     expect(judge('hero@c')).toMatchObject([{ is: 'refused', hint: 'decide about hero@a' }]);

@@ -1,0 +1,32 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { keyHelp } from '../keys.ts';
+import type { Page } from '../state/page.ts';
+
+/** What the keys do. */
+export function Help({ page }: { page: Page }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const close = () => {
+    page.hasHelp.value = false;
+    page.activate(page.active.value);
+  };
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
+      <h2 id="help-title">Keys</h2>
+      <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
+      <dl>
+        {keyHelp.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
