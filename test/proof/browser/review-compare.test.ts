@@ -49,12 +49,19 @@ test('zoom and pan move both, one can drift, and all of it by keys too', async (
   const [dragged, followed] = await places(page);
   expect(followed).toBe(dragged);
 
-  await press('d', 'Shift+ArrowLeft');
+  await press('d', 'Shift+ArrowDown');
   await expect.poll(async () => (await places(page))[0]).not.toBe(dragged);
   expect((await places(page))[1]).toBe(followed);
-  await press('d', '-', '-', 'v');
+  const [drifted] = await places(page);
+  await press('d', 'Shift+ArrowUp');
+  await expect.poll(async () => (await places(page))[0]).not.toBe(drifted);
   const apart = await places(page);
+  expect(apart[1]).not.toBe(followed);
   expect(apart[0]).not.toBe(apart[1]);
+  const before = await sides(page);
+  await press('v');
+  expect(await sides(page)).toEqual(before.reverse());
+  expect(await places(page)).toEqual(apart);
   await press('0');
   expect(await places(page)).toEqual([whole, whole]);
   await press('z');
