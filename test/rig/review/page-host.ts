@@ -12,7 +12,7 @@ export const policy =
 
 export const html =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
-  '<title>mediabatch</title><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
+  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
   '<body><div id="app"><h1>aurora-launch</h1></div></body></html>';
 
 export interface PageHost {
@@ -73,9 +73,9 @@ async function answer(
       .writeHead(status, { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' })
       .end(body);
   if (host.mode === 'down') return void response.destroy();
-  if (path === '/favicon.ico') return void response.writeHead(204).end();
   if (path === '') return void send('text/html', html);
   if (path === 'page.js') return void send('text/javascript', readFileSync(join(root, 'dist/page/page.js')));
+  if (path === 'icon.svg') return void send('image/svg+xml', readFileSync(join(root, 'dist/page/icon.svg')));
   if (path === 'page.css') return void send('text/css', readFileSync(join(root, 'dist/page/page.css')));
   if (path === 'data.json') return void send('application/json', JSON.stringify(host.data));
   if (path === 'changes') {
