@@ -102,6 +102,13 @@ describe('who may ask', () => {
     expect((await get('data.json', { host: 'localhost:4020', origin: 'http://localhost:4020' })).status).toBe(200);
   });
 
+  test.skipIf(process.platform !== 'linux')('nothing but 127.0.0.1 is listened on', async () => {
+    const { running } = await served();
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.2');
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+  });
+
   test('without the slash at its end the address leads to the page', async () => {
     const { running } = await served();
     const { pathname } = new URL(running.url);
