@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -115,6 +115,9 @@ describe('review', () => {
     expect(thumb.headers.get('content-type')).toBe('image/jpeg');
     const small = Buffer.from(await thumb.arrayBuffer());
     expect([small.readUInt16BE(0), small.length < 60_000]).toEqual([0xffd8, true]);
+    while (!existsSync(join(cwd, '.mediabatch/thumbs', `${file?.sha256}.jpg`))) await wait(5);
+    const gc = await command(['gc', 'campaign.yaml', '--sandbox', '--dry-run'], { cwd });
+    expect(gc.err).toMatch(/^\.mediabatch\/thumbs has 1 small picture of the review page \(.* kB\): made again/);
     expect(await judge([wanted(first, 'picked'), wanted(second, 'rejected'), wanted(third, 'picked')])).toMatchObject({
       status: 200,
       answer: { is: 'recorded', refused: [] },
