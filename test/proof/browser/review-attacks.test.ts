@@ -126,8 +126,14 @@ test('under a foreign name that leads to this machine: refused', async () => {
 
 test('a person who opens it, and the page itself, are answered', async () => {
   const { page, review, judged } = await attack('127.0.0.1');
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
   const answer = await page.goto(review);
   expect(answer?.status()).toBe(200);
+  await page.getByText('pic/1').first().waitFor();
+  await page.waitForTimeout(300);
+  expect(complaints).toEqual([]);
   const results = (await page.evaluate(`(async () => {
     const image = new Image();
     image.src = 'media/0';
