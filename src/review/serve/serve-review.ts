@@ -187,6 +187,7 @@ class Review {
   }
 
   async #tellChange(): Promise<void> {
+    if (!this.#changes.isHeard) return;
     const data = await this.#host.look().catch(() => undefined);
     if (data !== undefined) this.#changes.tell(data.revision);
   }
