@@ -101,7 +101,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
-  const gates = openGates(graph.gates ?? [], rows, matches);
+  const gates = openGates(graph.gates ?? [], rows, { matches, everyRow });
   return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency, rows, ...(gates && { gates }), totals };
 }
 

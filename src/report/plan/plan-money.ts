@@ -51,11 +51,14 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
 
 /** What follows open gates, and is not bought now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
-  const { steps, credits, unknownPrices, likely, unpriced } = after;
+  const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
   const parts = [
     ...(steps > unpriced ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+    ...(mayRetry === undefined
+      ? []
+      : [mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price']),
   ];
   return `${parts.join(' + ')}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
 }
