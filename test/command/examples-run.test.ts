@@ -95,4 +95,4 @@ test('every example in the help does what it says', async () => {
     }
   }
   expect(failed).toEqual([]);
-}, 300_000);
+}, 600_000);
