@@ -32,7 +32,8 @@ const neighbours: Record<string, string[]> = {
   run: ['service', 'disk'],
   service: ['disk'],
 };
-const owners: Record<string, string> = {
+/** The sandbox shares no code with the rest, so a package may have an owner on each side. */
+const owners: Record<string, string | string[]> = {
   yaml: 'manifest',
   handlebars: 'manifest',
   'csv-parse': 'manifest',
@@ -44,7 +45,7 @@ const owners: Record<string, string> = {
   commander: 'cli',
   'fastest-levenshtein': 'manifest',
   'wasm-media-encoders': 'sandbox',
-  '@jsquash/webp': 'sandbox',
+  '@jsquash/webp': ['review', 'sandbox'],
   '@jsquash/png': 'review',
   '@jsquash/jpeg': 'review',
   'jpeg-js': 'sandbox',
@@ -152,7 +153,7 @@ describe('the house', () => {
     const strays = imports.filter(({ from, to }) => {
       const name = to.startsWith('@') ? to.split('/').slice(0, 2).join('/') : (to.split('/')[0] ?? to);
       if (to.startsWith('.') || to.startsWith('node:') || isInside({ to })) return false;
-      return roomOf(from) !== owners[name];
+      return ![owners[name]].flat().includes(roomOf(from));
     });
     expect(strays).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { applyGraph } from '../campaign/apply.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
+import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
@@ -37,6 +38,8 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
   let events: ReturnType<typeof openEvents>;
   let unselected: Unselected | undefined;
+  let live: LiveRun | undefined;
+  let page: string | undefined;
   const show = (planned: Plan) => {
     if (!options.json && options.events !== '-') {
       terminal.err(planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true }));
@@ -74,10 +77,24 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     verify(made, graph) {
       unselected = findUnselected(made, { options, graph, command: 'apply' });
     },
+    review:
+      options.review === true
+        ? async (run) => {
+            const { reviewRun } = await import('./review-run.ts');
+            const reviewed = await reviewRun(run, { campaign, options, terminal });
+            live = run;
+            page = reviewed.url;
+            return reviewed;
+          }
+        : undefined,
     agree: (made) => agreeTo(made, options, { ...context, show }),
     async observe(plan) {
-      const json = options.json === true ? planJson(plan) : undefined;
-      const recorder = await makeRecorder(plan, { terminal, clock: systemClock, paths, events: events?.(), json });
+      const recorder = await makeRecorder(plan, {
+        ...{ terminal, clock: systemClock, paths },
+        events: events?.(),
+        json: options.json === true ? () => planJson(live?.carriedOut ?? plan) : undefined,
+        page: options.review === true ? () => page : undefined,
+      });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       const interruption = listenForInterruption();
       const stray = listenForStrayErrors();

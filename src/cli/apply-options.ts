@@ -31,6 +31,12 @@ export interface ApplyOptions extends PlanCommandOptions {
   /** Posts may go public. */
   publish?: boolean;
   events?: string;
+  /** People look at what arrives, and decide at gates, on a page that the run serves. */
+  review?: boolean;
+  /** With `review`: whether its page is opened. */
+  open?: boolean;
+  /** With `review`: where its page is served; 0: anywhere. */
+  port?: number;
   lockTimeout: number;
   requestTimeout?: number;
   patience?: number;

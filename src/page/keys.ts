@@ -1,10 +1,13 @@
+import { compareKeyHelp } from './compare/keys.ts';
+import { compareOf } from './compare/state.ts';
+import { actOnSoundKey, soundKeyHelp } from './sound/keys.ts';
 import type { Page } from './state/page.ts';
 import { viewNamed, views } from './views/registry.ts';
+import type { KeyHelp } from './views/view.ts';
 
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
-/** Keys of the page, as its help names them. */
-export const keyHelp: readonly [keys: string, what: string][] = [
+const pageKeyHelp: readonly KeyHelp[] = [
   ['← → ↑ ↓', 'the asset beside it'],
   ['[ ]', 'group before, next group'],
   ['J K', 'next undecided group, the one before'],
@@ -19,11 +22,19 @@ export const keyHelp: readonly [keys: string, what: string][] = [
   ['C', 'compare two'],
   ['B', 'blink between two'],
   ['M', 'matrix'],
-  ['Z', '1:1, each pixel of the picture'],
+  ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
+  ['Shift arrows', 'move the picture'],
   ['I', 'details'],
   ['/', 'search'],
   ['Esc', 'back'],
   ['?', 'this help'],
+];
+
+/** Keys of the page, as its help names them, by where they act. */
+export const keyHelp: readonly { where: string; keys: readonly KeyHelp[] }[] = [
+  { where: 'Everywhere', keys: pageKeyHelp },
+  { where: 'Songs and voices', keys: soundKeyHelp },
+  { where: 'Compare', keys: compareKeyHelp },
 ];
 
 /** Listens for keys in the whole document, and tells the page. Returns what ends it. */
@@ -36,12 +47,17 @@ export function listenForKeys(page: Page): () => void {
   return () => document.removeEventListener('keydown', listener);
 }
 
+/** Nothing can be typed into a slider: other keys are for the page. */
+const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
+
 /** Fields, open dialogs, players and the browser have keys of their own. */
 function isForAnother(event: KeyboardEvent): boolean {
   if (event.altKey || event.metaKey || event.isComposing) return true;
   if (event.ctrlKey && event.key.toLowerCase() !== 'z') return true;
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
+  const isSlider = target.matches('input[type="range"]');
+  if (isSlider) return sliderKeys.includes(event.key);
   if (target.isContentEditable || target.matches('input, select, textarea')) return true;
   if (target.closest('dialog') !== null) return true;
   const isPress = event.key === 'Enter' || event.key === ' ';
@@ -58,7 +74,7 @@ function act(page: Page, event: KeyboardEvent): boolean {
     return true;
   }
   const view = viewNamed(page.view.value);
-  if (view.onKey?.(page, event)) return true;
+  if (actOnSoundKey(page, event) || view.onKey?.(page, event)) return true;
   if (key in arrows) {
     page.activate(view.move(page, arrows[key as keyof typeof arrows]));
     return true;
@@ -90,9 +106,12 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   x: (page) => page.judge(page.active.value, 'rejected'),
   u: (page) => page.judge(page.active.value, 'undecided'),
   n: (page) => page.editNote(),
-  z: (page) => page.toggleFullSize(),
+  b: (page) => {
+    page.open('compare');
+    compareOf(page).blink();
+  },
   i: (page) => page.toggleDetails(),
-  '/': () => document.getElementById('search')?.focus(),
+  '/': (page) => page.search(),
   '?': (page) => page.toggleHelp(),
   Escape: (page) => page.back(),
 };

@@ -61,7 +61,8 @@ export function openGates(gates: readonly Gate[], rows: readonly PlanRow[], matc
   const about = new Set(rows.map(({ address }) => address));
   const open = gates.flatMap(({ state, note, ...gate }) => {
     const count = counts.get(gate.name) ?? 0;
-    const isMeant = count > 0 || gate.members.some((address) => about.has(address));
+    // Behind canaries nothing waits any more when everything is bought.
+    const isMeant = count > 0 || (gate.is !== 'canary' && gate.members.some((address) => about.has(address)));
     if (state === undefined || state.is === 'decided' || !isMeant) return [];
     const { is, choose, name, task, members } = gate;
     return [

@@ -7,11 +7,8 @@ import { systemClock } from '../contract/clock.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
-import { assemblePlan } from '../plan/assemble.ts';
-import { type Match, matchSteps } from '../plan/match.ts';
+import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
@@ -113,14 +110,13 @@ export class CampaignHost implements ReviewHost {
   async #read(revision: number): Promise<ReviewData> {
     // What changes while it is read makes another stamp.
     const source = await this.#stampSource();
-    const written = await this.#graph.get();
+    const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
-    const graph = applyDecisions(written, lock);
-    const matches = matchSteps(graph, lock);
+    const facts = { graph, lock, decided: matchGraph(graph, lock) };
     const described = describeCampaign({
-      ...{ graph, lock, matches },
+      ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
-      rows: this.#planRows({ graph, lock, matches }),
+      rows: this.#planRows(facts),
       problemOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
@@ -129,7 +125,7 @@ export class CampaignHost implements ReviewHost {
   }
 
   /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */
-  #planRows(facts: { graph: Graph; lock: Lock; matches: readonly Match[] }): readonly PlanRow[] {
+  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided'>): readonly PlanRow[] {
     const { replays, accountOf, paths } = this.#campaign;
     const placed = new PlacedFiles(paths.outputs);
     const plan = assemblePlan({

@@ -143,7 +143,7 @@ export class TestCampaign {
     };
     const { clock, service, outputs, bodies, file } = this;
     const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, creates = 64 } = options;
-    const { ledger, gate, ends } = carryOut(plan, {
+    const { ledger, gate, driven } = carryOut(plan, {
       lock: file.read(),
       file,
       bodies,
@@ -161,7 +161,7 @@ export class TestCampaign {
       creates,
       downloads: 4,
     });
-    const ended = await clock.run(ends);
+    const ended = await clock.run(driven.ends);
     const outline = outlineOf(this.graph);
     if (!options.unsettled) await settleLock(file, { ledger, outline, loaded: { needsRewrite: true }, emit });
     const outcomes = Object.fromEntries([...ended].map(([address, { outcome }]) => [address, outcome]));

@@ -2,6 +2,7 @@ import type { WantedVerdict } from '../../contract/review.ts';
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
+import { seeAtGates } from '../../plan/gate-keeper.ts';
 import { gatesByMember, stateOfGate } from '../../plan/gates.ts';
 import { judgeSteps } from '../../plan/judge.ts';
 import { type Match, matchGraph } from '../../plan/match.ts';
@@ -36,69 +37,62 @@ export function ruleOn(verdicts: readonly WantedVerdict[], { graph, lock }: { gr
 class Bench {
   readonly #written: Graph;
   readonly #lock: Lock;
-  #matches: ReadonlyMap<string, Match> = new Map();
-  #gates: ReadonlyMap<string, Gate> = new Map();
-  #verdicts: Verdicts;
+  #campaign: BenchFacts;
   /** Something was recorded since the graph was decided. */
   #isOlder = false;
 
   constructor(graph: Graph, lock: Lock) {
     this.#written = graph;
     this.#lock = lock;
-    this.#verdicts = this.#lookAgain();
+    this.#campaign = lookAt(graph, lock);
   }
 
   judge({ address, is, job, note }: WantedVerdict): Ruling {
-    const found = this.#matchOf(address);
-    if (found === undefined) {
+    const seen = this.#campaign.byAddress.get(address);
+    if (seen === undefined) {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
     // A step that needs nothing is the same whatever is picked elsewhere.
-    if (this.#isOlder && found.step.needs.length > 0) this.#verdicts = this.#lookAgain();
-    const match = this.#matchOf(address) ?? found;
-    const { purchase } = match;
-    if (purchase?.jobId !== undefined && purchase.jobId !== job) {
+    if (this.#isOlder && seen.step.needs.length > 0) this.#lookAgain();
+    const { byAddress, gateOf, matches } = this.#campaign;
+    const match = byAddress.get(address) ?? seen;
+    if (match.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
       return refuse(address, `is not what was looked at, which was job ${job}`, 'look at what it has now');
     }
-    const gate = this.#gates.get(address);
+    const gate = gateOf.get(address);
+    const gates = gate === undefined ? [] : [this.#stateNow(gate)];
+    const verdicts = new Verdicts(this.#lock, matches);
     const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
       [match],
       { as: is, noteOf: () => note },
-      {
-        gates: gate === undefined ? [] : [this.#stateNow(gate)],
-        matches: gate?.members.flatMap((member) => this.#matchOf(member) ?? []) ?? [],
-        verdicts: this.#verdicts,
-      },
+      { gates, matches, verdicts },
     );
     if (ruling.is === 'recorded') {
       for (const record of ruling.records) joinInto(this.#lock.steps, record);
-      this.#verdicts = new Verdicts(this.#lock, [...this.#matches.values()]);
       this.#isOlder = true;
     }
     return ruling;
   }
 
-  /** With what was recorded since. What is to be moved first has its record elsewhere. */
-  #matchOf(address: string): Match | undefined {
-    const match = this.#matches.get(address);
-    const record = this.#lock.steps.get(address);
-    return match === undefined || match.movedFrom !== undefined || record === undefined ? match : { ...match, record };
-  }
-
   #stateNow(gate: Gate): Gate {
-    const state = stateOfGate(gate, (address) => {
-      const match = this.#matches.get(address);
-      if (match?.purchase?.state !== 'done') return 'none';
-      return this.#verdicts.on(match)?.is ?? 'undecided';
-    });
-    return { ...gate, state };
+    const seen = seeAtGates(this.#campaign.matches, this.#lock, { gates: [gate], redo: new Set() });
+    return { ...gate, state: stateOfGate(gate, (address) => seen.get(address) ?? 'none') };
   }
 
-  #lookAgain(): Verdicts {
-    const { graph, matches } = matchGraph(this.#written, this.#lock);
-    this.#matches = new Map(matches.map((match) => [match.step.address, match]));
-    this.#gates = gatesByMember(graph.gates ?? []);
+  #lookAgain(): void {
+    this.#campaign = lookAt(this.#written, this.#lock);
     this.#isOlder = false;
-    return new Verdicts(this.#lock, matches);
   }
+}
+
+interface BenchFacts {
+  matches: readonly Match[];
+  byAddress: ReadonlyMap<string, Match>;
+  gateOf: ReadonlyMap<string, Gate>;
+}
+
+function lookAt(written: Graph, lock: Lock): BenchFacts {
+  const { graph, matches } = matchGraph(written, lock);
+  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  return { matches, byAddress, gateOf: gatesByMember(graph.gates ?? []) };
 }

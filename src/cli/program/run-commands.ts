@@ -64,6 +64,12 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         '--publish',
         'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
       )
+      .option(
+        '--review',
+        'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
+      )
+      .option('--no-open', 'with --review: print the address of the page, and open nothing')
+      .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option(

@@ -1,5 +1,6 @@
 import { markOf } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
+import { Leave } from './leave.tsx';
 import { NoteField } from './note.tsx';
 import { Unsent } from './unsent.tsx';
 
@@ -21,7 +22,7 @@ export function Actions({ page }: { page: Page }) {
   return (
     <section class="actions" aria-label="Actions">
       <Refusals page={page} />
-      <Unsent page={page} />
+      {page.data.value.canDecide ? <Unsent page={page} /> : <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
       <div class="bar">
         <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>
@@ -37,9 +38,11 @@ export function Actions({ page }: { page: Page }) {
         <button type="button" onClick={() => page.goUndecided(1)}>
           Next undecided <kbd>J</kbd>
         </button>
-        <button type="button" aria-pressed={page.isFullSize.value} onClick={() => page.toggleFullSize()}>
-          1:1 <kbd>Z</kbd>
-        </button>
+        {page.view.value === 'loupe' && (
+          <button type="button" aria-pressed={page.loupe.isLarger.value} onClick={() => page.loupe.togglePixels()}>
+            1:1 <kbd>Z</kbd>
+          </button>
+        )}
         <button type="button" onClick={() => page.toggleHelp()}>
           Help <kbd>?</kbd>
         </button>

@@ -14,16 +14,21 @@ export function Help({ page }: { page: Page }) {
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
       <h2 id="help-title">Keys</h2>
       <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
-      <dl>
-        {keyHelp.map(([keys, what]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      {keyHelp.map(({ where, keys }) => (
+        <section key={where}>
+          <h3>{where}</h3>
+          <dl>
+            {keys.map(([names, what]) => (
+              <div key={names}>
+                <dt>
+                  <kbd>{names}</kbd>
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
       <form method="dialog">
         <button type="submit">Close</button>
       </form>

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { Film, mainFile, Nothing, Sound, Unreadable, whyNothing } from './media.tsx';
 
-/** One asset as large as its place allows; with `isFullSize` in the picture's own pixels. */
-export function Large({ asset, isFullSize = false }: { asset: ReviewAsset; isFullSize?: boolean }) {
+/** One asset as large as its place allows. */
+export function Large({ asset }: { asset: ReviewAsset }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
   const [isUnreadable, setUnreadable] = useState(false);
@@ -12,15 +12,7 @@ export function Large({ asset, isFullSize = false }: { asset: ReviewAsset; isFul
   if (isUnreadable) return <Unreadable file={file} />;
   switch (file.is) {
     case 'image':
-      return (
-        <img
-          class={isFullSize ? 'full-size' : ''}
-          src={file.url}
-          alt={asset.address}
-          decoding="sync"
-          onError={() => setUnreadable(true)}
-        />
-      );
+      return <img src={file.url} alt={asset.address} decoding="sync" onError={() => setUnreadable(true)} />;
     case 'audio':
       return <Sound file={file} name={`Play ${asset.address}`} />;
     case 'video':

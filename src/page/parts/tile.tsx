@@ -1,8 +1,9 @@
 import { Fragment } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
+import { ListenButton } from '../sound/listen-button.tsx';
 import type { Page } from '../state/page.ts';
-import { Film, mainFile, Nothing, Sound, Thumb, whyNothing } from './media.tsx';
+import { Film, mainFile, Nothing, Thumb, whyNothing } from './media.tsx';
 import { credits, stateWords } from './words.ts';
 
 interface TileProps {
@@ -38,7 +39,7 @@ export function Tile({ page, asset, digit }: TileProps) {
         <Picture asset={asset} />
         <Caption asset={asset} digit={digit} />
       </button>
-      <Player asset={asset} />
+      <Player page={page} asset={asset} />
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </div>
   );
@@ -104,10 +105,9 @@ function Picture({ asset }: { asset: ReviewAsset }) {
   );
 }
 
-function Player({ asset }: { asset: ReviewAsset }) {
-  const file = mainFile(asset);
-  if (file?.is !== 'audio' || whyNothing(asset) !== undefined) return null;
-  return <Sound file={file} name={`Play ${asset.address}`} />;
+function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
+  if (mainFile(asset)?.is !== 'audio' || whyNothing(asset) !== undefined) return null;
+  return <ListenButton page={page} asset={asset} />;
 }
 
 /** `2 credits`, and its state unless it is simply there. */

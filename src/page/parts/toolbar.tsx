@@ -19,6 +19,16 @@ export function Toolbar({ page }: { page: Page }) {
           </button>
         ))}
       </nav>
+      <button
+        type="button"
+        class="show-filters"
+        aria-expanded={page.hasFilters.value}
+        onClick={() => {
+          page.hasFilters.value = !page.hasFilters.value;
+        }}
+      >
+        Filters
+      </button>
       <Filters page={page} />
     </header>
   );
@@ -51,7 +61,7 @@ function Filters({ page }: { page: Page }) {
   const tasks = [...new Set(assets.map((asset) => asset.task))];
   const kinds = [...new Set(assets.map((asset) => asset.kind))];
   return (
-    <search class="filters">
+    <search class="filters" data-open={page.hasFilters.value}>
       <label>
         <input
           type="checkbox"

@@ -54,3 +54,15 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
       return choose === 1 ? 'pick one' : `pick ${choose}, ${picked} so far`;
   }
 }
+
+/** What sets an asset apart in its group, at a place that counts from 0. */
+export function shortName({ take, matrix }: ReviewAsset, place: number): string {
+  if (take !== undefined) return `take ${take}`;
+  return Object.values(matrix).join(', ') || String(place + 1);
+}
+
+/** `1:04`, of seconds. */
+export function timeOf(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}

@@ -4,6 +4,7 @@ import { applyFilter, type Filter, noFilter } from '../model/filter.ts';
 import { decide, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, type ShownGroup, show } from '../model/shown.ts';
+import { LoupeZoom } from '../zoom/loupe-zoom.ts';
 import type { Host } from './host.ts';
 import { keptVerdicts } from './kept.ts';
 import { Outbox, type Refusal } from './outbox.ts';
@@ -25,10 +26,11 @@ export class Page {
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
+  /** Where there is little room, filters are shown only when they are asked for. */
+  readonly hasFilters = signal(false);
   /** The field for the note of the active asset is open. */
   readonly hasNote = signal(false);
-  /** Pictures of the loupe and its like are shown in their own pixels. */
-  readonly isFullSize = signal(false);
+  readonly loupe = new LoupeZoom();
   /** Tiles side by side in the view that is open, for arrows up and down. */
   columns = 1;
   /** Grows with each wish for the keyboard to be where the active asset is. */
@@ -171,8 +173,10 @@ export class Page {
     else this.hasNote.value = true;
   }
 
-  toggleFullSize(): void {
-    this.isFullSize.value = !this.isFullSize.value;
+  search(): void {
+    this.hasFilters.value = true;
+    // The field is shown after this.
+    requestAnimationFrame(() => document.getElementById('search')?.focus());
   }
 
   toggleDetails(): void {

@@ -29,7 +29,7 @@ export function layRows(strips: readonly Strip[], columns: number): Row[] {
 export function bestColumns(strips: readonly Strip[], most: number): number {
   const tiles = strips.reduce((sum, { assets }) => sum + assets.length, 0);
   let best = { columns: most, full: 0 };
-  for (let columns = most; columns >= Math.ceil(most * 0.6); columns -= 1) {
+  for (let columns = most; columns >= Math.ceil(most / 2); columns -= 1) {
     const lines = layRows(strips, columns).reduce((sum, row) => sum + row.lines, 0);
     const full = tiles / (lines * columns);
     if (full > best.full + 0.1) best = { columns, full };

@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Strip } from '../model/filter.ts';
 import { moveInLines } from '../model/moves.ts';
 import { GroupHead } from '../parts/group-head.tsx';
+import { scrollToAsset } from '../parts/scroll-to-asset.ts';
 import { Tile } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
@@ -15,6 +16,8 @@ const narrowest = 168;
 const gap = 10;
 const below = 84;
 const head = 52;
+/** Of a picture's place, to its width; the style sheet says the same. */
+const pictureHeight = 3 / 4;
 
 /** A strip for each gate, else for each key of a task. */
 export const groupsView: View = {
@@ -27,7 +30,8 @@ export const groupsView: View = {
 
 function Groups({ page }: { page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const { width } = useSize(scroller);
+  const inside = useRef<HTMLDivElement>(null);
+  const { width } = useSize(inside);
   const strips = page.strips.value;
   const most = Math.max(1, Math.floor((width + gap) / (narrowest + gap)));
   const columns = useMemo(() => bestColumns(strips, most), [strips, most]);
@@ -36,22 +40,20 @@ function Groups({ page }: { page: Page }) {
   const tile = (width - gap * (columns - 1)) / columns;
   const { items, height, measure, reveal } = useRows({
     count: rows.length,
-    estimate: (index) => (rows[index]?.lines ?? 1) * (tile + below + gap) + head,
+    estimate: (index) => (rows[index]?.lines ?? 1) * (tile * pictureHeight + below + gap) + head,
     keyOf: (index) => rows[index]?.strips[0]?.group.group.name ?? '',
     scroller,
   });
   const active = page.active.value;
   useLayoutEffect(() => {
-    const tileOf = () => scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
-    if (tileOf() == null) {
-      reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
-      requestAnimationFrame(() => tileOf()?.scrollIntoView({ block: 'nearest' }));
-    } else tileOf()?.scrollIntoView({ block: 'nearest' });
+    if (scrollToAsset(scroller.current, active)) return;
+    reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
+    requestAnimationFrame(() => scrollToAsset(scroller.current, active));
   }, [active, columns]);
   useFocus(page, scroller);
   return (
     <div class="groups" ref={scroller} tabIndex={-1}>
-      <div class="all-rows" style={{ height: `${height}px` }}>
+      <div class="all-rows" ref={inside} style={{ height: `${height}px` }}>
         {items.map(({ index, key, start }) => (
           <div class="row" key={key} data-index={index} ref={measure} style={{ transform: `translateY(${start}px)` }}>
             {rows[index]?.strips.map((strip) => (

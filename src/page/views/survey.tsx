@@ -8,6 +8,8 @@ import { mainFile } from '../parts/media.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useSize } from '../parts/use-size.ts';
+import { SoundStage } from '../sound/sound-stage.tsx';
+import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page } from '../state/page.ts';
 import { fitColumns } from './survey-layout.ts';
 import type { View } from './view.ts';
@@ -39,7 +41,9 @@ function Survey({ page }: { page: Page }) {
   const aspect = useAspect(place, group?.group.name ?? '');
   const columns = fitColumns(assets.length, aspect, room, below);
   const rows = Math.max(1, Math.ceil(assets.length / columns));
-  page.columns = columns;
+  const isSound = group !== undefined && isSoundGroup(group);
+  page.columns = isSound ? 1 : columns;
+  if (isSound) return <SoundStage page={page} group={group} />;
   return (
     <div class="survey">
       {group !== undefined && <GroupHead group={group} />}

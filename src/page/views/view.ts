@@ -15,3 +15,6 @@ export interface View {
   /** Is asked before the page acts on a key. True: it was for the view. */
   onKey?(page: Page, event: KeyboardEvent): boolean;
 }
+
+/** What keys do, for the help of the page. */
+export type KeyHelp = readonly [keys: string, what: string];

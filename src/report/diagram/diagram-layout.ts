@@ -30,7 +30,7 @@ export interface Layout extends Size {
 }
 
 /** Space between boxes of a column, between lines that pass beside each other, and between columns. */
-const gaps = { box: 22, line: 12, column: 44 };
+const gaps = { box: 22, line: 12, column: 60 };
 
 /**
  * Lays boxes out in columns, from left to right, so that neither boxes nor labels overlap, and no line crosses either.

@@ -1,5 +1,5 @@
 import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from '../../plan/diagram.ts';
-import type { Link } from '../../plan/diagram-links.ts';
+import { gateId, type Link } from '../../plan/diagram-links.ts';
 import { type StepState, stepStates } from '../../plan/step-state.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
@@ -45,12 +45,13 @@ function workWords({ is, id, kind, steps, states, credits, fanOut }: WorkNode): 
   };
 }
 
-function gateWords({ id, asks, choose, states }: GateNode): NodeWords {
+function gateWords({ id, task, asks, choose, states }: GateNode): NodeWords {
+  const isOne = id !== gateId(task);
   const parts = (['decided', 'open', 'contested', 'rejected'] as const).filter((state) => states[state] > 0);
   return {
     name: safeText(id.slice(id.indexOf(':') + 1), longest),
     kind: asksWords(asks, choose),
-    states: parts.map((state) => `${creditsText(states[state])} ${state}`).join(' · '),
+    states: isOne ? parts.join('') : parts.map((state) => `${creditsText(states[state])} ${state}`).join(' · '),
     credits: '',
   };
 }
@@ -68,21 +69,22 @@ function asksWords(asks: GateNode['asks'], choose: number): string {
   }
 }
 
-/** `84 spent · ≈ 236 to spend · 12 waiting`; what nobody knows the price of is told, never counted as 0. */
+/** `84 cr spent · ≈ 236 cr to spend · 12 cr waiting`; what nobody knows the price of is told, never counted as 0. */
 export function creditsWords({ spent, held, toSpend, expected, waiting, unpriced }: DiagramCredits): string {
   const more = toSpend + expected;
   const parts = [
-    ...(spent > 0 ? [`${creditsText(spent)} spent`] : []),
-    ...(held > 0 ? [`${creditsText(held)} held`] : []),
-    ...(more > 0 ? [`${expected > 0 ? '≈ ' : ''}${creditsText(more)} to spend`] : []),
-    ...(waiting > 0 ? [`${creditsText(waiting)} waiting`] : []),
+    ...(spent > 0 ? [`${creditsText(spent)} cr spent`] : []),
+    ...(held > 0 ? [`${creditsText(held)} cr held`] : []),
+    ...(more > 0 ? [`${expected > 0 ? '≈ ' : ''}${creditsText(more)} cr to spend`] : []),
+    ...(waiting > 0 ? [`${creditsText(waiting)} cr waiting`] : []),
     ...(unpriced > 0 ? [`${creditsText(unpriced)} of unknown price`] : []),
   ];
   return parts.join(' · ');
 }
 
-/** How an edge joins; empty where it goes without saying. */
+/** How an edge joins; empty where it goes without saying, as between two steps. */
 export function edgeWords({ links }: DiagramEdge, [from, to]: readonly [DiagramNode, DiagramNode]): string {
+  if (from.is === 'step' || to.is === 'step') return '';
   return links
     .map((link) => linkWords(link, [from, to]))
     .filter((words) => words !== '')
@@ -90,20 +92,18 @@ export function edgeWords({ links }: DiagramEdge, [from, to]: readonly [DiagramN
 }
 
 function linkWords(link: Link, [from, to]: readonly [DiagramNode, DiagramNode]): string {
-  const isStep = from.is === 'step' || to.is === 'step';
-  const by = (names: readonly string[]) =>
-    names.length === 0 || isStep ? '' : ` by ${safeText(names.join(', '), 60)}`;
+  const by = (names: readonly string[]) => (names.length === 0 ? '' : ` by ${safeText(names.join(', '), 60)}`);
   switch (link.is) {
     case 'one': {
-      if (isStep) return '';
       const count = countIn(from);
-      const isOnly = count === 1 && countIn(to) === 1;
-      return link.by.length > 0 ? by(link.by).trim() : isOnly ? '' : count === 1 ? 'the same' : `one of ${count}`;
+      if (link.by.length > 0) return by(link.by).trim();
+      if (count > 1) return `one of ${creditsText(count)}`;
+      return countIn(to) > 1 ? 'the same' : '';
     }
     case 'several':
-      return isStep ? '' : `several${by(link.by)}`;
+      return `several${by(link.by)}`;
     case 'all':
-      return isStep ? '' : `all ${creditsText(countIn(from))}`;
+      return `all ${creditsText(countIn(from))}`;
     case 'part':
       return 'part of';
     case 'needs':
@@ -119,7 +119,7 @@ function countIn(node: DiagramNode): number {
   return node.is === 'gate' ? Object.values(node.states).reduce((sum, count) => sum + count, 0) : node.steps;
 }
 
-/** The diagram in one sentence: `aurora-launch: 7 tasks, 512 steps · 84 spent · 236 to spend`. */
+/** The diagram in one sentence: `aurora-launch: 7 tasks, 512 steps · 84 cr spent · 236 cr to spend`. */
 export function diagramWords(campaign: string, nodes: readonly DiagramNode[]): { name: string; sums: string } {
   const work = nodes.filter((node) => node.is !== 'gate');
   const tasks = new Set(work.map(({ task }) => task)).size;

@@ -51,13 +51,19 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
 
 /** What follows open gates, and is not bought now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
+  const { steps } = after;
+  return `${pickedText(after)}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
+}
+
+/** `at most 8 credits + 3 steps of unknown price`. */
+export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps, credits, unknownPrices, likely, unpriced } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
   const parts = [
     ...(steps > unpriced ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
   ];
-  return `${parts.join(' + ')}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
+  return parts.join(' + ');
 }
 
 /** The same with what follows from it: steps of uncertain price go alone first. */

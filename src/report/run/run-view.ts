@@ -79,6 +79,8 @@ export interface RunView {
   stopped?: { because: StopReason; detail: string };
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
+  /** Nothing is left to do until people decide: the number of gates that they can decide now. */
+  awaitedGates?: number;
   /** Total of all pauses that ended well. */
   waitedMs: number;
   /** Each once, in order of arrival; at most 100. */
@@ -112,6 +114,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       startRun(view, event);
       return;
     case 'step-started':
+      delete view.awaitedGates;
       putStep(view, event, { stage: 'working' });
       return;
     case 'step-left':
@@ -177,6 +180,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
         view.stopped = { because: event.because, detail: event.detail };
       }
       return;
+    case 'output-judged':
+      return;
+    case 'picks-awaited':
+      view.awaitedGates = event.gates;
+      return;
     case 'noticed':
       if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
       return;
@@ -184,6 +192,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
       view.money = { ...view.money, spentNow, spentEver, held, balance };
       view.end = { exit, elapsedMs };
+      delete view.awaitedGates;
       if (event.estimated !== undefined) view.estimated = event.estimated;
       return;
     }
@@ -259,11 +268,17 @@ function putStep(
   change: { stage: Stage; error?: string },
 ): void {
   const { address, task, kind, action } = step;
-  if (view.stepsByAddress.has(address) || view.settled.addresses.has(address)) return;
+  const before = view.stepsByAddress.get(address);
+  if (view.settled.addresses.has(address) || (before !== undefined && before.stage !== 'awaits-pick')) return;
+  // Its gate was decided during the run.
+  if (before !== undefined) count(view, before, -1);
   const { stage } = change;
   count(view, { task, stage }, 1);
-  if (isSettled(stage)) settleStep(view.settled, { address, stage });
-  else view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
+  if (isSettled(stage)) {
+    view.stepsByAddress.delete(address);
+    settleStep(view.settled, { address, stage });
+  } else
+    view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {

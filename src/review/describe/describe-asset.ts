@@ -16,8 +16,8 @@ import { type AddressOf, readableRequest } from './readable-request.ts';
 export type ProblemOf = (output: Output, isKeptOnly: boolean) => ReviewFile['problem'];
 
 interface AssetContext {
-  problemOf: ProblemOf;
   verdicts: Verdicts;
+  problemOf: ProblemOf;
   byAddress: ReadonlyMap<string, Match>;
   isGated: boolean;
   usedBy: readonly string[];
@@ -32,7 +32,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
   const { address, task, kind, key, row, matrix, take, tags, needs } = step;
   const state = stateOf(match, context.byAddress);
   const shown = findShown(match, context.byAddress);
-  const verdict = shown && context.verdicts.on({ step, purchase: shown });
+  const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
   const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.problemOf(output, false)));
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
   return {
@@ -45,9 +45,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     // Known when the others of its group are.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
-    ...(verdict !== undefined && {
-      verdict: { is: verdict.is, ...(verdict.note !== undefined && { note: verdict.note }) },
-    }),
+    ...(verdict !== undefined && { verdict }),
     isJudged: context.isGated && canBeJudged(match),
     earlier: describeEarlier(match, shown, context),
     madeFrom: [...needs],

@@ -44,12 +44,9 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   );
   const assets = meant.map((match) =>
     describeAsset(match, {
-      byAddress,
+      ...{ byAddress, verdicts, addressOf, problemOf },
       isGated: isGated.has(match.step.address),
       usedBy: usedBy.get(match.step.address) ?? [],
-      addressOf,
-      problemOf,
-      verdicts,
       isTaken: (path) => taken.has(path),
     }),
   );

@@ -188,8 +188,8 @@ class Watched {
       if (purchase?.jobId !== undefined) bought.add(step.address);
       if (purchase?.state === 'done') done.add(step.address);
     }
-    const check = ({ members, first, then }: Canary, buying: string) => {
-      const proving = then === 'ask' ? picked : done;
+    const check = ({ members, first, asks }: Canary, buying: string) => {
+      const proving = asks ? picked : done;
       const proven = members.filter((name) => proving.has(name)).length;
       const begun = members.filter((name) => bought.has(name)).length;
       expect(begun <= first || proven >= first, `${buying} as number ${begun}, ${proven} have proven it`).toBe(true);

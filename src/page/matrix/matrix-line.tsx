@@ -1,0 +1,88 @@
+import type { ReviewAsset } from '../../contract/review.ts';
+import { markOf } from '../model/shown.ts';
+import { mainFile, Thumb, whyNothing } from '../parts/media.tsx';
+import { shortName } from '../parts/words.ts';
+import type { Page } from '../state/page.ts';
+import type { MatrixRow } from './layout.ts';
+
+/** CSS pixels: a row, and an asset in its cell. */
+export const rowHeight = 116;
+const assetWidth = 92;
+const nameWidth = 150;
+
+/** The columns of a line, in the terms of a CSS grid. */
+export function templateOf(widths: readonly number[]): string {
+  return `${nameWidth}px ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
+}
+
+interface MatrixLineProps {
+  page: Page;
+  row: MatrixRow;
+  index: number;
+  /** CSS pixels from the top of all rows. */
+  start: number;
+  widths: readonly number[];
+}
+
+/** One key, with a cell for each column. */
+export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
+  return (
+    <tr
+      class="matrix-line"
+      aria-rowindex={index + 2}
+      style={{ gridTemplateColumns: templateOf(widths), transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
+    >
+      <th scope="row">{row.name}</th>
+      {row.cells.map((cell, column) => (
+        <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
+          {cell.length === 0 ? (
+            <span>
+              –<span class="away"> no such step</span>
+            </span>
+          ) : (
+            cell.map((asset, place) => <Asset key={asset.address} page={page} asset={asset} place={place} />)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Asset({ page, asset, place }: { page: Page; asset: ReviewAsset; place: number }) {
+  const { address } = asset;
+  const isActive = page.active.value === address;
+  const mark = markOf(asset);
+  const file = mainFile(asset);
+  const isPicture = file?.is === 'image' && whyNothing(asset) === undefined;
+  return (
+    <button
+      type="button"
+      class={`matrix-asset ${mark}${isActive ? ' active' : ''}`}
+      data-asset={address}
+      tabIndex={isActive ? 0 : -1}
+      aria-current={isActive}
+      onFocus={() => page.activate(address, false)}
+      onClick={() => page.activate(address)}
+      onDblClick={() => page.open('loupe')}
+    >
+      {isPicture && file !== undefined ? (
+        <span class="small">
+          <Thumb key={file.sha256} file={file} />
+        </span>
+      ) : (
+        <span class={`small state ${stateOf(asset)}`}>{stateOf(asset)}</span>
+      )}
+      <span class="matrix-mark">
+        <span class="away">{address} </span>
+        {mark === 'undecided' ? (asset.take === undefined ? '' : shortName(asset, place)) : mark}
+      </span>
+    </button>
+  );
+}
+
+/** What is there instead of a picture, in a word. */
+function stateOf(asset: ReviewAsset): string {
+  const problem = mainFile(asset)?.problem;
+  if (problem !== undefined) return problem;
+  return asset.state === 'done' ? asset.kind : asset.state;
+}
