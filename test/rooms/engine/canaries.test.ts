@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import type { Canary } from '../../../src/graph/graph.ts';
 import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { judgeSteps } from '../../../src/plan/judge.ts';
 import { matchGraph } from '../../../src/plan/match.ts';
 import { type Sample, sampleSteps } from '../../../src/plan/sample.ts';
 import { Verdicts } from '../../../src/plan/verdicts.ts';
@@ -166,21 +166,18 @@ class Watched {
     }
   }
 
-  judge(as: 'picked' | 'rejected', isMeant: (index: number) => boolean = () => true): void {
+  judge(is: 'picked' | 'rejected', isMeant: (index: number) => boolean = () => true): void {
     const { graph, file } = this.campaign;
     const lock = file.read();
     const { graph: decided, matches } = matchGraph(graph, lock);
-    const { gates = [] } = decided;
-    const verdicts = new Verdicts(lock, matches);
-    const members = new Set(gates.flatMap((gate) => gate.members));
-    for (const match of matches.filter(({ step }) => members.has(step.address)).filter((_, index) => isMeant(index))) {
-      for (const ruling of judgeSteps([match], { as, noteOf: () => undefined }, { gates, matches, verdicts })) {
-        if (ruling.is !== 'recorded') continue;
-        const now = file.read();
-        const steps = new Map([...now.steps, ...ruling.records.map((record) => [record.address, record] as const)]);
-        file.text = writeLock({ ...now, steps });
-      }
-    }
+    const members = new Set((decided.gates ?? []).flatMap((gate) => gate.members));
+    const seen = matches.filter(({ step, purchase }) => members.has(step.address) && purchase?.state === 'done');
+    const verdicts = seen.map(({ step, purchase }) => ({ address: step.address, is, job: purchase?.jobId ?? '' }));
+    ruleOn(
+      verdicts.filter((_, index) => isMeant(index)),
+      { graph, lock },
+    );
+    file.text = writeLock(lock);
   }
 
   async run(options: RunOptions) {
