@@ -14,6 +14,8 @@ export const longTests = [
   'test/command/examples-run.test.ts',
   'test/command/plan-apply.test.ts',
   'test/rooms/lock/git.test.ts',
+  'test/rooms/review/campaign-host.test.ts',
+  'test/command/review.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',
   'test/rooms/sandbox/media.test.ts',

@@ -136,7 +136,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .description(
           'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
         )
-        .option('--port <n>', 'listen on this port of 127.0.0.1 (default: any that is free)', port, 0)
+        .addOption(
+          new Option('--port <n>', 'listen on this port of 127.0.0.1').argParser(port).default(0, 'any that is free'),
+        )
         .option('--no-open', 'only print the address')
         .addHelpText(
           'after',

@@ -28,6 +28,7 @@ export function indexHtml(campaign: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${name} – review</title>
+<link rel="icon" href="icon">
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>
 </head>

@@ -62,8 +62,8 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
+    // I29
     server.listen({ host: '127.0.0.1', port, backlog: 1024 }, () => {
-      // I34
       server.off('error', reject);
       resolve();
     });
@@ -126,6 +126,9 @@ class Review {
         const { campaign } = await this.#host.look();
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body: indexHtml(campaign) });
       }
+      case 'icon':
+        // There is none; without an answer the browser asks for one outside of the token.
+        return answer(response, { status: 204, type: 'image/png', body: '' });
       case 'data.json':
         return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
       case 'changes':
