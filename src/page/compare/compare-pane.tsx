@@ -1,4 +1,5 @@
 import { markOf } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
 import { mainFile, Nothing, whyNothing } from '../parts/media.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
 import type { Page } from '../state/page.ts';
@@ -43,16 +44,9 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
         )}
       </div>
       <div class="pane-foot">
-        <button
-          type="button"
-          class="face"
-          data-asset={asset.address}
-          tabIndex={isActive ? 0 : -1}
-          aria-current={isActive}
-          onClick={() => compare.activate(side)}
-        >
+        <Face page={page} address={asset.address}>
           <Caption asset={asset} />
-        </button>
+        </Face>
         {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
       </div>
     </section>

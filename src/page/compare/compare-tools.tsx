@@ -1,4 +1,5 @@
-import { timeOf } from '../parts/words.ts';
+import { KeyButton } from '../parts/key-button.tsx';
+import { Transport } from '../parts/transport.tsx';
 import type { Page } from '../state/page.ts';
 import { zoomStep } from '../zoom/keys.ts';
 import { nameZoom, zoomAt } from '../zoom/zoom.ts';
@@ -23,19 +24,14 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
     <div class="tools" role="toolbar" aria-label="Compare">
       {isPair &&
         modes.map(({ mode, label, key }) => (
-          <button
-            key={mode}
-            type="button"
-            aria-pressed={compare.mode.value === mode}
-            onClick={() => compare.setMode(mode)}
-          >
-            {label} <kbd>{key}</kbd>
-          </button>
+          <KeyButton key={mode} k={key} isOn={compare.mode.value === mode} onPress={() => compare.setMode(mode)}>
+            {label}
+          </KeyButton>
         ))}
       {compare.mode.value === 'blink' && (
-        <button type="button" onClick={() => compare.blink()}>
-          Show the other <kbd>B</kbd>
-        </button>
+        <KeyButton k="B" onPress={() => compare.blink()}>
+          Show the other
+        </KeyButton>
       )}
       {compare.mode.value === 'wipe' && (
         <label class="wipe-slider">
@@ -51,28 +47,28 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
         </label>
       )}
       <span class="zooms">
-        <button type="button" onClick={() => grow(1 / zoomStep)}>
-          Smaller <kbd>−</kbd>
-        </button>
+        <KeyButton k="−" onPress={() => grow(1 / zoomStep)}>
+          Smaller
+        </KeyButton>
         <output>{frame === undefined ? '' : nameZoom(zoomOf(pair, side, frame), frame)}</output>
-        <button type="button" onClick={() => grow(zoomStep)}>
-          Larger <kbd>+</kbd>
-        </button>
-        <button type="button" onClick={() => compare.togglePixels(side)}>
-          1:1 <kbd>Z</kbd>
-        </button>
-        <button type="button" onClick={() => compare.whole()}>
-          {isApart(pair) ? 'Whole, same place' : 'Whole'} <kbd>0</kbd>
-        </button>
+        <KeyButton k="+" onPress={() => grow(zoomStep)}>
+          Larger
+        </KeyButton>
+        <KeyButton k="Z" onPress={() => compare.togglePixels(side)}>
+          1:1
+        </KeyButton>
+        <KeyButton k="0" onPress={() => compare.whole()}>
+          {isApart(pair) ? 'Whole, same place' : 'Whole'}
+        </KeyButton>
       </span>
       {isPair && (
         <>
-          <button type="button" aria-pressed={pair.drifts} onClick={() => compare.drift()}>
-            Drift <kbd>D</kbd>
-          </button>
-          <button type="button" onClick={() => compare.swap()}>
-            Swap <kbd>V</kbd>
-          </button>
+          <KeyButton k="D" isOn={pair.drifts} onPress={() => compare.drift()}>
+            Drift
+          </KeyButton>
+          <KeyButton k="V" onPress={() => compare.swap()}>
+            Swap
+          </KeyButton>
         </>
       )}
       {hasFilms && <FilmTools page={page} />}
@@ -84,23 +80,12 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
 function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
   return (
-    <span class="films">
-      <button type="button" onClick={() => films.toggle()}>
-        {films.isPlaying.value ? 'Pause' : 'Play'} <kbd>Space</kbd>
-      </button>
-      <label>
-        Time
-        <input
-          type="range"
-          min={0}
-          max={films.seconds.value}
-          step={0.04}
-          value={films.position.value}
-          aria-valuetext={`${timeOf(films.position.value)} of ${timeOf(films.seconds.value)}`}
-          onInput={({ currentTarget: { valueAsNumber } }) => films.seek(valueAsNumber)}
-        />
-      </label>
-      <span>{`${timeOf(films.position.value)} / ${timeOf(films.seconds.value)}`}</span>
-    </span>
+    <Transport
+      isPlaying={films.isPlaying.value}
+      position={films.position.value}
+      seconds={films.seconds.value}
+      onToggle={() => films.toggle()}
+      onSeek={(seconds) => films.seek(seconds)}
+    />
   );
 }

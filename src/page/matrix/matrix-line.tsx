@@ -1,5 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
 import { mainFile, Thumb, whyNothing } from '../parts/media.tsx';
 import { shortName } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
@@ -40,7 +41,14 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
               –<span class="away"> no such step</span>
             </span>
           ) : (
-            cell.map((asset, place) => <Asset key={asset.address} page={page} asset={asset} place={place} />)
+            cell.map((asset, place) => (
+              <Asset
+                key={asset.address}
+                page={page}
+                asset={asset}
+                name={cell.length > 1 ? shortName(asset, place) : ''}
+              />
+            ))
           )}
         </td>
       ))}
@@ -48,35 +56,30 @@ export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps)
   );
 }
 
-function Asset({ page, asset, place }: { page: Page; asset: ReviewAsset; place: number }) {
+function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: string }) {
   const { address } = asset;
-  const isActive = page.active.value === address;
   const mark = markOf(asset);
   const file = mainFile(asset);
   const isPicture = file?.is === 'image' && whyNothing(asset) === undefined;
   return (
-    <button
-      type="button"
-      class={`matrix-asset ${mark}${isActive ? ' active' : ''}`}
-      data-asset={address}
-      tabIndex={isActive ? 0 : -1}
-      aria-current={isActive}
-      onFocus={() => page.activate(address, false)}
-      onClick={() => page.activate(address)}
-      onDblClick={() => page.open('loupe')}
+    <div
+      class={`matrix-asset ${mark}${page.active.value === address ? ' active' : ''}`}
+      onFocusIn={() => page.activate(address, false)}
     >
-      {isPicture && file !== undefined ? (
-        <span class="small">
-          <Thumb key={file.sha256} file={file} />
+      <Face page={page} address={address}>
+        {isPicture && file !== undefined ? (
+          <span class="small">
+            <Thumb key={file.sha256} file={file} />
+          </span>
+        ) : (
+          <span class={`small state ${stateOf(asset)}`}>{stateOf(asset)}</span>
+        )}
+        <span class="matrix-mark">
+          <span class="away">{address} </span>
+          {mark === 'undecided' ? name : mark}
         </span>
-      ) : (
-        <span class={`small state ${stateOf(asset)}`}>{stateOf(asset)}</span>
-      )}
-      <span class="matrix-mark">
-        <span class="away">{address} </span>
-        {mark === 'undecided' ? (asset.take === undefined ? '' : shortName(asset, place)) : mark}
-      </span>
-    </button>
+      </Face>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 import { markOf } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
+import { KeyButton } from './key-button.tsx';
 import { Leave } from './leave.tsx';
 import { NoteField } from './note.tsx';
 import { Unsent } from './unsent.tsx';
@@ -29,23 +30,26 @@ export function Actions({ page }: { page: Page }) {
         {judge('picked', 'Pick', 'P')}
         {judge('rejected', 'Reject', 'X')}
         {judge('undecided', 'Undecide', 'U')}
-        <button type="button" disabled={asset?.verdict === undefined} onClick={() => page.editNote()}>
-          Note <kbd>N</kbd>
-        </button>
-        <button type="button" disabled={!page.canUndo.value} onClick={() => page.undo()}>
-          Undo <kbd>Ctrl Z</kbd>
-        </button>
-        <button type="button" onClick={() => page.goUndecided(1)}>
-          Next undecided <kbd>J</kbd>
-        </button>
+        <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
+          Note
+        </KeyButton>
+        <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
+          Undo
+        </KeyButton>
+        <KeyButton k="J" onPress={() => page.goUndecided(1)}>
+          Next undecided
+        </KeyButton>
         {page.view.value === 'loupe' && (
-          <button type="button" aria-pressed={page.loupe.isLarger.value} onClick={() => page.loupe.togglePixels()}>
-            1:1 <kbd>Z</kbd>
-          </button>
+          <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
+            1:1
+          </KeyButton>
         )}
-        <button type="button" onClick={() => page.toggleHelp()}>
-          Help <kbd>?</kbd>
-        </button>
+        <KeyButton k="I" isOn={page.hasDetails.value} onPress={() => page.toggleDetails()}>
+          Details
+        </KeyButton>
+        <KeyButton k="?" onPress={() => page.toggleHelp()}>
+          Help
+        </KeyButton>
         <p class="said" role="status">
           {page.said.value}
         </p>

@@ -1,3 +1,4 @@
+import { Details } from '../details/details.tsx';
 import type { Page } from '../state/page.ts';
 import { viewNamed } from '../views/registry.ts';
 import { Actions } from './actions.tsx';
@@ -11,9 +12,12 @@ export function App({ page }: { page: Page }) {
   return (
     <>
       <Toolbar page={page} />
-      <main aria-label={view.label}>
-        {isEmpty ? <Empty page={page} /> : <view.Component key={view.name} page={page} />}
-      </main>
+      <div class="middle">
+        <main aria-label={view.label}>
+          {isEmpty ? <Empty page={page} /> : <view.Component key={view.name} page={page} />}
+        </main>
+        {page.hasDetails.value && <Details page={page} />}
+      </div>
       <Actions page={page} />
       {page.hasHelp.value && <Help page={page} />}
     </>

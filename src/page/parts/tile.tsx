@@ -3,6 +3,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
 import { ListenButton } from '../sound/listen-button.tsx';
 import type { Page } from '../state/page.ts';
+import { Face } from './face.tsx';
 import { Film, mainFile, Nothing, Thumb, whyNothing } from './media.tsx';
 import { credits, stateWords } from './words.ts';
 
@@ -18,27 +19,16 @@ export function Tile({ page, asset, digit }: TileProps) {
   const { address } = asset;
   const isActive = page.active.value === address;
   const mark = markOf(asset);
-  const press = () => {
-    if (page.active.peek() === address) page.open('loupe');
-    else page.activate(address);
-  };
   return (
     <div
       class={`tile ${mark}${isActive ? ' active' : ''}`}
       data-address={address}
       onFocusIn={() => page.activate(address, false)}
     >
-      <button
-        type="button"
-        class="face"
-        data-asset={address}
-        tabIndex={isActive ? 0 : -1}
-        aria-current={isActive}
-        onClick={press}
-      >
+      <Face page={page} address={address}>
         <Picture asset={asset} />
         <Caption asset={asset} digit={digit} />
-      </button>
+      </Face>
       <Player page={page} asset={asset} />
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </div>

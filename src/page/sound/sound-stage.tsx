@@ -1,10 +1,12 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf, type ShownGroup } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
+import { KeyButton } from '../parts/key-button.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { Transport } from '../parts/transport.tsx';
 import { useFocus } from '../parts/use-focus.ts';
-import { timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Deck } from './deck.ts';
 import { soundsOf } from './state.ts';
@@ -35,37 +37,27 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
   const position = usePosition(deck);
   const sounds = soundsOf(page);
   const state = deck.states.value.get(deck.heard.value);
-  const seconds = state?.is === 'ready' ? state.seconds : 0;
   return (
     <div class="tools" role="toolbar" aria-label="Listen">
-      <button type="button" onClick={() => sounds.toggle()}>
-        {deck.isPlaying.value ? 'Pause' : 'Play'} <kbd>Space</kbd>
-      </button>
-      <button type="button" onClick={() => sounds.jump(-1)}>
-        Back 5 s <kbd>,</kbd>
-      </button>
-      <button type="button" onClick={() => sounds.jump(1)}>
-        On 5 s <kbd>.</kbd>
-      </button>
-      <label class="time">
-        Time
-        <input
-          type="range"
-          min={0}
-          max={seconds}
-          step={0.1}
-          value={position.value}
-          aria-valuetext={`${timeOf(position.value)} of ${timeOf(seconds)}`}
-          onInput={({ currentTarget: { valueAsNumber } }) => deck.seek(valueAsNumber)}
-        />
-      </label>
-      <span class="clock">{`${timeOf(position.value)} / ${timeOf(seconds)}`}</span>
+      <Transport
+        isPlaying={deck.isPlaying.value}
+        position={position.value}
+        seconds={state?.is === 'ready' ? state.seconds : 0}
+        onToggle={() => sounds.toggle()}
+        onSeek={(seconds) => deck.seek(seconds)}
+      />
+      <KeyButton k="," onPress={() => sounds.jump(-1)}>
+        Back 5 s
+      </KeyButton>
+      <KeyButton k="." onPress={() => sounds.jump(1)}>
+        On 5 s
+      </KeyButton>
       {deck.isMatched === undefined ? (
         <span class="quiet">Each is as loud as it was made: only `mediabatch review` can match them.</span>
       ) : (
-        <button type="button" aria-pressed={deck.isMatched.value} onClick={() => sounds.toggleMatch()}>
-          Equally loud <kbd>L</kbd>
-        </button>
+        <KeyButton k="L" isOn={deck.isMatched.value} onPress={() => sounds.toggleMatch()}>
+          Equally loud
+        </KeyButton>
       )}
     </div>
   );
@@ -79,22 +71,16 @@ function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: De
       class={`sound ${markOf(asset)}${isActive ? ' active' : ''}`}
       onFocusIn={() => page.activate(asset.address, false)}
     >
-      <button
-        type="button"
-        class="face"
-        data-asset={asset.address}
-        tabIndex={isActive ? 0 : -1}
-        aria-current={isActive}
-        onClick={() => page.activate(asset.address)}
-      >
+      <Face page={page} address={asset.address}>
         <Caption asset={asset} />
-      </button>
-      {deck !== undefined &&
-        tracks.map((track, index) =>
-          track.address === asset.address ? (
+      </Face>
+      <div class="sound-tracks">
+        {tracks.map((track, index) =>
+          deck !== undefined && track.address === asset.address ? (
             <TrackWave key={track.url} page={page} deck={deck} track={track} number={index + 1} />
           ) : null,
         )}
+      </div>
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </li>
   );

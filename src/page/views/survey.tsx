@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { markOf } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { Large } from '../parts/large.tsx';
 import { mainFile } from '../parts/media.tsx';
@@ -83,31 +84,20 @@ function useAspect(place: { readonly current: HTMLElement | null }, name: string
 function Sheet({ page, asset, digit }: { page: Page; asset: ReviewAsset; digit: number }) {
   const { address } = asset;
   const isActive = page.active.value === address;
-  const press = () => {
-    if (page.active.peek() === address) page.open('loupe');
-    else page.activate(address);
-  };
   return (
     <div
       class={`sheet-cell ${markOf(asset)}${isActive ? ' active' : ''}`}
       data-address={address}
       onFocusIn={() => page.activate(address, false)}
     >
-      <button
-        type="button"
-        class="face"
-        data-asset={address}
-        tabIndex={isActive ? 0 : -1}
-        aria-current={isActive}
-        onClick={press}
-      >
+      <Face page={page} address={address}>
         {mainFile(asset)?.is === 'image' && (
           <span class="picture">
             <Large asset={asset} />
           </span>
         )}
         <Caption asset={asset} digit={digit <= 9 ? digit : undefined} />
-      </button>
+      </Face>
       {mainFile(asset)?.is !== 'image' && (
         <div class="picture">
           <Large asset={asset} />

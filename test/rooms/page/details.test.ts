@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { listLacking, listRequest } from '../../../src/page/details/request-rows.ts';
-import { quoteWord } from '../../../src/page/details/shell-word.ts';
 import { markWords } from '../../../src/page/details/words.ts';
 
 /** `[…]` around what differs. */
@@ -69,16 +67,3 @@ describe('a request as a list', () => {
     expect(listRequest({}, [])).toEqual([]);
   });
 });
-
-test.each(['hero@lamp,take=2', "it's", '$(rm -rf ~)', '=ls', 'a\u001b[31mb', 'x\u202ey', '', 'a b\\', 'a\nb'])(
-  'a shell reads %j back as one word',
-  (text) => {
-    const word = quoteWord(text);
-    expect(word).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-    const heard = execFileSync('bash', ['--norc', '-c', `printf '%s\\0' ${word}`], {
-      env: { LC_ALL: 'C.UTF-8' },
-      encoding: 'utf8',
-    });
-    expect(heard).toBe(`${text}\0`);
-  },
-);
