@@ -81,7 +81,7 @@ class Producers {
     const chosen = new Set<string>();
     for (const gate of gates) {
       for (const address of gate.members) this.#gates.set(address, gate);
-      if (gate.is === 'approve') continue;
+      if (gate.is !== 'choose') continue;
       this.#gates.set(gate.name, gate);
       chosen.add(gate.task);
       this.#counts.set(gate.task, (this.#counts.get(gate.task) ?? 0) + 1);
