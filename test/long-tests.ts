@@ -24,6 +24,7 @@ export const longTests = [
   'test/rooms/sandbox/large-files.test.ts',
   'test/proof/package/**/*.test.ts',
   'test/command/all-kinds.test.ts',
+  'test/command/notify.test.ts',
   'test/command/posts.test.ts',
   'test/command/saved-plan.test.ts',
   'test/command/printed-commands.test.ts',
