@@ -1,10 +1,10 @@
-import type { Canary, Graph } from '../graph/graph.ts';
+import type { Graph } from '../graph/graph.ts';
 import type { Plan } from './plan.ts';
 
 /** The first steps of a task go alone. `open`: the others wait for them; `proven`: nothing waits any more. */
 export interface CanaryMark {
   /** What the others wait for: that these are done and fit, or that people have picked them. */
-  rule: Canary['then'];
+  rule: 'check' | 'ask';
   state: 'open' | 'proven';
 }
 
@@ -15,7 +15,7 @@ export function findCanaryMarks(
   by: 'task' | 'step',
 ): ReadonlyMap<string, CanaryMark> {
   if (canaries.length === 0) return new Map();
-  const rules = new Map(canaries.map(({ task, then }) => [task, then]));
+  const rules = new Map(canaries.map(({ task, asks }) => [task, asks ? ('ask' as const) : ('check' as const)]));
   const asked = gates.filter(({ is }) => is === 'canary');
   if (by === 'step') {
     const first = rows.flatMap(({ address, task, canary }) => (canary === true ? [{ address, task }] : []));
