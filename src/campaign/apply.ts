@@ -7,6 +7,7 @@ import { outlineOf } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
+import type { OutputToCheck } from '../plan/assemble.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import { checkSettings } from './check-options.ts';
@@ -17,6 +18,7 @@ import { requireAccess } from './environment.ts';
 import { holdGuard } from './hold-guard.ts';
 import { LiveRun } from './live-run.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -225,7 +227,13 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
         isNamed: (row) => saved === undefined || isNamedBy(saved, row),
         async plan(now, stillRedone) {
           const same = { hints, selected, onUnknown: options.onUnknown };
-          const again = await planAgain(campaign, { graph, lock: now, redo: stillRedone, agreed }, same);
+          const means = {
+            replays: campaign.replays,
+            accountOf: campaign.accountOf,
+            now: () => systemClock.now(),
+            look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
+          };
+          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed }, same);
           if (saved !== undefined) holdToCeilings(saved, again.plan);
           return again;
         },

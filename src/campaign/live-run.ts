@@ -216,6 +216,7 @@ export class LiveRun {
       .catch(() => undefined)
       .then(() => {
         this.#queued -= 1;
+        this.#wake();
       });
     return done;
   }
@@ -231,12 +232,10 @@ export class LiveRun {
       this.#isToLook = false;
       await this.#look();
     });
-    looked
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-        this.#works?.gate.stop('error', messageOf(error));
-      })
-      .finally(() => this.#wake());
+    looked.catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.#works?.gate.stop('error', messageOf(error));
+    });
   }
 
   /** Plans again, and lets the run take in what may follow. */

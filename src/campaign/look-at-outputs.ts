@@ -5,6 +5,9 @@ import type { MediaFacts } from '../plan/expectation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
+/** What the planner asks about recorded outputs. */
+export type OutputFacts = Required<Pick<PlanFacts, 'fileState' | 'isKept' | 'mediaFacts'>>;
+
 /** Looks at recorded outputs on the disk, and answers what the planner asks about them. Others are missing. */
 export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
@@ -12,7 +15,7 @@ export async function lookAtOutputs(
 ): Promise<{
   /** By path. */
   states: ReadonlyMap<string, OutputState>;
-  facts: Required<Pick<PlanFacts, 'fileState' | 'isKept' | 'mediaFacts'>>;
+  facts: OutputFacts;
 }> {
   const states = await checkOutputs(
     paths.outputs,

@@ -1,11 +1,11 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { assemblePlan, outputsOf } from '../plan/assemble.ts';
+import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { waitingRows } from '../plan/take-in.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
+import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 /** A plan made during a run, and the graph by which it was made: with the verdicts that count. */
@@ -19,17 +19,22 @@ export interface PlannedAgain {
  * credits cover is for the run's own account to say.
  */
 export async function planAgain(
-  campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'replays' | 'accountOf'>,
+  means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** What the disk says of recorded outputs. */
+    look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
+  },
   now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan },
   same: { hints: PriceHints; selected?: ReadonlySet<string> | undefined; onUnknown?: 'ask' | 'hold' | undefined },
 ): Promise<PlannedAgain> {
   const { graph, lock, redo, agreed } = now;
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
-  const match = () => matchGraph({ ...graph, budget: undefined }, lock, redo);
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
   const first = match();
   const recorded = outputsOf(first.matches.filter(({ step }) => waiting.has(step.address)));
-  const { facts } = await lookAtOutputs(recorded, campaign);
+  const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
   const decided = recorded.length === 0 ? first : match();
   const looked = new Set(recorded.map(({ output }) => output.path));
@@ -40,9 +45,9 @@ export async function planAgain(
     hints,
     ...facts,
     fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
-    replays: campaign.replays,
-    accountOf: campaign.accountOf,
-    now: Date.now(),
+    replays: means.replays,
+    accountOf: means.accountOf,
+    now: means.now(),
     concurrency: agreed.concurrency,
     redo,
     ...(selected !== undefined && { selected }),

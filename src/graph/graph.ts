@@ -42,7 +42,10 @@ export interface Step {
   paidRequest: OpenRequest;
   /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
-  /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
+  /**
+   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several, of which
+   * there may be thousands, the name of their gate; `applyDecisions` puts what is picked in its place. Sorted, unique.
+   */
   needs: string[];
   /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
   save: string;
@@ -59,6 +62,8 @@ export interface Step {
   pin?: true;
   /** Gates that must be decided before anything is bought for it. Filled in by `applyDecisions`. */
   waits?: string[];
+  /** People picked others, or rejected its output: its file may be deleted. Filled in by `applyDecisions`. */
+  unpicked?: true;
   /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
   decided?: Decided;
   /** Its request could not be checked: the service does not document it, and its own description is not known here. */
@@ -83,8 +88,11 @@ export interface Gate {
   /** The address of its steps without what is chosen among: `hero@lamp` for takes. With `approve` the address itself. */
   name: string;
   task: string;
-  /** `approve`: the one step is looked at, and references name it as ever. */
-  is: 'approve' | 'choose';
+  /**
+   * `approve`: the one step is looked at, and references name it as ever. `canary`: so are the first of a price class, and
+   * the others wait, too; the graph has none, because which steps these are depends on the lock.
+   */
+  is: 'approve' | 'choose' | 'canary';
   /** How many of its steps are to be picked. */
   choose: number;
   /** Addresses, as written. */
@@ -103,6 +111,22 @@ export type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }
   | { is: 'open' | 'rejected'; picked: readonly string[]; toSee: number };
 
+/**
+ * Steps of one task and one price class, of which the first go alone. It belongs to requests: as soon as `first` of them
+ * are bought as the manifest asks for now, and fit, or are picked, none waits any more. So new rows of an unchanged
+ * template need no new canary, and a changed template, which changes every request, does.
+ */
+export interface Canary {
+  /** `canary of hero`; with the price class where the task has several. */
+  name: string;
+  task: string;
+  first: number;
+  /** `check`: the others follow when these are done and fit `expect`. `ask`: when people have picked these. */
+  then: 'check' | 'ask';
+  /** Addresses of all its steps, in the order of the graph. */
+  members: string[];
+}
+
 /** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
 export interface Graph {
   name: string;
@@ -119,6 +143,8 @@ export interface Graph {
   warnings: Diagnostic[];
   /** In the order in which their steps are written. Absent: there are none. */
   gates?: readonly Gate[];
+  /** Absent: no task has any. */
+  canaries?: readonly Canary[];
   /** What was taken for granted about files, in words for people. */
   notices?: readonly string[];
   /** True when the decisions of the lock have been applied. */
@@ -130,4 +156,10 @@ export interface FileFact {
   /** Hex. */
   sha256: string;
   bytes: number;
+}
+
+/** Tells for each name in `needs` which steps may be meant: those that its gate asks about, or the one of this address. */
+export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
+  const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
+  return (need) => byName.get(need) ?? [need];
 }

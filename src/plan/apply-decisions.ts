@@ -4,7 +4,7 @@ import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
-import { GateKeeper, type SeenAtGates, seeAtGates } from './gate-keeper.ts';
+import { findUnpicked, GateKeeper, type SeenAtGates, seeAtGates } from './gate-keeper.ts';
 
 /** A graph that holds people's decisions. */
 export interface DecidedGraph {
@@ -33,8 +33,18 @@ export function decideGraph(graph: Graph, lock: Lock, redo = nothing): DecidedGr
     const decided = decideSteps(graph, lock, { redo, keeper });
     const matches = findPurchases(decided.steps, lock);
     seen = seeAtGates(matches, lock, { gates, redo });
-    if (keeper.hasSeen(seen) || rounds > gates.length) return { graph: decided, matches };
+    if (keeper.hasSeen(seen) || rounds > gates.length) return markUnpicked(decided, matches, seen);
   }
+}
+
+/** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
+function markUnpicked(graph: Graph, matches: Match[], seen: SeenAtGates): DecidedGraph {
+  const unwanted = findUnpicked(graph.gates ?? [], seen);
+  if (unwanted.size === 0) return { graph, matches };
+  const marked = matches.map((match): Match => {
+    return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;
+  });
+  return { graph: { ...graph, steps: marked.map(({ step }) => step) }, matches: marked };
 }
 
 /** The graph of `decideGraph`. */

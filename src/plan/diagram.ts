@@ -92,17 +92,18 @@ export function makeDiagram(facts: DiagramFacts): Diagram {
   const shown = new Set(steps.map(({ address }) => address));
   const gates = (graph.gates ?? []).filter(({ members }) => members.some((address) => shown.has(address)));
   const work = workNodes(facts, shown);
-  const gatesByTask = groupBy(gateNodes(facts, gates), (node) => (by === 'task' ? node.task : homeOf(node, gates)));
-  const nodes = work.flatMap((node) => [node, ...(gatesByTask.get(node.id) ?? [])]);
+  const homes = new Map(by === 'step' ? gates.map((gate) => [gateId(gate.name), homeOf(gate, shown)]) : []);
+  const gatesOf = groupBy(gateNodes(facts, gates), ({ id, task }) => homes.get(id) ?? task);
+  const nodes = work.flatMap((node) => [node, ...(gatesOf.get(node.id) ?? [])]);
   const position = new Map(nodes.map(({ id }, index) => [id, index]));
   const at = (id: string) => position.get(id) ?? 0;
   const edges = findLinks(graph, { shown, gates, by }).sort((a, b) => at(a.from) - at(b.from) || at(a.to) - at(b.to));
   return { campaign: graph.name, by, nodes, edges };
 }
 
-/** A gate of several steps stands behind the last of them. */
-function homeOf({ id }: GateNode, gates: readonly Gate[]): string {
-  return gates.find(({ name }) => id === gateId(name))?.members.at(-1) ?? '';
+/** A gate of several steps stands behind the last of them that is shown. */
+function homeOf({ members }: Gate, shown: ReadonlySet<string>): string | undefined {
+  return members.findLast((address) => shown.has(address));
 }
 
 function workNodes({ graph, lock, rows, by, selected }: DiagramFacts, shown: ReadonlySet<string>): WorkNode[] {

@@ -7,7 +7,7 @@ import type { Lock } from '../lock/record.ts';
 import type { Match } from './find-purchases.ts';
 import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 import { purchaseOf } from './purchase-of.ts';
-import { Verdicts } from './verdicts.ts';
+import { isRedone, Verdicts } from './verdicts.ts';
 
 /** What is known of the steps that gates ask about, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
@@ -19,19 +19,20 @@ export function seeAtGates(
   { gates, redo }: { gates: readonly Gate[]; redo: ReadonlySet<string> },
 ): SeenAtGates {
   const gateOf = gatesByMember(gates);
-  const verdicts = new Verdicts(lock, matches);
-  return new Map(
-    matches.flatMap((match): [string, Seen][] => {
-      const { address } = match.step;
-      if (!gateOf.has(address)) return [];
-      const isThere = match.purchase?.state === 'done' && !isRedone(match.step, redo);
-      return [[address, isThere ? (verdicts.on(match)?.is ?? 'undecided') : 'none']];
-    }),
-  );
+  const verdicts = new Verdicts(lock, matches, redo);
+  const asked = matches.filter(({ step }) => gateOf.has(step.address));
+  return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
 }
 
-function isRedone({ address, decided }: Step, redo: ReadonlySet<string>): boolean {
-  return redo.has(address) && decided?.pinned === undefined;
+/** The bought steps that are rejected, or that are not picked where the gate is decided. */
+export function findUnpicked(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
+  const unpicked = gates.flatMap(({ members, state }) =>
+    members.filter((address) => {
+      const is = seen.get(address) ?? 'none';
+      return is === 'rejected' || (is === 'undecided' && state?.is === 'decided');
+    }),
+  );
+  return new Set(unpicked);
 }
 
 /**
@@ -47,6 +48,7 @@ export class GateKeeper {
   readonly #byMember: ReadonlyMap<string, Gate>;
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
+  readonly #choices = new Map<Gate, string>();
 
   /** `seen`: what to go by. Absent: by what is on record at each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
@@ -78,12 +80,24 @@ export class GateKeeper {
 
   /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */
   resolve(step: Step): Step {
-    const gates = new Set(step.needs.flatMap((address) => this.#byMember.get(address) ?? []));
+    const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     if (gates.size === 0) return step;
     const request = this.#replacePicks(step.request) as OpenRequest;
-    const needs = step.needs.filter((address) => this.#isNeeded(address));
+    const needs = [...new Set(step.needs.flatMap((need) => this.#pickedOf(need)))].sort();
     const waits = [...gates].filter((gate) => this.stateOf(gate).is !== 'decided').map(({ name }) => name);
     return { ...step, request, needs, ...(waits.length > 0 && { waits }) };
+  }
+
+  #gateOf(need: string): Gate | undefined {
+    return this.#byName.get(need) ?? this.#byMember.get(need);
+  }
+
+  /** What was not picked need not be there. */
+  #pickedOf(need: string): readonly string[] {
+    const gate = this.#gateOf(need);
+    const state = gate && this.stateOf(gate);
+    if (state?.is !== 'decided') return [need];
+    return need === gate?.name ? state.picked : state.picked.filter((address) => address === need);
   }
 
   stateOf(gate: Gate): GateState {
@@ -102,14 +116,11 @@ export class GateKeeper {
   /** Stands for what is not picked yet. Absent: it is no gate. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
-    return gate && fingerprintChoice(gate.members.map((address) => known.get(address) ?? ''));
-  }
-
-  /** What was not picked need not be there. */
-  #isNeeded(address: string): boolean {
-    const gate = this.#byMember.get(address);
-    const state = gate && this.stateOf(gate);
-    return state?.is !== 'decided' || state.picked.includes(address);
+    if (gate === undefined) return undefined;
+    // Asked for by every step behind the gate, and by then every step before it is known.
+    const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
+    this.#choices.set(gate, fingerprint);
+    return fingerprint;
   }
 
   #replacePicks(value: Json): Json {

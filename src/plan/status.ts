@@ -107,9 +107,14 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   for (const match of meant) {
     const { address, task, kind } = match.step;
     const state = stateOfStep(match, byAddress);
-    countStep(taskOf(tasks, task, kind), { state, purchase: match.purchase }, facts);
+    countStep(
+      taskOf(tasks, task, kind),
+      { state, purchase: match.purchase, mayLack: match.step.unpicked === true },
+      facts,
+    );
     const own = match.purchase === undefined ? {} : describePurchase(match.purchase, facts);
-    rows.push({ address, task, kind, state, ...own });
+    const row = { address, task, kind, state, ...own };
+    rows.push(match.step.unpicked === true ? withoutMissing(row) : row);
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
@@ -148,6 +153,12 @@ function findOpenGates(gates: readonly Gate[], meant: readonly Match[], verdicts
     });
     return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...(note !== undefined && { note }) }];
   });
+}
+
+/** The file of what was not picked may have been deleted (`gc --unpicked`). */
+function withoutMissing({ file, fileState, ...row }: StepStatus): StepStatus {
+  if (fileState === 'missing') return row;
+  return { ...row, ...(file !== undefined && { file }), ...(fileState !== undefined && { fileState }) };
 }
 
 function statusOfLock(facts: StatusFacts): StatusView {
@@ -192,7 +203,7 @@ function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskS
 
 function countStep(
   task: TaskStatus,
-  { state, purchase }: { state: StepState; purchase: Purchase | undefined },
+  { state, purchase, mayLack = false }: { state: StepState; purchase: Purchase | undefined; mayLack?: boolean },
   { present, finishedJobs }: StatusFacts,
 ): void {
   task.steps += 1;
@@ -200,6 +211,9 @@ function countStep(
   if (state === 'running' && finishedJobs?.has(purchase?.jobId ?? '') === true) task.unsaved += 1;
   if (state !== 'done' || kinds[task.kind]?.media === 'none') return;
   const outputs = purchase?.outputs ?? [];
-  const missing = outputs.filter(({ path }) => present.get(path) !== 'intact').length;
+  const missing = outputs.filter(({ path }) => {
+    const is = present.get(path) ?? 'missing';
+    return is === 'changed' || (is === 'missing' && !mayLack);
+  }).length;
   task.filesMissing += outputs.length === 0 ? 1 : missing;
 }

@@ -1,7 +1,9 @@
+import type { Step } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../lock/decisions.ts';
 import type { Lock, Verdict } from '../lock/record.ts';
 import type { Match } from './find-purchases.ts';
+import type { Seen } from './gates.ts';
 
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
@@ -15,7 +17,11 @@ export class Verdicts {
   /** The step that has a purchase on record at an address. */
   readonly #holders = new Map<string, string>();
 
-  constructor(lock: Lock, matches: readonly Match[]) {
+  readonly #redo: ReadonlySet<string>;
+
+  /** `redo`: steps that are bought anew, about which nothing is decided then. */
+  constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string> = new Set()) {
+    this.#redo = redo;
     const given = [...lock.steps.values()].flatMap(({ address: at, decisions }) =>
       (decisions?.verdicts ?? []).map((verdict) => ({ at, verdict })),
     );
@@ -42,11 +48,22 @@ export class Verdicts {
     return first === undefined ? undefined : others.reduce(laterVerdict, first);
   }
 
+  /** What a gate knows of a step. */
+  seen(match: Match): Seen {
+    if (match.purchase?.state !== 'done' || isRedone(match.step, this.#redo)) return 'none';
+    return this.on(match)?.is ?? 'undecided';
+  }
+
   /** What people say now of the output of a step. */
   on(bought: Bought): { is: 'picked' | 'rejected'; note?: string } | undefined {
     const { is, note } = this.newest(bought) ?? {};
     return is === undefined ? undefined : { is, ...(note !== undefined && { note }) };
   }
+}
+
+/** Tells whether what a step has is given up: what is pinned never is. */
+export function isRedone({ address, decided }: Step, redo: ReadonlySet<string>): boolean {
+  return redo.has(address) && decided?.pinned === undefined;
 }
 
 /** Names the purchase of a step as verdicts do. */

@@ -7,7 +7,7 @@ import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { cutToWidth } from '../../report/text-width.ts';
 import { watchJson } from '../../report/watch-json.ts';
-import { timeText, type WatchView, watchText } from '../../report/watch-text.ts';
+import { type WatchView, watchText } from '../../report/watch-text.ts';
 import type { PlanCommandOptions } from '../apply-options.ts';
 import { open } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -35,7 +35,8 @@ export async function watch(file: string, options: WatchCommandOptions, terminal
       const view = seen.viewOf(round, at);
       if (options.json === true) out(`${safeJson(watchJson(view, paste))}\n`);
       else out(watchText(view, { style: terminal.outStyle, width: terminal.outWidth, paste, rule: screen }));
-      const status = `watching ${safeText(file)} and ${countOf(files - 1, 'other file')} · planned at ${timeText(at)} · Ctrl-C ends`;
+      // Short: a line that a narrower terminal has wrapped cannot be wiped away.
+      const status = `watching ${countOf(files, 'file')} · Ctrl-C ends`;
       if (screen) err(style.dim(cutToWidth(status, terminal.width - 1)));
     },
   });

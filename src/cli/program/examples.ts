@@ -39,9 +39,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
   ],
   watch: [
-    ['mediabatch watch', 'beside the editor, while campaign.yaml is written', 'until Ctrl-C'],
-    ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task of a rehearsal', 'until Ctrl-C'],
-    ['mediabatch watch --json', 'for an editor or a bot, a document per line', 'until Ctrl-C'],
+    ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
+    ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
@@ -188,7 +188,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   sandbox: [
     ['mediabatch sandbox', 'on port 4010, with a page to look at', 'not run'],
-    ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'not run'],
+    ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
     ['mediabatch help plan', 'what a command can do'],

@@ -2,8 +2,6 @@ import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { identityOf, isFolder, markOf, missing } from './mark.ts';
 
-/** How often everything is looked at, in ms: for folders whose changes nobody reports, as on a network share. */
-const lookEveryMs = 1000;
 /** How long reports are gathered that name nothing that is watched, in ms. */
 const gatherMs = 5;
 /** Looking takes at most this part of a core. */
@@ -18,6 +16,7 @@ const mostWatchers = 256;
  */
 export class WatchedFiles {
   readonly #onChange: () => void;
+  readonly #lookEveryMs: number;
   /** By absolute path, as last seen. */
   readonly #marks = new Map<string, string>();
   /** By folder, with what told it from others of its name. */
@@ -27,9 +26,13 @@ export class WatchedFiles {
   #timer: NodeJS.Timeout | undefined;
   #isSoon = false;
 
-  /** `onChange` hears that something changed, not what; several changes may be one call. */
-  constructor(onChange: () => void) {
+  /**
+   * `onChange` hears that something changed, not what; several changes may be one call. `lookEveryMs`: how often everything is
+   * looked at, for folders whose changes nobody reports, as on a network share.
+   */
+  constructor(onChange: () => void, { lookEveryMs = 1000 }: { lookEveryMs?: number } = {}) {
     this.#onChange = onChange;
+    this.#lookEveryMs = lookEveryMs;
     this.#lookIn(lookEveryMs);
   }
 
@@ -107,7 +110,7 @@ export class WatchedFiles {
       const from = performance.now();
       this.#isSoon = false;
       const isChanged = this.#look();
-      this.#lookIn(Math.max(lookEveryMs, (performance.now() - from) / lookShare));
+      this.#lookIn(Math.max(this.#lookEveryMs, (performance.now() - from) / lookShare));
       if (isChanged) this.#onChange();
     }, ms);
   }

@@ -8,7 +8,7 @@ import { svgClass, svgStyle } from './svg-style.ts';
 import { type Font, fonts, widthOf, xmlText } from './svg-text.ts';
 
 /** What can be laid out within seconds, and read. */
-export const svgLimits = { nodes: 300, edges: 1000 } as const;
+export const svgLimits = { nodes: 300, edges: 500 } as const;
 
 /** Sizes in pixels. */
 const margin = 24;
@@ -51,7 +51,7 @@ export function diagramSvg(diagram: Diagram): string | undefined {
     boxes.map(({ height }) => height),
     arrows.map(({ from, to, words }): Arrow => ({ from, to, label: labelSize(words) })),
   );
-  const head = [cutMiddle(name, 60), cutToWidth(sums, 90)] as const;
+  const head = [cutMiddle(name, 60), cutToWidth(sums, 120)] as const;
   const top = margin + 48;
   const states = stepStates.filter((state) => nodes.some((node) => node.is !== 'gate' && node.states[state] > 0));
   const legend = legendOf(states);

@@ -62,6 +62,8 @@ function asksWords(asks: GateNode['asks'], choose: number): string {
       return 'gate: approve';
     case 'choose':
       return `gate: pick ${choose}`;
+    case 'canary':
+      return `canary: pick ${choose}`;
     default:
       return asks satisfies never;
   }
@@ -75,7 +77,7 @@ export function creditsWords({ spent, held, toSpend, expected, waiting, unpriced
     ...(held > 0 ? [`${creditsText(held)} cr held`] : []),
     ...(more > 0 ? [`${expected > 0 ? '≈ ' : ''}${creditsText(more)} cr to spend`] : []),
     ...(waiting > 0 ? [`${creditsText(waiting)} cr waiting`] : []),
-    ...(unpriced > 0 ? [`${creditsText(unpriced)} of unknown price`] : []),
+    ...(unpriced > 0 ? [`${creditsText(unpriced)} unpriced`] : []),
   ];
   return parts.join(' · ');
 }

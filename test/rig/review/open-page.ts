@@ -46,10 +46,7 @@ export async function openReview(browser: BrowserContext, data: ReviewData): Pro
 /** Everything that a page should not do, as it does it: messages, errors, dialogs, requests that leave. */
 export function complaintsOf(page: Page, home: string): string[] {
   const complaints: string[] = [];
-  page.on('console', (message) => {
-    // Browsers ask every server for it; it is not the page's.
-    if (!message.location().url.endsWith('/favicon.ico')) complaints.push(message.text());
-  });
+  page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => {
     if (dialog.type() === 'beforeunload') return;
@@ -57,8 +54,9 @@ export function complaintsOf(page: Page, home: string): string[] {
     dialog.dismiss().catch(() => undefined);
   });
   page.on('request', (request) => {
-    if (!/^(?:blob|data):|\/favicon\.ico$/.test(request.url()) && !request.url().startsWith(home))
+    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(home)) {
       complaints.push(`asked ${request.url()}`);
+    }
   });
   return complaints;
 }
