@@ -126,9 +126,6 @@ class Review {
         const { campaign } = await this.#host.look();
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body: indexHtml(campaign) });
       }
-      case 'icon':
-        // There is none; without an answer the browser asks for one outside of the token.
-        return answer(response, { status: 204, type: 'image/png', body: '' });
       case 'data.json':
         return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
       case 'changes':

@@ -767,6 +767,47 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I28',
+    off: 'a canary that was tried keeps its seat',
+    file: 'src/plan/canaries.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/canary-runs.test.ts',
+      title: 'keeps its seat when it failed, whatever is selected; another request begins anew',
+    },
+  },
+  {
+    mark: 'I28 (failed)',
+    off: 'behind a canary that failed before nothing is bought',
+    file: 'src/plan/hold-for-canaries.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/canaries.test.ts',
+      title: 'I28 a run ends, buys what its plan says, and the others only when enough have proven it',
+    },
+  },
+  {
+    mark: 'I28 (run)',
+    off: 'others wait in the run until their canary is done and fits',
+    file: 'src/engine/order-of-work.ts',
+    switch: { part: 'waitsFor(order)', by: 'order.needs' },
+    seenBy: {
+      file: 'test/rooms/engine/canary-runs.test.ts',
+      title: 'sends it alone, and fills the slots with the others as soon as its file is saved',
+    },
+  },
+  {
+    mark: 'I28 (saved)',
+    off: 'a saved plan is stale when the canaries that it counted on are gone',
+    file: 'src/campaign/save-plan.ts',
+    switch: { line: 'const canaries: string[] = [];' },
+    seenBy: {
+      file: 'test/command/decisions/canaries.test.ts',
+      title: 'a saved plan goes on where it stopped, and counts on its canaries',
+    },
+    built: true,
+  },
+  {
     mark: 'I29 (host)',
     off: 'only names of this machine are answered',
     file: 'src/review/serve/check-request.ts',

@@ -368,6 +368,20 @@ export const invariants: readonly Invariant[] = [
     ],
   },
   {
+    id: 'I28',
+    says: 'of a task with a canary nothing is bought beside it until as many steps of that price as the manifest says have proven it',
+    shown: [
+      {
+        file: 'test/rooms/engine/canaries.test.ts',
+        title: 'I28 a run ends, buys what its plan says, and the others only when enough have proven it',
+      },
+      {
+        file: 'test/rooms/engine/canary-runs.test.ts',
+        title: 'keeps its seat when it failed, whatever is selected; another request begins anew',
+      },
+    ],
+  },
+  {
     id: 'I29',
     says: 'the review page answers itself and the person who opened it, and nobody else writes a verdict or reads a picture',
     shown: [

@@ -120,7 +120,7 @@ describe('who may ask', () => {
     const { running, get, post } = await served();
     const answers = [
       await get(''),
-      await get('icon'),
+      await get('icon.svg'),
       await get('media/0'),
       await get('media/9'),
       await get('nothing'),
