@@ -216,6 +216,24 @@ tasks:
     ]);
   });
 
+  test('what would be made from what is to be made anew is for the next run', async () => {
+    const campaign = makeCampaign(
+      `${manifest}  trailer: { kind: video, foreach: [a], with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }\n`,
+    );
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(1000);
+        await say(live, { 'hero@a/2': 'picked' });
+      },
+    });
+    expect(prompts(campaign).sort()).toEqual(['a lamp a', 'a lamp a', 'a lamp b', 'a lamp b', 'it turns', 'it turns']);
+    expect(blockedIn(run)).toEqual({ 'trailer@a': 'gate' });
+    await campaign.run();
+    expect(prompts(campaign).slice(6)).toEqual(['it turns', 'it turns back']);
+  });
+
   test('what waits in line is let go of when its pick is taken back', async () => {
     const campaign = makeCampaign();
     const run = await campaign.run({
