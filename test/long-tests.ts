@@ -32,6 +32,7 @@ export const longTests = [
   'test/command/edited-lock.test.ts',
   'test/command/removals.test.ts',
   'test/command/service-moved.test.ts',
+  'test/command/watch.test.ts',
   'test/command/lost-answers.test.ts',
   'test/command/decisions/sandbox.test.ts',
   'test/command/security/committed-state.test.ts',

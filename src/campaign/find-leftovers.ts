@@ -31,7 +31,7 @@ export interface OtherLock {
   prefix: string;
 }
 
-interface LeftoverFacts {
+export interface LeftoverFacts {
   graph: Graph;
   lock: Lock;
   others: readonly OtherLock[];
@@ -58,7 +58,7 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   const paid = findPaidOutputs(lock);
   for (const [path, { digests, address }] of recordedFiles(lock)) {
     if (isOwned(path)) continue;
-    const state = await lookAt(root, path, { digests, saved });
+    const state = await lookAtLeftover(root, path, { digests, saved });
     if (state === 'absent') continue;
     if (typeof state === 'string') found.kept.push({ path, why: state });
     else
@@ -91,13 +91,25 @@ function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address:
   return files;
 }
 
+/** Names count without case, as in some file systems. */
+export function samePath(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+/** Paths that other campaigns of this folder have on record, as seen from here. */
+export function pathsOfOthers(others: readonly OtherLock[]): string[] {
+  return others.flatMap(({ lock, prefix }) =>
+    [...recordedFiles(lock).keys()].map((path) => samePath(`${prefix}${path}`)),
+  );
+}
+
 /**
  * A path is owned by a step that has its file there, that would save there, or that sends it; and by other campaigns
- * here. Names count without case, as some file systems do.
+ * here.
  */
 function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (path: string) => boolean {
-  const same = (path: string) => path.normalize('NFC').toLowerCase();
-  const paths = new Set<string>();
+  const same = samePath;
+  const paths = new Set(pathsOfOthers(others));
   const stems = new Set<string>();
   const listStems: string[] = [];
   for (const { step, purchase } of matchSteps(graph, lock)) {
@@ -109,9 +121,6 @@ function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (pat
     stems.add(same(step.save));
     if (kinds[step.kind]?.parts !== undefined) listStems.push(same(`${step.save}-`));
   }
-  for (const { lock: other, prefix } of others) {
-    for (const path of recordedFiles(other).keys()) paths.add(same(`${prefix}${path}`));
-  }
   return (given) => {
     const path = same(given);
     const stem = withoutExtension(path);
@@ -120,8 +129,8 @@ function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (pat
   };
 }
 
-/** Its digest, or why it stays. */
-async function lookAt(
+/** The digest of a file that may go: plain, as it was bought, and saved from here; or why it stays. */
+export async function lookAtLeftover(
   root: string,
   path: string,
   { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },

@@ -1,8 +1,9 @@
 import type { RemoteRecord } from '../contract/remote-record.ts';
-import type { Graph } from '../graph/graph.ts';
+import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { type Match, matchSteps } from '../plan/match.ts';
+import { gatesByMember } from '../plan/gates.ts';
+import { type Match, matchGraph } from '../plan/match.ts';
 import { findOrphans } from '../plan/orphans.ts';
 import type { PresentFiles } from '../plan/status.ts';
 
@@ -21,7 +22,8 @@ export function findRemoteRecords(
   addresses: ReadonlySet<string>,
 ): RemoteRecords {
   const { graph, lock, present } = facts;
-  const matches = matchSteps(graph, lock);
+  const { graph: decided, matches } = matchGraph(graph, lock);
+  const waitingFor = findWaiting(matches, decided.gates);
   const orphans = new Set(findOrphans(matches, graph, lock));
   const inUse = new Set(matches.flatMap(({ purchase }) => purchase?.jobId ?? []));
   const found: RemoteRecords = { records: [], skipped: [] };
@@ -30,7 +32,7 @@ export function findRemoteRecords(
     const record = lock.steps.get(address);
     if (record === undefined || kinds[record.kind]?.remove === undefined) continue;
     const isOrphan = orphans.has(address);
-    const why = isOrphan ? undefined : whyKept(record, { matches, present });
+    const why = isOrphan ? undefined : whyKept(record, { matches, waiting: waitingFor(address), present });
     if (why !== undefined) {
       found.skipped.push({ address, why });
       continue;
@@ -72,18 +74,34 @@ function filesOf({ state, outputs }: Purchase, present: PresentFiles): RemoteRec
   return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
 }
 
+/** Finds the steps that are not done and need the one of an address, by itself or as one of those at a gate. */
+function findWaiting(matches: readonly Match[], gates: readonly Gate[] = []): (address: string) => readonly Match[] {
+  const gateOf = gatesByMember(gates);
+  const waiting = new Map<string, Match[]>();
+  for (const match of matches) {
+    if (match.purchase?.state === 'done') continue;
+    for (const need of match.step.needs) {
+      const known = waiting.get(need);
+      if (known === undefined) waiting.set(need, [match]);
+      else known.push(match);
+    }
+  }
+  return (address) => {
+    const names = new Set([address, gateOf.get(address)?.name ?? address]);
+    return [...names].flatMap((name) => waiting.get(name) ?? []);
+  };
+}
+
 /** Why a step of the manifest still needs the service's record. */
 function whyKept(
   record: StepRecord,
-  { matches, present }: { matches: readonly Match[]; present: PresentFiles },
+  { matches, waiting, present }: { matches: readonly Match[]; waiting: readonly Match[]; present: PresentFiles },
 ): string | undefined {
   const own = matches.find(({ step }) => step.address === record.address);
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
-    return 'its file is not here as it was paid for; apply fetches it, and after that the record can go';
+    const way = own.step.unpicked === true ? 'when it is picked, apply fetches it' : 'apply fetches it';
+    return `its file is not here as it was paid for; ${way}, and after that the record can go`;
   }
-  const waiting = matches.filter(
-    ({ step, purchase }) => step.needs.includes(record.address) && purchase?.state !== 'done',
-  );
   const [first] = waiting;
   if (first === undefined) return undefined;
   const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';

@@ -54,8 +54,8 @@ export async function findReplaced(
 /** Digests of outputs that steps of the manifest have now, and that are not at their paths: a plan would take them back. */
 export async function findWanted(graph: Graph, lock: Lock, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
-  for (const { purchase } of matchSteps(graph, lock)) {
-    for (const output of purchase?.outputs ?? []) {
+  for (const { step, purchase } of matchSteps(graph, lock)) {
+    for (const output of (step.unpicked === true ? undefined : purchase?.outputs) ?? []) {
       if ((await lookAtOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
     }
   }

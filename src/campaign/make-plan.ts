@@ -9,10 +9,9 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, outputsOf } from '../plan/assemble.ts';
 import { expectTime } from '../plan/expected-time.ts';
-import { matchSteps } from '../plan/match.ts';
+import { matchGraph } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { wantedPath } from '../plan/save-names.ts';
@@ -41,7 +40,7 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Absent: all. */
   selected?: ReadonlySet<string>;
-  /** What is known of prices beside manifest and lock. */
+  /** What was known of prices beside manifest and lock. */
   hints: PriceHints;
 }
 
@@ -62,7 +61,8 @@ export async function makePlan(
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const matches = matchSteps(graph, lock);
+  const decided = matchGraph(graph, lock);
+  const { matches } = decided;
   const recorded = outputsOf(matches);
   const outputs = await lookAtOutputs(recorded, { paths, seen });
   const select = makeSelector(graph, lock);
@@ -72,7 +72,7 @@ export async function makePlan(
   };
   const settled = options.chosen !== undefined;
   const redo = sparePosts(asked, { texts, matches, settled, tell });
-  if (redo.size > 0) refusePinned(applyDecisions(graph, lock), redo);
+  if (redo.size > 0) refusePinned(decided.graph, redo);
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo, facts });
   const plan = assemblePlan({
     hints,
@@ -86,7 +86,7 @@ export async function makePlan(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     redo,
-    matches,
+    decided,
     ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });

@@ -1,8 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import { matchSteps } from '../plan/match.ts';
+import { matchGraph } from '../plan/match.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { waitingRows } from '../plan/take-in.ts';
@@ -32,20 +31,17 @@ export async function planAgain(
   const { graph, lock, redo, agreed } = now;
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
-  const match = () => {
-    const decided = applyDecisions(graph, lock, redo);
-    return { decided, matches: matchSteps(decided, lock) };
-  };
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, redo);
   const first = match();
   const recorded = outputsOf(first.matches.filter(({ step }) => waiting.has(step.address)));
   const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
-  const { decided, matches } = recorded.length === 0 ? first : match();
+  const decided = recorded.length === 0 ? first : match();
   const looked = new Set(recorded.map(({ output }) => output.path));
   const plan = assemblePlan({
-    graph: { ...decided, budget: undefined },
+    graph: decided.graph,
     lock,
-    matches,
+    decided,
     hints,
     ...facts,
     fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
@@ -57,5 +53,5 @@ export async function planAgain(
     ...(selected !== undefined && { selected }),
     ...(onUnknown !== undefined && { onUnknown }),
   });
-  return { plan, graph: decided };
+  return { plan, graph: decided.graph };
 }

@@ -25,6 +25,8 @@ export interface PlanCommandOptions extends StateOptions {
 
 export interface ApplyOptions extends PlanCommandOptions {
   dryRun?: boolean;
+  /** Refused. */
+  watch?: boolean;
   yes?: boolean;
   /** Posts may go public. */
   publish?: boolean;

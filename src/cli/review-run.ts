@@ -14,7 +14,7 @@ export async function reviewRun(
   const host = new LiveHost(live, { campaign, paste: terminal.paste });
   const about = 'what arrives is shown there; at its gates the run waits, and goes on as soon as they are decided';
   const { port = 0, open = true } = options;
-  const running = await servePage(host, { port, open, terminal, about });
+  const running = await servePage(host, { port, open, state: campaign.paths.state, terminal, about });
   return {
     url: running.url,
     async end() {

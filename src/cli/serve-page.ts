@@ -6,12 +6,21 @@ import { type RunningReview, serveReview } from '../review/serve/serve-review.ts
 import { openPage } from './open-file.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Serves the review page of a host, says where it is, and opens it. `about`: what it says there, on a line of its own. */
+/**
+ * Serves the review page of a host, says where it is, and opens it. `about`: what it says there, on a line of its own. `state`: the
+ * folder that is never committed, for small pictures.
+ */
 export async function servePage(
   host: ReviewHost,
-  { port, open, terminal, about }: { port: number; open: boolean; terminal: Terminal; about: string },
+  {
+    port,
+    open,
+    state,
+    terminal,
+    about,
+  }: { port: number; open: boolean; state: string; terminal: Terminal; about: string },
 ): Promise<RunningReview> {
-  const running = await serve(host, port, terminal);
+  const running = await serve(host, { port, state }, terminal);
   terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
   terminal.err(terminal.style.dim(`  ${about}\n`));
   if (open && !(await openPage(running.url))) {
@@ -20,10 +29,15 @@ export async function servePage(
   return running;
 }
 
-async function serve(host: ReviewHost, port: number, terminal: Terminal): Promise<RunningReview> {
+async function serve(
+  host: ReviewHost,
+  { port, state }: { port: number; state: string },
+  terminal: Terminal,
+): Promise<RunningReview> {
   try {
     return await serveReview(host, {
       port,
+      state,
       paste: terminal.paste,
       onError(error) {
         terminal.err(`${terminal.style.red('internal error')} ${safeText(messageOf(error), 500)}\n`);

@@ -68,8 +68,12 @@ export function processTerminal(): Terminal {
     style: makeStyle(wantsColor(env, stderr.isTTY === true)),
     outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
     // A terminal that does not know its size says 0.
-    width: stderr.columns || defaultWidth,
-    outWidth: stdout.columns || defaultWidth,
+    get width() {
+      return stderr.columns || defaultWidth;
+    },
+    get outWidth() {
+      return stdout.columns || defaultWidth;
+    },
     screen,
     interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
     ...notCalled,

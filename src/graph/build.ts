@@ -151,13 +151,11 @@ function assemble(
   };
   const steps: Step[] = from.made.map(uploadStep);
   for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
-  const gates = new Map(from.gates.map((gate) => [gate.name, gate]));
   const gatesByTask = groupBy(from.gates, ({ task }) => task);
-  const stepsOf = (address: string) => gates.get(address)?.members ?? [address];
   for (const task of from.order) {
     const place = manifest.places.key(taskPath(task.id));
     for (const rendered of from.rendered.get(task.id) ?? []) {
-      const step = finishStep(rendered, { fingerprintOf, stepsOf, place });
+      const step = finishStep(rendered, { fingerprintOf, place });
       fingerprints.set(step.address, step.fingerprint);
       steps.push(step);
     }

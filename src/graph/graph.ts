@@ -42,7 +42,10 @@ export interface Step {
   paidRequest: OpenRequest;
   /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
-  /** Addresses that must be done before this step starts: references and `needs`. Sorted, unique. */
+  /**
+   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several, of which
+   * there may be thousands, the name of their gate; `applyDecisions` puts what is picked in its place. Sorted, unique.
+   */
   needs: string[];
   /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
   save: string;
@@ -59,6 +62,8 @@ export interface Step {
   pin?: true;
   /** Gates that must be decided before anything is bought for it. Filled in by `applyDecisions`. */
   waits?: string[];
+  /** People picked others, or rejected its output: its file may be deleted. Filled in by `applyDecisions`. */
+  unpicked?: true;
   /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
   decided?: Decided;
   /** Its request could not be checked: the service does not document it, and its own description is not known here. */
@@ -130,4 +135,10 @@ export interface FileFact {
   /** Hex. */
   sha256: string;
   bytes: number;
+}
+
+/** Tells for each name in `needs` which steps may be meant: those that its gate asks about, or the one of this address. */
+export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
+  const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
+  return (need) => byName.get(need) ?? [need];
 }

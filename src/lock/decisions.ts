@@ -4,13 +4,16 @@ import type { Acceptance, Decisions, Purchase, StepRecord, Verdict } from './rec
 /** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
-  let verdict: Verdict | undefined;
+  const verdicts = new Map<string, Verdict>();
   const accepted = new Map<string, Acceptance>();
   const sends = new Set<string>();
   for (const decisions of all) {
     if (decisions === undefined) continue;
     if (decisions.pin !== undefined && (pin === undefined || isNewer(decisions.pin, pin))) pin = decisions.pin;
-    verdict = joinVerdicts(verdict, decisions.verdict);
+    for (const one of decisions.verdicts ?? []) {
+      const known = verdicts.get(nameOfVerdict(one));
+      verdicts.set(nameOfVerdict(one), known === undefined ? one : laterVerdict(known, one));
+    }
     for (const id of decisions.sends ?? []) sends.add(id);
     for (const one of decisions.accepted ?? []) {
       const known = accepted.get(one.wanted);
@@ -18,18 +21,25 @@ export function joinDecisions(all: readonly (Decisions | undefined)[]): Decision
     }
   }
   const list = [...accepted.values()].sort((a, b) => (a.wanted < b.wanted ? -1 : 1));
-  if (pin === undefined && verdict === undefined && sends.size === 0 && list.length === 0) return undefined;
+  if (pin === undefined && verdicts.size === 0 && sends.size === 0 && list.length === 0) return undefined;
   return {
     ...(pin !== undefined && { pin }),
     ...(list.length > 0 && { accepted: list }),
-    ...(verdict !== undefined && { verdict }),
+    ...(verdicts.size > 0 && { verdicts: [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) }),
     ...(sends.size > 0 && { sends: [...sends].sort() }),
   };
 }
 
-/** Of equal revisions the larger text counts: a rejection, so that nothing is made from what somebody turned down. */
-function joinVerdicts(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
+/** Names the purchase that a verdict is about. */
+export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' | 'job'>): string {
+  return `${fingerprint} ${job}`;
+}
+
+/**
+ * Of two verdicts about one purchase returns the one that counts. Of equal revisions it is the larger text: a rejection,
+ * so that nothing is made from what somebody turned down.
+ */
+export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
   return textOf(a) >= textOf(b) ? a : b;
 }
@@ -58,16 +68,10 @@ export function pinnedFingerprint(record: StepRecord | undefined): string | unde
   return record?.decisions?.pin?.fingerprint;
 }
 
-/**
- * Returns what was decided about exactly this purchase. A verdict lapses when its job is not the one that counts any
- * more, as after a redo.
- */
-export function verdictOn(
+/** Returns the verdict of one record about exactly this purchase. Without `is` it was taken back. */
+export function verdictIn(
   decisions: Decisions | undefined,
   { fingerprint, jobId }: Pick<Purchase, 'fingerprint' | 'jobId'>,
-): (Verdict & Required<Pick<Verdict, 'is'>>) | undefined {
-  const { verdict } = decisions ?? {};
-  if (verdict?.is === undefined || jobId === undefined) return undefined;
-  const { is } = verdict;
-  return verdict.fingerprint === fingerprint && verdict.job === jobId ? { ...verdict, is } : undefined;
+): Verdict | undefined {
+  return decisions?.verdicts?.find((one) => one.fingerprint === fingerprint && one.job === jobId);
 }

@@ -73,7 +73,7 @@ export function orderedOutput({ path, sha256, bytes, type, edited }: Output): Ou
   return { path, sha256, bytes, type, ...(edited === true && { edited }) };
 }
 
-export function orderedDecisions({ pin, accepted, verdict, sends }: Decisions): Decisions {
+export function orderedDecisions({ pin, accepted, verdicts, sends }: Decisions): Decisions {
   const ordered: Decisions = {};
   if (pin !== undefined) {
     const { fingerprint, revision } = pin;
@@ -82,15 +82,13 @@ export function orderedDecisions({ pin, accepted, verdict, sends }: Decisions): 
   if (accepted !== undefined) {
     ordered.accepted = accepted.map(({ wanted, fingerprint, revision }) => ({ wanted, fingerprint, revision }));
   }
-  if (verdict !== undefined) {
-    const { fingerprint, job, is, note, revision } = verdict;
-    ordered.verdict = {
-      ...(fingerprint !== undefined && { fingerprint }),
-      ...(job !== undefined && { job }),
+  if (verdicts !== undefined) {
+    ordered.verdicts = verdicts.map(({ fingerprint, job, is, note, revision }) => ({
+      ...{ fingerprint, job },
       ...(is !== undefined && { is }),
       ...(note !== undefined && { note }),
       revision,
-    };
+    }));
   }
   if (sends !== undefined) ordered.sends = sends;
   return ordered;

@@ -3,7 +3,17 @@ import { findReferences, fingerprintStep, replaceReferences } from '../graph/ren
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
-import { GateKeeper } from './gate-keeper.ts';
+import { findPurchases, type Match } from './find-purchases.ts';
+import { findUnpicked, GateKeeper, type SeenAtGates, seeAtGates } from './gate-keeper.ts';
+
+/** A graph that holds people's decisions. */
+export interface DecidedGraph {
+  graph: Graph;
+  /** What its steps have in the lock, where that had to be known to decide it. */
+  matches?: Match[];
+}
+
+const nothing: ReadonlySet<string> = new Set();
 
 /**
  * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
@@ -12,11 +22,43 @@ import { GateKeeper } from './gate-keeper.ts';
  * references to the gate, and what hangs on an open one is told to wait. Applied once; a graph that holds decisions
  * already is returned as it is. `redo`: steps to be bought again, for which no acceptance and no verdict counts.
  */
-export function applyDecisions(graph: Graph, lock: Lock, redo: ReadonlySet<string> = new Set()): Graph {
-  if (graph.decided === true || !hasDecisions(graph, lock)) return graph;
+export function decideGraph(graph: Graph, lock: Lock, redo = nothing): DecidedGraph {
+  if (graph.decided === true || !hasDecisions(graph, lock)) return { graph };
+  const { gates } = graph;
+  if (gates === undefined) return { graph: decideSteps(graph, lock, { redo }) };
+  // What is picked tells what is asked for behind a gate, and that whose purchase was renamed: gate after gate, until both agree.
+  let seen: SeenAtGates | undefined;
+  for (let rounds = 0; ; rounds++) {
+    const keeper = new GateKeeper(gates, lock, { redo, ...(seen && { seen }) });
+    const decided = decideSteps(graph, lock, { redo, keeper });
+    const matches = findPurchases(decided.steps, lock);
+    seen = seeAtGates(matches, lock, { gates, redo });
+    if (keeper.hasSeen(seen) || rounds > gates.length) return markUnpicked(decided, matches, seen);
+  }
+}
+
+/** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
+function markUnpicked(graph: Graph, matches: Match[], seen: SeenAtGates): DecidedGraph {
+  const unwanted = findUnpicked(graph.gates ?? [], seen);
+  if (unwanted.size === 0) return { graph, matches };
+  const marked = matches.map((match): Match => {
+    return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;
+  });
+  return { graph: { ...graph, steps: marked.map(({ step }) => step) }, matches: marked };
+}
+
+/** The graph of `decideGraph`. */
+export function applyDecisions(graph: Graph, lock: Lock, redo = nothing): Graph {
+  return decideGraph(graph, lock, redo).graph;
+}
+
+function decideSteps(
+  graph: Graph,
+  lock: Lock,
+  { redo, keeper }: { redo: ReadonlySet<string>; keeper?: GateKeeper },
+): Graph {
   const known = new Map<string, string>();
   const changed = new Set<string>();
-  const keeper = graph.gates === undefined ? undefined : new GateKeeper(graph, lock, redo);
   const fingerprintOf = (address: string): string => {
     const fingerprint = known.get(address) ?? keeper?.fingerprintOf(address, known);
     if (fingerprint === undefined) throw new Error(`internal error: ${address} does not stand before what uses it`);

@@ -2,7 +2,6 @@ import type { Graph } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
-import { applyDecisions } from './apply-decisions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
 import type { ChangeFacts } from './changes.ts';
@@ -13,7 +12,7 @@ import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
-import { type Match, matchSteps } from './match.ts';
+import { type Match, matchGraph, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
@@ -46,8 +45,8 @@ export interface PlanFacts extends SendFacts {
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** What to expect of prices that manifest and lock do not tell. */
   hints?: PriceHints;
-  /** Result of `matchSteps` for this graph and lock, if known; it is valid only without `redo`. */
-  matches?: readonly Match[];
+  /** Result of `matchGraph` for this graph and lock, if known; it is valid only without `redo`. */
+  decided?: { graph: Graph; matches: readonly Match[] };
 }
 
 /** A file whose state a plan needs. `measure`: its measurements, too. */
@@ -74,14 +73,14 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
   const { lock } = given;
-  const graph = applyDecisions(given.graph, lock, given.redo);
+  const known = given.redo.size === 0 ? given.decided : undefined;
+  const { graph, matches } = known ?? matchGraph(given.graph, lock, given.redo);
   const facts = { ...given, graph };
-  const matches = (given.redo.size === 0 ? given.matches : undefined) ?? matchSteps(graph, lock);
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const known = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
-  const decisionFacts = { once: { ...known, redo: false }, again: { ...known, redo: true } };
+  const told = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
+  const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
   blockAtGates(everyRow, matches, graph.gates);

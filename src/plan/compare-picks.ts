@@ -1,5 +1,6 @@
 import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
+import { gatesByMember } from './gates.ts';
 
 /** UTF-16 code units of a note in the lock. */
 const mostNote = 500;
@@ -24,9 +25,9 @@ export interface Compared {
  * where they do not, nothing about that gate is taken. A gate that only some have looked at is decided by them.
  */
 export function comparePicks(opinions: readonly Opinion[], gates: readonly Gate[]): Compared {
-  const gateOf = new Map(gates.flatMap(({ name, members }) => members.map((address) => [address, name] as const)));
+  const gateOf = gatesByMember(gates);
   const compared: Compared = { agreed: [], differing: [] };
-  for (const ofGate of groupBy(opinions, ({ address }) => gateOf.get(address) ?? `step ${address}`).values()) {
+  for (const ofGate of groupBy(opinions, ({ address }) => gateOf.get(address)?.name ?? `step ${address}`).values()) {
     const picks = [
       ...groupBy(
         ofGate.filter(({ is }) => is === 'picked'),

@@ -162,6 +162,9 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
     return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
   const output = outputs.find((one) => facts.fileState(one) !== 'intact') ?? first;
   const state = facts.fileState(output);
+  if (state === 'missing' && match.step.unpicked === true) {
+    return { action: 'keep', reason: reasonOf('unpicked', 'not picked; its file is not here') };
+  }
   if (state !== 'intact') return decideGone(match, purchase, { facts, outputs, output, state });
   if (match.movedFrom !== undefined) return { action: 'move', reason: renamed(match.movedFrom) };
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));

@@ -1,6 +1,6 @@
 import { taskOfAddress } from '../graph/address.ts';
-import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
-import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { countedPurchases, laterVerdict, nameOfVerdict, pinnedFingerprint } from '../lock/decisions.ts';
+import type { Lock, Purchase, StepRecord, Verdict } from '../lock/record.ts';
 import { openSends, sendOf } from '../lock/sends.ts';
 import { chargeName, chargesByJob, spentCredits } from '../lock/spent.ts';
 
@@ -57,7 +57,12 @@ export interface LockDiff {
 /** Compares two locks. Pure; needs no manifest. */
 export function diffLocks(before: Lock, after: Lock): LockDiff {
   const jobs = { old: jobsOf(before), now: jobsOf(after) };
-  const rows = [...diffJobs(jobs), ...diffSends(before, after), ...diffDecisions(before, after)];
+  const rows = [
+    ...diffJobs(jobs),
+    ...diffSends(before, after),
+    ...diffDecisions(before, after),
+    ...diffVerdicts(before, after),
+  ];
   return {
     rows,
     before: spentCredits(before),
@@ -141,16 +146,33 @@ function* diffDecisions(before: Lock, after: Lock): Generator<LockDifference> {
     const [acceptedBefore, accepted] = [acceptedIn(old), acceptedIn(now)];
     if (accepted.some((one) => !acceptedBefore.includes(one))) yield { change: 'accepted', ...row };
     if (acceptedBefore.some((one) => !accepted.includes(one))) yield { change: 'unaccepted', ...row };
-    const [verdictBefore, verdict] = [verdictIn(old), verdictIn(now)];
-    if (verdictBefore !== verdict) yield { change: now?.decisions?.verdict?.is ?? 'undecided', ...row };
     const known = new Set(old?.decisions?.sends);
     for (const id of now?.decisions?.sends ?? []) if (!known.has(id)) yield { change: 'resolved', ...row, id };
   }
 }
 
-function verdictIn(record: StepRecord | undefined): string | undefined {
-  const { is, fingerprint, job } = record?.decisions?.verdict ?? {};
-  return is === undefined ? undefined : `${is} ${fingerprint} ${job}`;
+/** Verdicts stand at addresses, and are about purchases: what was only moved is decided as before. */
+function* diffVerdicts(before: Lock, after: Lock): Generator<LockDifference> {
+  const [old, now] = [verdictsOf(before), verdictsOf(after)];
+  for (const name of [...new Set([...old.keys(), ...now.keys()])].sort()) {
+    const [was, is] = [old.get(name)?.verdict.is, now.get(name)?.verdict.is];
+    const { address, kind } = now.get(name) ?? old.get(name) ?? {};
+    if (was === is || address === undefined || kind === undefined) continue;
+    yield { change: is ?? 'undecided', address, task: taskOfAddress(address), kind };
+  }
+}
+
+/** The newest verdict about each purchase, with where it stands. */
+function verdictsOf(lock: Lock): Map<string, { address: string; kind: string; verdict: Verdict }> {
+  const found = new Map<string, { address: string; kind: string; verdict: Verdict }>();
+  for (const { address, kind, decisions } of lock.steps.values()) {
+    for (const verdict of decisions?.verdicts ?? []) {
+      const name = nameOfVerdict(verdict);
+      const known = found.get(name)?.verdict;
+      if (known === undefined || laterVerdict(known, verdict) === verdict) found.set(name, { address, kind, verdict });
+    }
+  }
+  return found;
 }
 
 function acceptedIn(record: StepRecord | undefined): string[] {

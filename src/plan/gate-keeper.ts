@@ -1,9 +1,39 @@
-import type { Gate, GateState, Graph, OpenRequest, Step } from '../graph/graph.ts';
+import type { Gate, GateState, OpenRequest, Step } from '../graph/graph.ts';
 import { fingerprintChoice } from '../graph/render/fingerprint.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
+import { verdictIn } from '../lock/decisions.ts';
 import type { Lock } from '../lock/record.ts';
-import { type Seen, stateOfGate, Verdicts } from './gates.ts';
+import type { Match } from './find-purchases.ts';
+import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
+import { purchaseOf } from './purchase-of.ts';
+import { isRedone, Verdicts } from './verdicts.ts';
+
+/** What is known of the steps that gates ask about, by address. */
+export type SeenAtGates = ReadonlyMap<string, Seen>;
+
+/** Looks at what the steps at gates have. `redo`: those that are bought anew, about which nothing is decided then. */
+export function seeAtGates(
+  matches: readonly Match[],
+  lock: Lock,
+  { gates, redo }: { gates: readonly Gate[]; redo: ReadonlySet<string> },
+): SeenAtGates {
+  const gateOf = gatesByMember(gates);
+  const verdicts = new Verdicts(lock, matches, redo);
+  const asked = matches.filter(({ step }) => gateOf.has(step.address));
+  return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
+}
+
+/** The bought steps that are rejected, or that are not picked where the gate is decided. */
+export function findUnpicked(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
+  const unpicked = gates.flatMap(({ members, state }) =>
+    members.filter((address) => {
+      const is = seen.get(address) ?? 'none';
+      return is === 'rejected' || (is === 'undecided' && state?.is === 'decided');
+    }),
+  );
+  return new Set(unpicked);
+}
 
 /**
  * Follows the gates of a graph while its steps are decided one after the other, needs first: a gate's steps precede what
@@ -11,33 +41,63 @@ import { type Seen, stateOfGate, Verdicts } from './gates.ts';
  */
 export class GateKeeper {
   readonly #gates: readonly Gate[];
-  readonly #verdicts: Verdicts;
+  readonly #lock: Lock;
+  readonly #redo: ReadonlySet<string>;
+  readonly #given: SeenAtGates | undefined;
   readonly #byName: ReadonlyMap<string, Gate>;
-  readonly #byMember = new Map<string, Gate>();
+  readonly #byMember: ReadonlyMap<string, Gate>;
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
+  readonly #choices = new Map<Gate, string>();
 
-  constructor(graph: Graph, lock: Lock, redo: ReadonlySet<string>) {
-    const { gates = [] } = graph;
+  /** `seen`: what to go by. Absent: by what is on record at each step's own address. */
+  constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
-    this.#verdicts = new Verdicts(graph, lock, redo);
+    this.#lock = lock;
+    this.#redo = redo;
+    this.#given = seen;
     this.#byName = new Map(gates.map((gate) => [gate.name, gate]));
-    for (const gate of gates) for (const member of gate.members) this.#byMember.set(member, gate);
+    this.#byMember = gatesByMember(gates);
   }
 
   /** Looks at a step as it was decided. */
   see(step: Step): void {
-    if (this.#byMember.has(step.address)) this.#seen.set(step.address, this.#verdicts.of(step));
+    const { address } = step;
+    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
+  }
+
+  /** Tells whether the steps were decided by exactly this. */
+  hasSeen(seen: SeenAtGates): boolean {
+    return [...this.#seen].every(([address, is]) => seen.get(address) === is);
+  }
+
+  #lookAt(step: Step): Seen {
+    if (isRedone(step, this.#redo)) return 'none';
+    const record = this.#lock.steps.get(step.address);
+    const bought = record && purchaseOf(record, step.fingerprint);
+    return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
   /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */
   resolve(step: Step): Step {
-    const gates = new Set(step.needs.flatMap((address) => this.#byMember.get(address) ?? []));
+    const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     if (gates.size === 0) return step;
     const request = this.#replacePicks(step.request) as OpenRequest;
-    const needs = step.needs.filter((address) => this.#isNeeded(address));
+    const needs = [...new Set(step.needs.flatMap((need) => this.#pickedOf(need)))].sort();
     const waits = [...gates].filter((gate) => this.stateOf(gate).is !== 'decided').map(({ name }) => name);
     return { ...step, request, needs, ...(waits.length > 0 && { waits }) };
+  }
+
+  #gateOf(need: string): Gate | undefined {
+    return this.#byName.get(need) ?? this.#byMember.get(need);
+  }
+
+  /** What was not picked need not be there. */
+  #pickedOf(need: string): readonly string[] {
+    const gate = this.#gateOf(need);
+    const state = gate && this.stateOf(gate);
+    if (state?.is !== 'decided') return [need];
+    return need === gate?.name ? state.picked : state.picked.filter((address) => address === need);
   }
 
   stateOf(gate: Gate): GateState {
@@ -56,14 +116,11 @@ export class GateKeeper {
   /** Stands for what is not picked yet. Absent: it is no gate. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
-    return gate && fingerprintChoice(gate.members.map((address) => known.get(address) ?? ''));
-  }
-
-  /** What was not picked need not be there. */
-  #isNeeded(address: string): boolean {
-    const gate = this.#byMember.get(address);
-    const state = gate && this.stateOf(gate);
-    return state?.is !== 'decided' || state.picked.includes(address);
+    if (gate === undefined) return undefined;
+    // Asked for by every step behind the gate, and by then every step before it is known.
+    const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
+    this.#choices.set(gate, fingerprint);
+    return fingerprint;
   }
 
   #replacePicks(value: Json): Json {

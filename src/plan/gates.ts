@@ -1,48 +1,11 @@
-import type { Gate, GateState, Graph, Step } from '../graph/graph.ts';
-import { countedPurchases, verdictOn } from '../lock/decisions.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
-import { purchaseOf } from './purchase-of.ts';
+import type { Gate, GateState } from '../graph/graph.ts';
 
 /** What is known of a step that a gate asks about. `none`: there is nothing to look at. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** Reads verdicts off the lock. `redo`: steps that are bought anew, about which nothing is decided then. */
-export class Verdicts {
-  readonly #lock: Lock;
-  readonly #redo: ReadonlySet<string>;
-  readonly #addresses: () => ReadonlySet<string>;
-  #renamed: Map<string, StepRecord> | undefined;
-
-  constructor(graph: Graph, lock: Lock, redo: ReadonlySet<string>) {
-    this.#lock = lock;
-    this.#redo = redo;
-    this.#addresses = () => new Set(graph.steps.map(({ address }) => address));
-  }
-
-  /** Looks at the output that a step has, or takes over from an address that the manifest no longer has. */
-  of({ address, fingerprint, decided }: Step): Seen {
-    if (this.#redo.has(address) && decided?.pinned === undefined) return 'none';
-    const own = this.#lock.steps.get(address);
-    const bought = own && purchaseOf(own, fingerprint);
-    if (bought?.state === 'done') return verdictOn(own?.decisions, bought)?.is ?? 'undecided';
-    if (bought !== undefined && bought.state !== 'refused') return 'none';
-    this.#renamed ??= this.#findRenamed();
-    const old = this.#renamed.get(fingerprint);
-    const taken = old && purchaseOf(old, fingerprint);
-    return taken?.state === 'done' ? (verdictOn(old?.decisions, taken)?.is ?? 'undecided') : 'none';
-  }
-
-  #findRenamed(): Map<string, StepRecord> {
-    const addresses = this.#addresses();
-    const records = [...this.#lock.steps.values()].filter(({ address }) => !addresses.has(address));
-    const found = new Map<string, StepRecord>();
-    for (const record of records.sort((a, b) => (a.address < b.address ? -1 : 1))) {
-      for (const { fingerprint, state } of countedPurchases(record)) {
-        if (state === 'done' && !found.has(fingerprint)) found.set(fingerprint, record);
-      }
-    }
-    return found;
-  }
+/** Returns the gate that asks about each step; steps without one are left out. */
+export function gatesByMember(gates: readonly Gate[]): Map<string, Gate> {
+  return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
 
 /** Decides whether a gate is open. `seenOf` knows each of its steps. */

@@ -1,12 +1,15 @@
 import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
-import { verdictOn } from '../lock/decisions.ts';
 import type { Purchase, StepRecord, Verdict } from '../lock/record.ts';
+import { gatesByMember } from './gates.ts';
 import type { Match } from './match.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
+import type { Verdicts } from './verdicts.ts';
 
 const mostNamed = 10;
+
+type Bought = Match & { purchase: Purchase };
 
 /** What somebody says of outputs. `undecided` takes an earlier verdict back. */
 export interface Judgement {
@@ -20,22 +23,38 @@ export interface JudgeFacts {
   gates: readonly Gate[];
   /** Every step of the campaign. */
   matches: readonly Match[];
+  /** About these. */
+  verdicts: Verdicts;
 }
 
 /**
  * Decides about outputs at their gates. A pick where one is to be picked takes the place of an earlier one. When anything
  * is refused nothing is recorded: picks belong together.
  */
-export function judgeSteps(chosen: readonly Match[], judgement: Judgement, { gates, matches }: JudgeFacts): Ruling[] {
-  const gateOf = new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
+export function judgeSteps(
+  chosen: readonly Match[],
+  judgement: Judgement,
+  { gates, matches, verdicts }: JudgeFacts,
+): Ruling[] {
+  const gateOf = gatesByMember(gates);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const rulings = chosen.map((match) => judgeStep(match, judgement, gateOf.get(match.step.address)));
-  const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, byAddress) : rulings;
+  const rulings = chosen.map((match) =>
+    judgeStep(match, judgement, { gate: gateOf.get(match.step.address), verdicts }),
+  );
+  const unpick = (address: string) => {
+    const match = byAddress.get(address);
+    return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
+  };
+  const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
   const refused = told.filter(({ is }) => is === 'refused');
   return refused.length > 0 ? refused : told;
 }
 
-function judgeStep(match: Match, judgement: Judgement, gate: Gate | undefined): Ruling {
+function judgeStep(
+  match: Match,
+  judgement: Judgement,
+  { gate, verdicts }: { gate: Gate | undefined; verdicts: Verdicts },
+): Ruling {
   const { address, task } = match.step;
   if (gate === undefined) {
     return refuse(
@@ -57,38 +76,44 @@ function judgeStep(match: Match, judgement: Judgement, gate: Gate | undefined): 
   if (purchase.fingerprint !== match.step.fingerprint) {
     return refuse(address, 'is to be bought anew: its input changed', 'run apply first, or `accept` what it has');
   }
-  return judgePurchase({ record, purchase }, judgement);
+  return judgePurchase({ ...match, purchase }, record, { judgement, verdicts });
 }
 
 function judgePurchase(
-  { record, purchase }: { record: StepRecord; purchase: Purchase },
-  { as, noteOf }: Judgement,
+  match: Bought,
+  record: StepRecord,
+  { judgement, verdicts }: { judgement: Judgement; verdicts: Verdicts },
 ): Ruling {
   const { address } = record;
+  const { as, noteOf } = judgement;
   const note = noteOf(address);
-  const before = verdictOn(record.decisions, purchase);
+  const before = verdicts.on(match);
   if (as === 'undecided') {
     if (before === undefined) return { is: 'unchanged', address, text: 'is neither picked nor rejected' };
-    return { is: 'recorded', address, text: `is not ${before.is} any more`, records: [withVerdict(record, {})] };
+    const records = withVerdict(match, record, { verdicts });
+    return { is: 'recorded', address, text: `is not ${before.is} any more`, records };
   }
   if (before?.is === as && (note === undefined || note === before.note)) {
     return { is: 'unchanged', address, text: `is ${as} already` };
   }
-  const { fingerprint, jobId } = purchase;
   const kept = note ?? (before?.is === as ? before.note : undefined);
-  const verdict = {
-    fingerprint,
-    ...(jobId !== undefined && { job: jobId }),
-    is: as,
-    ...(kept !== undefined && { note: kept }),
-  };
-  const text = `${nameOfJob(purchase)}${kept === undefined ? '' : `: ${kept}`}`;
-  return { is: 'recorded', address, text, records: [withVerdict(record, verdict)] };
+  const verdict = { is: as, ...(kept !== undefined && { note: kept }) };
+  const text = `${nameOfJob(match.purchase)}${kept === undefined ? '' : `: ${kept}`}`;
+  return { is: 'recorded', address, text, records: withVerdict(match, record, { verdicts, verdict }) };
 }
 
-function withVerdict(record: StepRecord, verdict: Omit<Verdict, 'revision'>): StepRecord {
-  const revision = (record.decisions?.verdict?.revision ?? 0) + 1;
-  return { ...record, decisions: { verdict: { ...verdict, revision } } };
+/** Makes the record that says it, at the address at which the purchase is on record. */
+function withVerdict(
+  match: Match,
+  record: StepRecord,
+  { verdicts, verdict = {} }: { verdicts: Verdicts; verdict?: Pick<Verdict, 'is' | 'note'> },
+): StepRecord[] {
+  const { purchase, movedFrom: address = record.address } = match;
+  if (purchase?.jobId === undefined) return [];
+  const { fingerprint, jobId: job } = purchase;
+  const revision = (verdicts.newest(match)?.revision ?? 0) + 1;
+  const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
+  return [{ address, kind: record.kind, purchases: [purchase], decisions }];
 }
 
 /** A gate may have thousands of steps, and each of them its own refusal. */
@@ -101,7 +126,7 @@ function listOf(addresses: readonly string[]): string {
 function limitPicks(
   rulings: readonly Ruling[],
   gateOf: ReadonlyMap<string, Gate>,
-  byAddress: ReadonlyMap<string, Match>,
+  unpick: (address: string) => StepRecord[],
 ): Ruling[] {
   const meant = rulings.filter(({ is }) => is !== 'refused');
   const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
@@ -120,11 +145,7 @@ function limitPicks(
       return refuse(ruling.address, text, 'take one back with `unpick` first');
     }
     if (choose > 1 || others.length === 0) return ruling;
-    const replaced = others.flatMap((address) => byAddress.get(address)?.record ?? []);
-    const records = [
-      ...(ruling.is === 'recorded' ? ruling.records : []),
-      ...replaced.map((one) => withVerdict(one, {})),
-    ];
+    const records = [...(ruling.is === 'recorded' ? ruling.records : []), ...others.flatMap(unpick)];
     return {
       is: 'recorded',
       address: ruling.address,

@@ -16,7 +16,8 @@ export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
-  const held = purchasesHeldBy(addresses, lock);
+  // What was renamed twice is on record at both old names, and moves away from one of them.
+  const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
   const rows: PlanRow[] = [];
   for (const address of left.sort()) {
     const record = lock.steps.get(address);
@@ -121,7 +122,8 @@ function purchaseOf({ generation, fingerprint }: Purchase): string {
 /** Addresses in the lock that the manifest no longer has; without those whose purchases a rename brings to another address. */
 export function findOrphans(matches: readonly Match[], graph: Graph, lock: Lock): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  return [...withoutMovedAway(lock, outlineOf(graph)).steps]
+  const addresses = new Set([...outlineOf(graph).addresses, ...known]);
+  return [...withoutMovedAway(lock, { addresses }).steps]
     .filter(
       ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),
     )

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Graph, Step } from '../graph/graph.ts';
+import { type Graph, needFinder, type Step } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 
 /** How many rows of each task that fans out a trial is about, and which. */
@@ -12,7 +12,7 @@ export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: numb
  * about at all. `undefined`: no task fans out.
  */
 export function sampleSteps(
-  { steps }: Pick<Graph, 'steps'>,
+  { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
   sample: Sample,
   chosen?: ReadonlySet<string>,
 ): Set<string> | undefined {
@@ -30,11 +30,20 @@ export function sampleSteps(
     for (const row of pick([...rows.keys()], sample)) for (const { address } of rows.get(row) ?? []) kept.add(address);
   }
   if (!isFannedOut) return undefined;
+  const stepsOf = needFinder(gates);
   // Needs stand before their users, so one pass each way is enough.
-  for (const { address, needs } of known.toReversed()) if (kept.has(address)) for (const need of needs) kept.add(need);
+  const followed = new Set<string>();
+  for (const { address, needs } of known.toReversed()) {
+    if (!kept.has(address)) continue;
+    for (const need of needs) {
+      if (followed.has(need)) continue;
+      followed.add(need);
+      for (const one of stepsOf(need)) kept.add(one);
+    }
+  }
   const alone = new Set(single.map(({ address }) => address));
   for (const { address, needs } of known) {
-    if (alone.has(address) && needs.every((need) => kept.has(need))) kept.add(address);
+    if (alone.has(address) && needs.every((need) => stepsOf(need).every((one) => kept.has(one)))) kept.add(address);
   }
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
 }

@@ -1,4 +1,4 @@
-import type { Graph, Step } from '../graph/graph.ts';
+import type { Gate, Graph, Step } from '../graph/graph.ts';
 import { findNamed, fits, type Name } from './names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from './parse-selection.ts';
 import type { StepState } from './step-state.ts';
@@ -40,9 +40,14 @@ class Matching {
   #vocabulary: Vocabulary | undefined;
   #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
+  /** Those that steps need by a name that is no step's. */
+  readonly #gates: readonly Gate[];
 
   constructor(facts: SelectionFacts) {
     this.#facts = facts;
+    const { steps, gates = [] } = facts.graph;
+    const addresses = new Set(gates.length === 0 ? [] : steps.map(({ address }) => address));
+    this.#gates = gates.filter(({ name }) => !addresses.has(name));
   }
 
   /** `trail`: the chain of named selections so far. */
@@ -64,8 +69,9 @@ class Matching {
     const found = this.#findThemselves(condition, trail);
     if (!(found instanceof Set)) return found;
     const all = new Set(found);
-    if (condition.needs) follow(found, all, (address) => this.#needsOf(address));
-    if (condition.users) follow(found, all, (address) => this.#usersOf(address));
+    if (condition.needs) follow(found, all, (name) => this.#needsOf(name));
+    if (condition.users) follow(found, all, (name) => this.#usersOf(name));
+    for (const { name } of this.#gates) all.delete(name);
     return all;
   }
 
@@ -106,20 +112,23 @@ class Matching {
     return this.match(parsed, [...trail, name]);
   }
 
-  #needsOf(address: string): readonly string[] {
-    this.#needs ??= new Map(
-      this.#facts.graph.steps.map((step) => {
+  /** Of a step, or of a gate that others need: what it asks about. */
+  #needsOf(name: string): readonly string[] {
+    this.#needs ??= new Map([
+      ...this.#gates.map((gate) => [gate.name, gate.members] as const),
+      ...this.#facts.graph.steps.map((step) => {
         const owner = this.#facts.ownerOf?.(step.address);
-        return [step.address, owner === undefined ? step.needs : [...step.needs, owner]];
+        return [step.address, owner === undefined ? step.needs : [...step.needs, owner]] as const;
       }),
-    );
-    return this.#needs.get(address) ?? [];
+    ]);
+    return this.#needs.get(name) ?? [];
   }
 
-  #usersOf(address: string): readonly string[] {
+  #usersOf(name: string): readonly string[] {
     if (this.#users === undefined) {
       this.#users = new Map();
-      for (const { address: user } of this.#facts.graph.steps) {
+      const steps = this.#facts.graph.steps.map(({ address }) => address);
+      for (const user of [...steps, ...this.#gates.map((gate) => gate.name)]) {
         for (const need of this.#needsOf(user)) {
           const users = this.#users.get(need);
           if (users === undefined) this.#users.set(need, [user]);
@@ -127,7 +136,7 @@ class Matching {
         }
       }
     }
-    return this.#users.get(address) ?? [];
+    return this.#users.get(name) ?? [];
   }
 
   #where(holds: (step: Step) => boolean): Set<string> {

@@ -1,17 +1,16 @@
 import { taskOfAddress } from '../graph/address.ts';
 import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import { verdictOn } from '../lock/decisions.ts';
 import type { Lock, Purchase } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { applyDecisions } from './apply-decisions.ts';
 import { heldCredits } from './held.ts';
-import { type Match, matchSteps } from './match.ts';
+import { type Match, matchGraph } from './match.ts';
 import { findOrphans } from './orphans.ts';
 import { pricesFrom } from './prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
+import { Verdicts } from './verdicts.ts';
 
 export interface TaskStatus {
   id: string;
@@ -99,8 +98,7 @@ export function makeStatus(facts: StatusFacts): StatusView {
 
 function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const { lock } = facts;
-  const decided = applyDecisions(graph, lock);
-  const matches = matchSteps(decided, lock);
+  const { graph: decided, matches } = matchGraph(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
@@ -109,14 +107,19 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   for (const match of meant) {
     const { address, task, kind } = match.step;
     const state = stateOfStep(match, byAddress);
-    countStep(taskOf(tasks, task, kind), { state, purchase: match.purchase }, facts);
+    countStep(
+      taskOf(tasks, task, kind),
+      { state, purchase: match.purchase, mayLack: match.step.unpicked === true },
+      facts,
+    );
     const own = match.purchase === undefined ? {} : describePurchase(match.purchase, facts);
-    rows.push({ address, task, kind, state, ...own });
+    const row = { address, task, kind, state, ...own };
+    rows.push(match.step.unpicked === true ? withoutMissing(row) : row);
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
   const spent = spentCredits(lock);
   const { budget } = graph;
-  const gates = findOpenGates(decided.gates ?? [], meant);
+  const gates = findOpenGates(decided.gates ?? [], meant, new Verdicts(lock, matches));
   return {
     campaign: graph.name,
     from: 'manifest',
@@ -137,20 +140,25 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   };
 }
 
-function findOpenGates(gates: readonly Gate[], meant: readonly Match[]): GateStatus[] {
+function findOpenGates(gates: readonly Gate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
   const done = new Map(
     meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
   );
   return gates.flatMap(({ name, choose, members, state, note }): GateStatus[] => {
     const there = members.filter((address) => done.has(address));
     if (state === undefined || state.is === 'decided' || there.length === 0) return [];
-    const isRejected = (address: string) => {
-      const { record, purchase } = done.get(address) ?? {};
-      return purchase !== undefined && verdictOn(record?.decisions, purchase)?.is === 'rejected';
-    };
-    const toSee = there.filter((address) => !isRejected(address));
+    const toSee = there.filter((address) => {
+      const match = done.get(address);
+      return match !== undefined && verdicts.on(match)?.is !== 'rejected';
+    });
     return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...(note !== undefined && { note }) }];
   });
+}
+
+/** The file of what was not picked may have been deleted (`gc --unpicked`). */
+function withoutMissing({ file, fileState, ...row }: StepStatus): StepStatus {
+  if (fileState === 'missing') return row;
+  return { ...row, ...(file !== undefined && { file }), ...(fileState !== undefined && { fileState }) };
 }
 
 function statusOfLock(facts: StatusFacts): StatusView {
@@ -195,7 +203,7 @@ function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskS
 
 function countStep(
   task: TaskStatus,
-  { state, purchase }: { state: StepState; purchase: Purchase | undefined },
+  { state, purchase, mayLack = false }: { state: StepState; purchase: Purchase | undefined; mayLack?: boolean },
   { present, finishedJobs }: StatusFacts,
 ): void {
   task.steps += 1;
@@ -203,6 +211,9 @@ function countStep(
   if (state === 'running' && finishedJobs?.has(purchase?.jobId ?? '') === true) task.unsaved += 1;
   if (state !== 'done' || kinds[task.kind]?.media === 'none') return;
   const outputs = purchase?.outputs ?? [];
-  const missing = outputs.filter(({ path }) => present.get(path) !== 'intact').length;
+  const missing = outputs.filter(({ path }) => {
+    const is = present.get(path) ?? 'missing';
+    return is === 'changed' || (is === 'missing' && !mayLack);
+  }).length;
   task.filesMissing += outputs.length === 0 ? 1 : missing;
 }

@@ -1,9 +1,9 @@
 import type { Graph } from '../graph/graph.ts';
-import { verdictOn } from '../lock/decisions.ts';
 import type { Lock } from '../lock/record.ts';
-import { applyDecisions } from './apply-decisions.ts';
+import { gatesByMember } from './gates.ts';
 import type { Charge } from './list-charges.ts';
-import { matchSteps } from './match.ts';
+import { matchGraph } from './match.ts';
+import { Verdicts } from './verdicts.ts';
 
 /** What it took to get to what people picked. */
 export interface Approved {
@@ -15,16 +15,15 @@ export interface Approved {
 
 /** Sums up what tasks with gates cost, and what was picked of it. Undefined where nothing is picked. */
 export function sumApproved(graph: Graph, lock: Lock, charges: readonly Charge[]): Approved | undefined {
-  const decided = applyDecisions(graph, lock);
+  const { graph: decided, matches } = matchGraph(graph, lock);
   const { gates = [] } = decided;
   if (gates.length === 0) return undefined;
-  const members = new Set(gates.flatMap((gate) => gate.members));
+  const gateOf = gatesByMember(gates);
   const tasks = new Set(gates.map(({ task }) => task));
-  const picked = matchSteps(decided, lock).filter(
-    ({ step, record, purchase }) =>
-      members.has(step.address) &&
-      purchase?.state === 'done' &&
-      verdictOn(record?.decisions, purchase)?.is === 'picked',
+  const verdicts = new Verdicts(lock, matches);
+  const picked = matches.filter(
+    (match) =>
+      gateOf.has(match.step.address) && match.purchase?.state === 'done' && verdicts.on(match)?.is === 'picked',
   );
   const spent = charges.filter(({ task, went }) => tasks.has(task) && went !== 'held');
   const credits = spent.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);

@@ -1,24 +1,24 @@
 import { lstat } from 'node:fs/promises';
 import { judgeBatch } from '../campaign/decisions/judge-batch.ts';
-import { requireGraph } from '../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { requireLock } from '../campaign/read-lock.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
-import { coalesce } from '../disk/fs/coalesce.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
-import { assemblePlan } from '../plan/assemble.ts';
+import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
+import { LatestGraph } from './latest-graph.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
+/** Of the time at least so many times as long is not spent on it. */
+const restFactor = 20;
 /** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
 const waitForLockMs = 2000;
 
@@ -33,6 +33,7 @@ export interface CampaignHostOptions {
 export class CampaignHost implements ReviewHost {
   readonly #campaign: OpenCampaign;
   readonly #options: CampaignHostOptions;
+  readonly #graph: LatestGraph;
   readonly #finder: FileFinder;
   readonly #listeners = new Set<() => void>();
   /** Verdicts are written one batch after the other. */
@@ -49,6 +50,7 @@ export class CampaignHost implements ReviewHost {
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
+    this.#graph = new LatestGraph(campaign);
     this.#finder = new FileFinder(campaign.paths);
   }
 
@@ -70,18 +72,13 @@ export class CampaignHost implements ReviewHost {
     return batch;
   }
 
-  /** Resolves when no batch is being written any more. */
-  async settled(): Promise<void> {
-    await this.#lastBatch;
-  }
-
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     this.#timer ??= this.#startLooking();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
+      clearTimeout(this.#timer);
       this.#timer = undefined;
     };
   }
@@ -93,7 +90,8 @@ export class CampaignHost implements ReviewHost {
   async #record(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
     const { paste } = this.#options;
     try {
-      const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs });
+      const graph = await this.#graph.get();
+      const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs, graph });
       const refused = rulings.flatMap((ruling) =>
         ruling.is === 'refused'
           ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, paste) }]
@@ -112,13 +110,13 @@ export class CampaignHost implements ReviewHost {
   async #read(revision: number): Promise<ReviewData> {
     // What changes while it is read makes another stamp.
     const source = await this.#stampSource();
-    const graph = await requireGraph(this.#campaign);
+    const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
+    const facts = { graph, lock, decided: matchGraph(graph, lock) };
     const described = describeCampaign({
-      graph,
-      lock,
+      ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
-      rows: this.#planRows(graph, lock),
+      rows: this.#planRows(facts),
       problemOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
@@ -127,12 +125,11 @@ export class CampaignHost implements ReviewHost {
   }
 
   /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */
-  #planRows(graph: Graph, lock: Lock): readonly PlanRow[] {
+  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided'>): readonly PlanRow[] {
     const { replays, accountOf, paths } = this.#campaign;
     const placed = new PlacedFiles(paths.outputs);
     const plan = assemblePlan({
-      graph,
-      lock,
+      ...facts,
       fileState: (output) => {
         const found = placed.look(output);
         return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
@@ -146,12 +143,17 @@ export class CampaignHost implements ReviewHost {
     return plan.rows;
   }
 
-  #startLooking(): NodeJS.Timeout {
-    const look = coalesce(async () => {
-      const stamp = await this.#readStamp();
-      if (this.#stamp !== undefined && stamp !== this.#stamp) this.#noteChange(stamp);
-    });
-    return setInterval(() => void look(), lookEveryMs).unref();
+  /** The more there is to look at, the longer the pauses. */
+  #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
+    const timer = setTimeout(async () => {
+      const before = performance.now();
+      // A disk that fails now may not do so the next time.
+      const stamp = await this.#readStamp().catch(() => this.#stamp);
+      if (this.#timer !== timer) return;
+      this.#timer = this.#startLooking(Math.max(lookEveryMs, (performance.now() - before) * restFactor));
+      if (stamp !== undefined && this.#stamp !== undefined && stamp !== this.#stamp) this.#noteChange(stamp);
+    }, waitMs).unref();
+    return timer;
   }
 
   #noteChange(stamp: string): void {

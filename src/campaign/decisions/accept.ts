@@ -3,6 +3,7 @@ import type { Graph } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/accept.ts';
+import { gatesByMember } from '../../plan/gates.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import type { Ruling } from '../../plan/ruling.ts';
 import { chooseSteps } from '../choose-steps.ts';
@@ -35,9 +36,11 @@ async function acceptEach(
   const rulings: Ruling[] = [];
   let matches = byAddress(graph, tried);
   let changed = new Set<string>();
+  const gateOf = gatesByMember(graph.gates ?? []);
+  const change = (address: string) => changed.add(address).add(gateOf.get(address)?.name ?? address);
   for (const { address, needs } of graph.steps) {
     const isAffected = needs.some((need) => changed.has(need));
-    if (isAffected) changed.add(address);
+    if (isAffected) change(address);
     if (!chosen.has(address)) continue;
     if (isAffected) {
       matches = byAddress(graph, tried);
@@ -48,7 +51,7 @@ async function acceptEach(
     const ruling = await acceptOne(match, look);
     rulings.push(ruling);
     if (ruling.is !== 'recorded') continue;
-    changed.add(address);
+    change(address);
     for (const one of ruling.records) joinInto(tried.steps, one);
   }
   return rulings;

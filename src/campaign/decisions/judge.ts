@@ -1,10 +1,10 @@
 import { CampaignError } from '../../contract/failure.ts';
 import type { Gate } from '../../graph/graph.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { comparePicks } from '../../plan/compare-picks.ts';
-import { type Judgement, judgeSteps } from '../../plan/judge.ts';
-import { type Match, matchSteps } from '../../plan/match.ts';
+import { type JudgeFacts, type Judgement, judgeSteps } from '../../plan/judge.ts';
+import { matchGraph } from '../../plan/match.ts';
 import type { Ruling } from '../../plan/ruling.ts';
+import { Verdicts } from '../../plan/verdicts.ts';
 import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -41,7 +41,8 @@ export function pickFrom(
   options: DecideOptions = {},
 ): Promise<Decided> {
   return decide(campaign, options, async (held) => {
-    const { gates, matches } = lookAt(held);
+    const { gates, ...known } = lookAt(held);
+    const { matches } = known;
     const opinions = (await Promise.all(files.map(readPicks))).flat();
     const byAddress = new Map(matches.map((match) => [match.step.address, match]));
     const rulings: Ruling[] = [];
@@ -63,7 +64,7 @@ export function pickFrom(
       const own = agreed.filter(({ is }) => is === as);
       const notes = new Map(own.map(({ address, note }) => [address, note]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { gates: judgedGates, matches });
+      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { ...known, gates: judgedGates });
       return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
@@ -88,16 +89,16 @@ function judge(
 ): Promise<Decided> {
   return decide(campaign, options, (held) => {
     checkNote(note);
-    const { gates, matches } = lookAt(held);
+    const facts = lookAt(held);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, held));
-    const meant = matches.filter(({ step }) => addresses.has(step.address));
-    return judgeSteps(meant, { as, noteOf: () => note }, { gates, matches });
+    const meant = facts.matches.filter(({ step }) => addresses.has(step.address));
+    return judgeSteps(meant, { as, noteOf: () => note }, facts);
   });
 }
 
-function lookAt({ graph, lock }: HeldCampaign): { gates: readonly Gate[]; matches: Match[] } {
-  const decided = applyDecisions(graph, lock);
-  return { gates: decided.gates ?? [], matches: matchSteps(decided, lock) };
+function lookAt({ graph, lock }: HeldCampaign): JudgeFacts {
+  const { graph: decided, matches } = matchGraph(graph, lock);
+  return { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
 }
 
 /** As the lock takes it. */

@@ -2,6 +2,7 @@ import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
@@ -12,6 +13,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  if (options.watch === true) throw refuseWatching();
   refuseWithoutReview(options);
   if (file.endsWith('.json')) {
     const { openSavedPlan } = await import('../../campaign/saved-plan.ts');
@@ -47,6 +49,15 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   const campaign = await open(saved.manifest, planned, terminal);
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
+}
+
+function refuseWatching(): CampaignError {
+  return new CampaignError({
+    code: 'MB3001',
+    message: 'apply does not watch: whoever saves a file has not agreed to pay',
+    hint: advise`${call('watch')} plans at every save; when the plan is right, ${call('apply')}`,
+    options: ['--watch'],
+  });
 }
 
 /** Options of the play money say something of a run with real money that it would not do. */

@@ -3,6 +3,7 @@ import { deleteLeftover } from '../../campaign/delete-leftover.ts';
 import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
 import { findReplaced, findWanted } from '../../campaign/find-replaced.ts';
+import { findUnpicked } from '../../campaign/find-unpicked.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -25,6 +26,8 @@ import type { Terminal } from '../terminal.ts';
 export interface GcOptions {
   /** What newer outputs replaced, instead of what no step owns. */
   kept?: boolean;
+  /** What people decided against, instead. */
+  unpicked?: boolean;
   /** In ms. */
   olderThan?: number;
   dryRun?: boolean;
@@ -47,6 +50,14 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
       options: ['--older-than'],
     });
   }
+  if (options.kept === true && options.unpicked === true) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--kept and --unpicked exclude each other',
+      hint: 'run gc once with each; nothing was deleted',
+      options: ['--kept', '--unpicked'],
+    });
+  }
   const campaign = await open(file, options, terminal);
   const { paths, tell } = campaign;
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
@@ -60,7 +71,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
     }
     if (files.length === 0) {
       if (options.json) terminal.out(`${safeJson(gcJson([], kept), 2)}\n`);
-      const nothing = options.kept ? '' : ': every file on record belongs to a step';
+      const nothing = options.kept ? '' : options.unpicked ? noneUnpicked : ': every file on record belongs to a step';
       terminal.err(`nothing to delete${kept.length === 0 ? nothing : ''}\n`);
       return exitCodes.done;
     }
@@ -69,6 +80,8 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
     await guard.release();
   }
 }
+
+const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
 
 /** What may go, and how one of it goes; false: it is not what was found any more. */
 interface Findings {
@@ -80,7 +93,8 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
   const { paths } = campaign;
   const graph = await requireGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
-  const found = await findLeftovers(paths.outputs, {
+  const find = options.unpicked === true ? findUnpicked : findLeftovers;
+  const found = await find(paths.outputs, {
     graph,
     lock,
     // A sandbox campaign has a folder of its own.
@@ -131,7 +145,7 @@ async function deleteAll(
   terminal.err(leftoversText(files, { style, now: systemClock.now(), ...width }));
   if (files.some(({ is }) => is !== 'partial')) {
     terminal.err(
-      `They were paid for (${chargesText(files)}). Should a step want one again, apply fetches it for free while the service has it.\n`,
+      `They were paid for (${chargesText(files)}). Should ${options.unpicked ? 'one be picked after all' : 'a step want one again'}, apply fetches it for free while the service has it.\n`,
     );
   }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -33,7 +33,8 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
     );
   }
   const interruption = listenForInterruption();
-  const running = await servePage(host, { ...options, terminal, about: `${tellReview(first)}; Ctrl-C ends it` });
+  const { state } = campaign.paths;
+  const running = await servePage(host, { ...options, state, terminal, about: `${tellReview(first)}; Ctrl-C ends it` });
   await untilAborted(interruption.signal);
   interruption.stop();
   await running.close();

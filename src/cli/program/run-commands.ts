@@ -3,6 +3,7 @@ import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
+  addScopeOptions,
   addSelectOptions,
   addStateOptions,
   duration,
@@ -35,6 +36,19 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
 
+  addScopeOptions(
+    program
+      .command('watch')
+      .addArgument(manifestArgument())
+      .summary('plan again at every save; never spends')
+      .description(
+        'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
+      )
+      .option('--json', 'one JSON document on each line of stdout'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
+  );
+
   addPlanOptions(
     program
       .command('apply')
@@ -44,6 +58,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
       )
       .option('--dry-run', 'the same as plan')
+      .addOption(new Option('--watch', 'refused: saving a file must not spend').hideHelp())
       .option('-y, --yes', 'do not ask about credits; posts wait')
       .option(
         '--publish',
@@ -98,6 +113,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
   );
 
+  addGraphCommand(program, { terminal, exit });
+
   addStateOptions(
     program
       .command('open')
@@ -151,4 +168,29 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       exit(await commands[name](file, address, { options, terminal }));
     });
   }
+}
+
+function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('graph')
+        .addArgument(manifestArgument())
+        .summary('draw what is made from what, and how far it is')
+        .description(
+          'Draws the tasks: their steps by state, credits spent and to spend, gates, and how each is made from others. Needs no network.',
+        )
+        .addOption(
+          new Option(
+            '--format <format>',
+            'mermaid (default) for Markdown, svg for the eye, dot for Graphviz, json for programs',
+          ).choices(['mermaid', 'svg', 'dot', 'json']),
+        )
+        .option('--json', 'the same as --format json')
+        .option('--steps', 'a node for each step instead of each task, 300 at most')
+        .option('--out <file>', 'write it here; .svg, .mmd, .md, .dot, .gv or .json says the format'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),
+  );
 }

@@ -98,6 +98,7 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .addArgument(manifestArgument())
       .summary('delete local files that no step owns')
       .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
+      .option('--unpicked', 'instead: what was rejected, or not picked at a gate that is decided')
       .option('--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/')
       .option('--older-than <age>', 'with --kept: only what was kept longer ago than this (12h, 30d)', age)
       .option('--dry-run', 'list only')

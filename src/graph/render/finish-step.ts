@@ -19,8 +19,6 @@ export function finishStep(
   rendered: RenderedStep,
   from: {
     fingerprintOf: (address: string) => string;
-    /** The steps that a reference may be to: several where it names a gate. */
-    stepsOf: (address: string) => readonly string[];
     /** The place of its task. */
     place: Place;
   },
@@ -33,7 +31,7 @@ export function finishStep(
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);
   const covered = { kind, paidRequest, take };
-  const needs = [...references.flatMap(from.stepsOf), ...rendered.needs, ...(part === undefined ? [] : [part.of])];
+  const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
   // Rare fields are added afterwards, because an object reserves room for every property of its literal.
   const step: Step = {
     address: draft.address,

@@ -23,6 +23,7 @@ export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
+  /** Addresses, and names of gates. */
   needs: string[];
   /** `kind: upload`: the file, as soon as its bytes are known. */
   file?: FileFact & { path: string };
@@ -176,9 +177,7 @@ class StepRendering {
           place,
         });
       }
-      if (made.offered === undefined) return all.map((draft) => draft.address);
-      const joint = new Set(all.map((draft) => draft.address));
-      return (made.gates ?? []).flatMap(({ name, members }) => (joint.has(name) ? members : []));
+      return all.map((draft) => draft.address);
     });
   }
 

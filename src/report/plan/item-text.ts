@@ -107,6 +107,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   unfit: 'their outputs do not fit `expect`; change it, or buy them again with --redo',
   posted: 'posted',
   'not-needed': 'not needed',
+  unpicked: 'not picked; their files are not here',
   budget: 'the budget does not reach',
   'run-limit': '--max-credits does not reach',
   needs: 'need steps that are not going to be done',

@@ -105,7 +105,8 @@ function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
-function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
+/** `200, 176 left now, 152 after this plan`. */
+export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
   const { budgetLeft: before, estimate, toSpend, unknownPrices } = totals;
   const total = creditsText(budget);
   if (before === undefined) return { text: total, isShort: false };

@@ -1,15 +1,23 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import type { OpenRequest, Step } from '../../graph/graph.ts';
-import { countedPurchases, verdictOn } from '../../lock/decisions.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
 import { findChanges } from '../../plan/changes.ts';
 import type { Match } from '../../plan/match.ts';
 import { findOwn } from '../../plan/pin.ts';
 import { stateOfStep } from '../../plan/step-state.ts';
-import type { CampaignFacts } from './describe-campaign.ts';
+import type { Verdicts } from '../../plan/verdicts.ts';
 import { type AddressOf, readableRequest } from './readable-request.ts';
 
-interface AssetContext extends Pick<CampaignFacts, 'problemOf'> {
+/**
+ * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
+ * was kept. Undefined: they are there.
+ */
+export type ProblemOf = (output: Output, isKeptOnly: boolean) => ReviewFile['problem'];
+
+interface AssetContext {
+  verdicts: Verdicts;
+  problemOf: ProblemOf;
   byAddress: ReadonlyMap<string, Match>;
   isGated: boolean;
   usedBy: readonly string[];
@@ -20,11 +28,11 @@ interface AssetContext extends Pick<CampaignFacts, 'problemOf'> {
 
 /** One step: what it has to show, what that was bought for, and what was bought for it before. */
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
-  const { step, record } = match;
+  const { step } = match;
   const { address, task, kind, key, row, matrix, take, tags, needs } = step;
   const state = stateOf(match, context.byAddress);
   const shown = findShown(match, context.byAddress);
-  const verdict = shown && verdictOn(record?.decisions, shown);
+  const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
   const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.problemOf(output, false)));
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
   return {
@@ -37,9 +45,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     // Known when the others of its group are.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
-    ...(verdict !== undefined && {
-      verdict: { is: verdict.is, ...(verdict.note !== undefined && { note: verdict.note }) },
-    }),
+    ...(verdict !== undefined && { verdict }),
     isJudged: context.isGated && canBeJudged(match),
     earlier: describeEarlier(match, shown, context),
     madeFrom: [...needs],

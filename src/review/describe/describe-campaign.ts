@@ -1,11 +1,11 @@
-import type { ReviewData, ReviewFile } from '../../contract/review.ts';
+import type { ReviewData } from '../../contract/review.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
-import type { Lock, Output } from '../../lock/record.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
-import { matchSteps } from '../../plan/match.ts';
+import type { Lock } from '../../lock/record.ts';
+import { type Match, matchGraph } from '../../plan/match.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import { describeAsset } from './describe-asset.ts';
+import { Verdicts } from '../../plan/verdicts.ts';
+import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
 import { addressesByFingerprint } from './readable-request.ts';
 
@@ -13,22 +13,20 @@ import { addressesByFingerprint } from './readable-request.ts';
 export interface CampaignFacts {
   graph: Graph;
   lock: Lock;
+  /** Result of `matchGraph` for this graph and lock, if known. */
+  decided?: { graph: Graph; matches: readonly Match[] } | undefined;
   /** Of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
-  /**
-   * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
-   * was kept. Absent answer: they are there.
-   */
-  problemOf(output: Output, isKeptOnly: boolean): ReviewFile['problem'];
+  problemOf: ProblemOf;
 }
 
 /** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets'> {
   const { lock, selected, problemOf, rows } = facts;
-  const graph = applyDecisions(facts.graph, lock);
-  const matches = matchSteps(graph, lock);
+  const { graph, matches } = facts.decided ?? matchGraph(facts.graph, lock);
+  const verdicts = new Verdicts(lock, matches);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const isGated = new Set((graph.gates ?? []).flatMap(({ members }) => members));
   const usedBy = new Map<string, string[]>();
@@ -46,11 +44,9 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   );
   const assets = meant.map((match) =>
     describeAsset(match, {
-      byAddress,
+      ...{ byAddress, verdicts, addressOf, problemOf },
       isGated: isGated.has(match.step.address),
       usedBy: usedBy.get(match.step.address) ?? [],
-      addressOf,
-      problemOf,
       isTaken: (path) => taken.has(path),
     }),
   );

@@ -16,7 +16,11 @@ export class Changes {
   }
 
   add(response: ServerResponse, revision: number): void {
-    response.writeHead(200, { ...safeHeaders, 'Content-Type': 'text/event-stream; charset=utf-8' });
+    response.writeHead(200, {
+      ...safeHeaders,
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      Connection: 'close',
+    });
     if (response.req.method === 'HEAD') {
       response.end();
       return;

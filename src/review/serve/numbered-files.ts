@@ -29,6 +29,11 @@ export class NumberedFiles {
     const number = this.#numbers.get(name) ?? this.#files.length;
     this.#numbers.set(name, number);
     this.#files[number] = file;
-    return { ...file, url: `media/${number}`, ...(file.is === 'image' && { thumb: `thumb/${number}` }) };
+    return { ...file, url: `media/${number}`, ...(hasThumb(file) && { thumb: `thumb/${number}` }) };
   }
+}
+
+/** Of other pictures no small ones are made: they are shown as they are. */
+function hasThumb({ mediaType }: ReviewFile): boolean {
+  return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
 }

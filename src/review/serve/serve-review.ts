@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { failureOf } from '../../contract/failure.ts';
 import type { ReviewHost } from '../../contract/review.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
+import { Thumbs } from '../thumbs/thumbs.ts';
 import { answer, answerJson, answerProblem, refuse } from './answer.ts';
 import { Changes } from './changes.ts';
 import { checkRequest } from './check-request.ts';
@@ -15,6 +16,8 @@ import { sendFile } from './send-file.ts';
 export interface ServeOptions {
   /** 0: any that is free. */
   port?: number | undefined;
+  /** The folder that is never committed: small pictures are kept there. */
+  state: string;
   /** Writes commands for hints. */
   paste: Paste;
   /** Hears of what went wrong through a defect: the page is told that it did, and not what. */
@@ -72,6 +75,7 @@ class Review {
   readonly #token: string;
   readonly #options: ServeOptions;
   readonly #files = new NumberedFiles();
+  readonly #thumbs: Thumbs;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
   /** Verdicts that are being written. */
@@ -82,6 +86,7 @@ class Review {
     this.#host = host;
     this.#token = token;
     this.#options = options;
+    this.#thumbs = new Thumbs(options.state);
     this.#stopWatching = host.watch(() => void this.#tellChange());
   }
 
@@ -104,12 +109,13 @@ class Review {
     this.#stopWatching();
     await Promise.allSettled(this.#writing);
     this.#changes.close();
+    await this.#thumbs.close();
   }
 
   async #get(exchange: Exchange, path: string | undefined): Promise<void> {
     const { response } = exchange;
     const [, kind, number] = /^(media|thumb)\/(\d{1,9})$/.exec(path ?? '') ?? [];
-    if (kind !== undefined) return this.#sendNumbered(exchange, Number(number));
+    if (kind !== undefined) return this.#sendNumbered(exchange, kind, Number(number));
     switch (path) {
       case undefined: {
         const headers = { Location: `/${this.#token}/` };
@@ -144,10 +150,14 @@ class Review {
     answer(response, { status: 200, type, body });
   }
 
-  async #sendNumbered(exchange: Exchange, number: number): Promise<void> {
+  async #sendNumbered(exchange: Exchange, kind: string, number: number): Promise<void> {
+    const { response } = exchange;
     const file = this.#files.get(number);
-    if (file === undefined) return answerProblem(exchange.response, 404, 'there is no such file here');
-    await sendFile(exchange, file, await this.#host.find(file));
+    if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
+    if (kind === 'media') return sendFile(exchange, file, await this.#host.find(file));
+    const thumb = await this.#thumbs.get(file, async () => this.#host.find(file));
+    if ('problem' in thumb) return answerProblem(response, 404, `${file.path} ${thumb.problem}`);
+    answer(response, { status: 200, type: 'image/jpeg', body: thumb.jpeg });
   }
 
   async #post({ request, response }: Exchange, path: string | undefined): Promise<void> {

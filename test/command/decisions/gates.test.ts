@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readLockFile } from '../../rig/oracle.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
@@ -150,7 +150,7 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   await decide(trial, 'pick', 'hero/3');
   await decide(trial, 'pick', '--from', 'both.json');
   const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
-  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdict?.is);
+  const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdicts?.[0]?.is);
   expect(verdicts).toEqual(['rejected', 'picked', 'picked']);
   await decide(trial, 'unpick', 'hero');
   trial.write('campaign.yaml', manifest);
@@ -161,3 +161,50 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   expect(await decide(trial, 'pick', 'hero/3', '--dry-run')).toContain('instead of hero/1');
   expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
 }, 30_000);
+
+test('gc --unpicked deletes what lost at decided gates; it is no damage, and is fetched again once it is picked', async () => {
+  const trial = await makeCampaign();
+  await apply(trial, 5);
+  const gc = (...words: string[]) => trial.run(['gc', 'campaign.yaml', '--unpicked', ...words]);
+  expect((await gc('--yes')).err).toContain('nothing to delete');
+  await decide(trial, 'reject', 'hero/1');
+  expect(JSON.parse((await gc('--dry-run', '--json')).out).files).toMatchObject([{ address: 'hero/1', credits: 2 }]);
+  await decide(trial, 'pick', 'hero/2');
+  await apply(trial, 5);
+  await decide(trial, 'pick', 'poster');
+  await apply(trial, 0);
+  const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
+  const [first = '', third = ''] = ['hero/1', 'hero/3'].map(
+    (address) => steps.get(address)?.purchases[0]?.outputs?.[0]?.path ?? '',
+  );
+  const losers = [first, third].map((path) => trial.path(path));
+  expect(losers.every(existsSync)).toBe(true);
+  writeFileSync(trial.path(third), 'painted over');
+  const kept = await gc('--yes');
+  expect(kept.err).toContain(`${third}: it was changed after it was saved`);
+  expect(losers.map(existsSync)).toEqual([false, true]);
+  rmSync(trial.path(third));
+
+  const planned = await trial.run(['plan', 'campaign.yaml', '--json']);
+  const rows: { address: string; action: string; reason: { code: string } }[] = JSON.parse(planned.out).rows;
+  expect(rows.filter(({ action }) => action !== 'keep')).toEqual([]);
+  expect(rows.find(({ address }) => address === 'hero/1')?.reason.code).toBe('unpicked');
+  await apply(trial, 0);
+  expect(losers.map(existsSync)).toEqual([false, false]);
+  expect((await trial.run(['status', 'campaign.yaml'])).out).not.toContain('missing');
+
+  const before = booked(trial);
+  await decide(trial, 'pick', 'hero/3');
+  await apply(trial, 5);
+  expect(losers.map(existsSync)).toEqual([false, true]);
+  await decide(trial, 'unpick', 'hero/3');
+  await apply(trial, 5);
+  // A rejected one stays away; the others are to be seen.
+  expect(losers.map(existsSync)).toEqual([false, true]);
+  await decide(trial, 'unpick', 'hero/1');
+  await apply(trial, 5);
+  expect(losers.map(existsSync)).toEqual([true, true]);
+  expect(booked(trial) - before).toBe(1);
+  const both = await trial.run(['gc', 'campaign.yaml', '--unpicked', '--kept']);
+  expect([both.code, both.err]).toEqual([64, expect.stringContaining('exclude each other')]);
+}, 60_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verdictOn } from '../../../src/lock/decisions.ts';
+import { verdictIn } from '../../../src/lock/decisions.ts';
 import { joinLocks, joinParts, joinRecords } from '../../../src/lock/join.ts';
 import { factOf } from '../../../src/lock/join-purchases.ts';
 import { readLock } from '../../../src/lock/read.ts';
@@ -262,15 +262,26 @@ describe('decisions', () => {
     },
     {
       name: 'the later of two verdicts counts, whatever it is',
-      a: { verdict: { fingerprint: '1:aa', job: 'a', is: 'rejected', revision: 1 } },
-      b: { verdict: { fingerprint: '1:aa', job: 'a', is: 'picked', revision: 2 } },
-      joined: { verdict: { fingerprint: '1:aa', job: 'a', is: 'picked', revision: 2 } },
+      a: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'rejected', revision: 1 }] },
+      b: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'picked', revision: 2 }] },
+      joined: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'picked', revision: 2 }] },
     },
     {
       name: 'picked on one branch and rejected on another: it is rejected, and nothing is made from it',
-      a: { verdict: { fingerprint: '1:aa', job: 'a', is: 'picked', note: 'z', revision: 1 } },
-      b: { verdict: { fingerprint: '1:aa', job: 'a', is: 'rejected', note: 'a', revision: 1 } },
-      joined: { verdict: { fingerprint: '1:aa', job: 'a', is: 'rejected', note: 'a', revision: 1 } },
+      a: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'picked', note: 'z', revision: 1 }] },
+      b: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'rejected', note: 'a', revision: 1 }] },
+      joined: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'rejected', note: 'a', revision: 1 }] },
+    },
+    {
+      name: 'verdicts about several jobs stand beside each other, sorted',
+      a: { verdicts: [{ fingerprint: '1:aa', job: 'b', is: 'picked', revision: 1 }] },
+      b: { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'rejected', revision: 7 }] },
+      joined: {
+        verdicts: [
+          { fingerprint: '1:aa', job: 'a', is: 'rejected', revision: 7 },
+          { fingerprint: '1:aa', job: 'b', is: 'picked', revision: 1 },
+        ],
+      },
     },
     {
       name: 'every send that was decided about stays decided, each once, sorted',
@@ -304,13 +315,12 @@ describe('decisions', () => {
 });
 
 describe('a verdict', () => {
-  const decisions: Decisions = { verdict: { fingerprint: '1:aa', job: 'a', is: 'picked', revision: 1 } };
+  const decisions: Decisions = { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'picked', revision: 1 }] };
 
   it('counts for the job that was looked at, and for no other of the same request', () => {
-    expect(verdictOn(decisions, { fingerprint: '1:aa', jobId: 'a' })?.is).toBe('picked');
-    expect(verdictOn(decisions, { fingerprint: '1:aa', jobId: 'b' })).toBeUndefined();
-    expect(verdictOn(decisions, { fingerprint: '1:bb', jobId: 'a' })).toBeUndefined();
-    expect(verdictOn(decisions, { fingerprint: '1:aa' })).toBeUndefined();
-    expect(verdictOn({ verdict: { revision: 2 } }, { fingerprint: '1:aa', jobId: 'a' })).toBeUndefined();
+    expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'a' })?.is).toBe('picked');
+    expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'b' })).toBeUndefined();
+    expect(verdictIn(decisions, { fingerprint: '1:bb', jobId: 'a' })).toBeUndefined();
+    expect(verdictIn(decisions, { fingerprint: '1:aa' })).toBeUndefined();
   });
 });

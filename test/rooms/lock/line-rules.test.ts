@@ -23,6 +23,8 @@ function nested(levels: number): Json {
   return value;
 }
 
+const about = { fingerprint: '1:aa', job: 'job-1' };
+
 describe('a line is refused, with the reason,', () => {
   const cases: [string, object, string][] = [
     ['no fingerprint', without('fingerprint'), 'has no "fingerprint"'],
@@ -214,17 +216,17 @@ describe('a line is refused, with the reason,', () => {
     ],
     [
       'a verdict that is a text',
-      { ...good, decisions: { verdict: 'picked' } },
-      'has a "verdict" that is not an object: "picked"',
+      { ...good, decisions: { verdicts: 'picked' } },
+      'has "verdicts" that are not a list: "picked"',
     ],
     [
       'a verdict that is no verdict',
-      { ...good, decisions: { verdict: { is: 'fine', revision: 1 } } },
+      { ...good, decisions: { verdicts: [{ ...about, is: 'fine', revision: 1 }] } },
       'has an "is" that is not one of picked, rejected: "fine"',
     ],
     [
       'a verdict with a control character',
-      { ...good, decisions: { verdict: { is: 'picked', note: 'a\u001bb', revision: 1 } } },
+      { ...good, decisions: { verdicts: [{ ...about, is: 'picked', note: 'a\u001bb', revision: 1 }] } },
       'has a "note" that is not a text of 1 to 500 characters without control characters: "a\\u001bb"',
     ],
     ['one acceptance', { ...good, decisions: { accepted: {} } }, 'has an "accepted" that is not a list: {}'],

@@ -112,15 +112,18 @@ const decisions: fc.Arbitrary<Decisions> = fc.record(
       fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) }),
       { maxLength: 3 },
     ),
-    verdict: fc.record(
-      {
-        fingerprint: fingerprints,
-        job: fc.constantFrom('job-1', 'job-2'),
-        is: fc.constantFrom('picked', 'rejected'),
-        note: fc.constantFrom('too dark', 'for the landing page'),
-        revision: fc.integer({ min: 1, max: 3 }),
-      },
-      { requiredKeys: ['revision'] },
+    verdicts: fc.array(
+      fc.record(
+        {
+          fingerprint: fingerprints,
+          job: fc.constantFrom('job-1', 'job-2'),
+          is: fc.constantFrom('picked', 'rejected'),
+          note: fc.constantFrom('too dark', 'for the landing page'),
+          revision: fc.integer({ min: 1, max: 3 }),
+        },
+        { requiredKeys: ['fingerprint', 'job', 'revision'] },
+      ),
+      { maxLength: 4 },
     ),
     sends: someSends,
   },

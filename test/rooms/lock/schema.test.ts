@@ -36,7 +36,7 @@ const fullLine: LockLine = {
   decisions: {
     pin: { fingerprint: '1:aa', revision: 1 },
     accepted: [{ wanted: '1:bb', fingerprint: '1:aa', revision: 1 }],
-    verdict: { fingerprint: '1:aa', job: 'job-1', is: 'picked', note: 'the warm one', revision: 1 },
+    verdicts: [{ fingerprint: '1:aa', job: 'job-1', is: 'picked', note: 'the warm one', revision: 1 }],
     sends: ['s3'],
   },
 };

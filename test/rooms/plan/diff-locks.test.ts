@@ -70,14 +70,14 @@ describe('two locks', () => {
     [
       'a pick',
       done,
-      deciding(done, 'a', { verdict: { fingerprint: a.fingerprint, job: 'a-1', is: 'picked', revision: 1 } }),
+      deciding(done, 'a', { verdicts: [{ fingerprint: a.fingerprint, job: 'a-1', is: 'picked', revision: 1 }] }),
       ['picked a'],
       0,
     ],
     [
       'a rejection that was taken back',
-      deciding(done, 'a', { verdict: { fingerprint: a.fingerprint, job: 'a-1', is: 'rejected', revision: 1 } }),
-      deciding(done, 'a', { verdict: { revision: 2 } }),
+      deciding(done, 'a', { verdicts: [{ fingerprint: a.fingerprint, job: 'a-1', is: 'rejected', revision: 1 }] }),
+      deciding(done, 'a', { verdicts: [{ fingerprint: a.fingerprint, job: 'a-1', revision: 2 }] }),
       ['undecided a'],
       0,
     ],

@@ -36,7 +36,8 @@ function bought(verdicts: { [address: string]: Verdict['is'] | 'undecided' }, gi
     const purchase = saved(step, { outputs: [output(`${step.save}.mp3`)] });
     const record: StepRecord = { address, kind: step.kind, purchases: [purchase] };
     const { fingerprint, jobId: job = '' } = purchase;
-    if (is !== 'undecided' && is !== undefined) record.decisions = { verdict: { fingerprint, job, is, revision: 1 } };
+    if (is !== 'undecided' && is !== undefined)
+      record.decisions = { verdicts: [{ fingerprint, job, is, revision: 1 }] };
     lock = { ...lock, steps: new Map([...lock.steps, [address, record]]) };
   }
   return lock;

@@ -6,9 +6,10 @@ import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
 import { comparePicks, type Opinion } from '../../../src/plan/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
 import { listCharges } from '../../../src/plan/list-charges.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
 import type { Ruling } from '../../../src/plan/ruling.ts';
 import { sumApproved } from '../../../src/plan/sum-approved.ts';
+import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { job, lockOf, saved, stepOf } from './facts.ts';
 
@@ -32,10 +33,10 @@ function freshLock(): Lock {
 }
 
 function judge(lock: Lock, as: Judgement['as'], addresses: string[], note?: string): Ruling[] {
-  const matches = matchSteps(graph, lock);
+  const { graph: decided, matches } = matchGraph(graph, lock);
   const chosen = matches.filter(({ step }) => addresses.includes(step.address));
-  const { gates = [] } = applyDecisions(graph, lock);
-  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, { gates, matches });
+  const facts = { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
+  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, facts);
   for (const ruling of rulings)
     if (ruling.is === 'recorded') for (const one of ruling.records) joinInto(lock.steps, one);
   return rulings;
@@ -53,7 +54,7 @@ describe('a verdict', () => {
   test('of a pick takes the place of an earlier one in the same write, and can be taken back', () => {
     const lock = freshLock();
     judge(lock, 'picked', ['one/1'], 'calm');
-    expect(lock.steps.get('one/1')?.decisions?.verdict).toMatchObject({
+    expect(lock.steps.get('one/1')?.decisions?.verdicts?.[0]).toMatchObject({
       is: 'picked',
       job: 'one/1-1',
       note: 'calm',
@@ -62,7 +63,9 @@ describe('a verdict', () => {
     expect(judge(lock, 'picked', ['one/3'])).toMatchObject([
       { is: 'recorded', text: 'job one/3-1 (4 credits); instead of one/1' },
     ]);
-    expect(lock.steps.get('one/1')?.decisions?.verdict).toEqual({ revision: 2 });
+    expect(lock.steps.get('one/1')?.decisions?.verdicts).toEqual([
+      { fingerprint: stepOf(graph, 'one/1').fingerprint, job: 'one/1-1', revision: 2 },
+    ]);
     expect(picked(lock).one).toBe('decided: one/3');
     judge(lock, 'undecided', ['one/3']);
     expect(picked(lock).one).toBe('open: ');

@@ -1,0 +1,44 @@
+import { type Match, matchSteps } from '../plan/match.ts';
+import { type LeftoverFacts, type Leftovers, lookAtLeftover, pathsOfOthers, samePath } from './find-leftovers.ts';
+import { chargeOf } from './paid-outputs.ts';
+
+/**
+ * Local files of outputs that people rejected, or that lost at a gate that is decided. What another step, another campaign,
+ * or an upload has at the same path stays, and so does all that `findLeftovers` would leave alone.
+ */
+export async function findUnpicked(
+  root: string,
+  { graph, lock, others, saved }: Omit<LeftoverFacts, 'now'>,
+): Promise<Leftovers> {
+  const matches = matchSteps(graph, lock);
+  const owned = new Set([...pathsOfOthers(others), ...matches.flatMap(pathsInUse)]);
+  const found: Leftovers = { files: [], kept: [] };
+  for (const { step, purchase } of matches) {
+    if (step.unpicked !== true) continue;
+    for (const { path, sha256, edited } of purchase?.outputs ?? []) {
+      if (owned.has(samePath(path))) continue;
+      const digests = new Set(edited === true ? [] : [sha256]);
+      const state = await lookAtLeftover(root, path, { digests, saved });
+      if (state === 'absent') continue;
+      if (typeof state === 'string') found.kept.push({ path, why: state });
+      else {
+        const { address } = step;
+        found.files.push({
+          path,
+          bytes: state.bytes,
+          is: 'output',
+          address,
+          digests,
+          ...chargeOf({ ...purchase, address, path }),
+        });
+      }
+    }
+  }
+  return found;
+}
+
+function pathsInUse({ step, purchase }: Match): string[] {
+  const outputs = step.unpicked === true ? [] : (purchase?.outputs ?? []);
+  const sent = step.file === undefined ? [] : [step.file];
+  return [...outputs, ...sent].map(({ path }) => samePath(path));
+}

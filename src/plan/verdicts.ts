@@ -1,0 +1,73 @@
+import type { Step } from '../graph/graph.ts';
+import { groupBy } from '../ground/values.ts';
+import { laterVerdict, nameOfVerdict } from '../lock/decisions.ts';
+import type { Lock, Verdict } from '../lock/record.ts';
+import type { Match } from './find-purchases.ts';
+import type { Seen } from './gates.ts';
+
+type Bought = Pick<Match, 'step' | 'purchase'>;
+
+/**
+ * What people think of the outputs that steps have. A verdict stays at the address where it was given, while its purchase
+ * may go to another one: renamed, exchanged with another, and back. So it counts for the step that has the purchase now.
+ * Where several steps have one job, each has verdicts of its own.
+ */
+export class Verdicts {
+  readonly #given: ReadonlyMap<string, { at: string; verdict: Verdict }[]>;
+  /** The step that has a purchase on record at an address. */
+  readonly #holders = new Map<string, string>();
+
+  readonly #redo: ReadonlySet<string>;
+
+  /** `redo`: steps that are bought anew, about which nothing is decided then. */
+  constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string> = new Set()) {
+    this.#redo = redo;
+    const given = [...lock.steps.values()].flatMap(({ address: at, decisions }) =>
+      (decisions?.verdicts ?? []).map((verdict) => ({ at, verdict })),
+    );
+    this.#given = groupBy(given, ({ verdict }) => nameOfVerdict(verdict));
+    if (given.length === 0) return;
+    for (const match of matches) {
+      const name = nameOf(match);
+      if (name === undefined || !this.#given.has(name)) continue;
+      const { step, movedFrom = step.address } = match;
+      for (const at of [step.address, movedFrom]) this.#holders.set(`${at} ${name}`, step.address);
+    }
+  }
+
+  /** The newest verdict about the purchase of a step. Without `is` it was taken back. */
+  newest(bought: Bought): Verdict | undefined {
+    const name = nameOf(bought);
+    if (name === undefined) return undefined;
+    const { address } = bought.step;
+    const own = (this.#given.get(name) ?? []).filter(({ at }) => {
+      const holder = this.#holders.get(`${at} ${name}`);
+      return holder === undefined || holder === address;
+    });
+    const [first, ...others] = own.map(({ verdict }) => verdict);
+    return first === undefined ? undefined : others.reduce(laterVerdict, first);
+  }
+
+  /** What a gate knows of a step. */
+  seen(match: Match): Seen {
+    if (match.purchase?.state !== 'done' || isRedone(match.step, this.#redo)) return 'none';
+    return this.on(match)?.is ?? 'undecided';
+  }
+
+  /** What people say now of the output of a step. */
+  on(bought: Bought): { is: 'picked' | 'rejected'; note?: string } | undefined {
+    const { is, note } = this.newest(bought) ?? {};
+    return is === undefined ? undefined : { is, ...(note !== undefined && { note }) };
+  }
+}
+
+/** Tells whether what a step has is given up: what is pinned never is. */
+export function isRedone({ address, decided }: Step, redo: ReadonlySet<string>): boolean {
+  return redo.has(address) && decided?.pinned === undefined;
+}
+
+/** Names the purchase of a step as verdicts do. */
+function nameOf({ purchase }: Bought): string | undefined {
+  const { fingerprint, jobId: job } = purchase ?? {};
+  return fingerprint === undefined || job === undefined ? undefined : nameOfVerdict({ fingerprint, job });
+}
