@@ -31,7 +31,7 @@ export async function planAgain(
   const { graph, lock, redo, agreed } = now;
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
-  const match = () => matchGraph({ ...graph, budget: undefined }, lock, redo);
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
   const first = match();
   const recorded = outputsOf(first.matches.filter(({ step }) => waiting.has(step.address)));
   const facts = await means.look(recorded);

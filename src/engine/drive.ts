@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
+import type { PartCondition } from '../plan/parts.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -211,7 +212,8 @@ class Drive implements Driven {
       const { dependent, on, how } = link;
       const name = orderName(dependent);
       if (this.#ended.has(name)) continue;
-      if (!letsGoOn(on, how)) {
+      const isCanary = dependent.canaries?.includes(on.address) === true;
+      if (isCanary ? !provesEnough(on, how, dependent) : !letsGoOn(on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -237,8 +239,12 @@ class Drive implements Driven {
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     const { address, task, kind, action } = order;
     const needed = by.asksOnly ? 'left' : byOutcome;
-    const outcome: StepOutcome = needed === 'left' || needed === 'running' ? 'left' : 'blocked';
-    const error = `needs ${by.address}, which is ${needed}`;
+    const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
+    const outcome: StepOutcome = isOver ? 'blocked' : 'left';
+    const isCanary = order.canaries?.includes(by.address) === true;
+    const error = isCanary
+      ? `waits for its canary: ${by.address} ${outcomeWords[needed] ?? needed}`
+      : `needs ${by.address}, which is ${needed}`;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
@@ -253,6 +259,26 @@ class Drive implements Driven {
 function letsGoOn(order: StepOrder, end: StepEnd): boolean {
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
+
+/** True when what waits for this canary can go on. One that turned out not to be needed shows nothing to others. */
+function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
+  if (end.outcome === 'done') return true;
+  if (end.outcome !== 'unneeded') return false;
+  // Later parts of the same output are not needed either, and find that out themselves.
+  const isEarlier = ({ of, fingerprint, index }: PartCondition) =>
+    canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
+  return parts.some(isEarlier);
+}
+
+const outcomeWords: { readonly [outcome in StepOutcome]?: string } = {
+  refused: 'was refused',
+  left: 'was not bought',
+  running: 'is running',
+  blocked: 'is blocked',
+  unresolved: 'is unresolved',
+  unneeded: 'is not needed; the next run lets another one go first',
+  lost: 'is lost',
+};
 
 function leave(row: PlanRow, ports: Ports): void {
   const { address, task, kind, action, reason, blockedBy, send } = row;

@@ -56,6 +56,8 @@ export interface Task {
   takes?: number | undefined;
   /** A question to people, before anything is made from its outputs. */
   gate?: GateRule | undefined;
+  /** Steps that go alone, before the others of the same price are bought. */
+  canary?: CanaryRule | undefined;
   /** Keeps what was bought for its steps, whatever changes. */
   pin?: true | undefined;
   needs: string[];
@@ -98,6 +100,15 @@ export type GateRule =
       among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string };
       note?: string;
     };
+
+/**
+ * So many steps of one price class go first. `check`: the others follow when these are done and fit; `ask`: when people
+ * have picked these.
+ */
+export interface CanaryRule {
+  first: number;
+  then: 'check' | 'ask';
+}
 
 /** Requirements for a downloaded file. Pixels, seconds, bytes; `min` and `max` are inclusive. */
 export interface Expectation {

@@ -62,6 +62,8 @@ function asksWords(asks: GateNode['asks'], choose: number): string {
       return 'gate: approve';
     case 'choose':
       return `gate: pick ${choose}`;
+    case 'canary':
+      return `canary: pick ${choose}`;
     default:
       return asks satisfies never;
   }
