@@ -1,13 +1,14 @@
 import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
-import type { PartCondition } from '../plan/parts.ts';
+import { waitsFor } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { ChainedOrders } from './chained-orders.ts';
 import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
+import { letsPass } from './lets-pass.ts';
 import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
@@ -109,9 +110,9 @@ class Drive implements Driven {
   /** What it needs has ended before it was taken in, and not well. */
   #brokenNeeds(order: StepOrder): Link[] {
     if (order.jobId !== undefined) return [];
-    return order.needs.flatMap((address) => {
+    return waitsFor(order).flatMap((address) => {
       const [on, how] = [this.#orders.get(address), this.#ended.get(address)];
-      return on === undefined || how === undefined || letsGoOn(on, how) ? [] : [{ dependent: order, on, how }];
+      return on === undefined || how === undefined || letsPass(order, on, how) ? [] : [{ dependent: order, on, how }];
     });
   }
 
@@ -212,8 +213,7 @@ class Drive implements Driven {
       const { dependent, on, how } = link;
       const name = orderName(dependent);
       if (this.#ended.has(name)) continue;
-      const isCanary = dependent.canaries?.includes(on.address) === true;
-      if (isCanary ? !provesEnough(on, how, dependent) : !letsGoOn(on, how)) {
+      if (!letsPass(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -249,25 +249,6 @@ class Drive implements Driven {
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
   }
-}
-
-/**
- * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
- * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
- * else.
- */
-function letsGoOn(order: StepOrder, end: StepEnd): boolean {
-  return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
-}
-
-/** True when what waits for this canary can go on. One that turned out not to be needed shows nothing to others. */
-function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
-  if (end.outcome === 'done') return true;
-  if (end.outcome !== 'unneeded') return false;
-  // Later parts of the same output are not needed either, and find that out themselves.
-  const isEarlier = ({ of, fingerprint, index }: PartCondition) =>
-    canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
-  return parts.some(isEarlier);
 }
 
 const outcomeWords: { readonly [outcome in StepOutcome]?: string } = {

@@ -313,6 +313,24 @@ tasks:
     expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
   });
 
+  test('the rest follows its canary in the same run, when people think well of it', async () => {
+    const campaign = makeCampaign(`version: 1
+name: live
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b, c], canary: { first: 1, then: ask }, with: { prompt: "a lamp {{row}}" } }
+`);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@a': 'picked' });
+      },
+    });
+    expect(run.outcomes).toEqual({ 'hero@a': 'done', 'hero@b': 'done', 'hero@c': 'done' });
+    expect(campaign.service.ledger).toHaveLength(3);
+  });
+
   test('without gates it is only looked at, and ends by itself', async () => {
     const campaign = makeCampaign('version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n');
     const run = await campaign.run({ people: async () => {} });
