@@ -7,6 +7,7 @@ export const longTests = [
   'test/proof/faults/**/*.test.ts',
   'test/command/git/**/*.test.ts',
   'test/command/decisions/gates.test.ts',
+  'test/command/decisions/apply-review.test.ts',
   'test/proof/killed/**/*.test.ts',
   'test/command/answers.test.ts',
   'test/command/examples-applied.test.ts',

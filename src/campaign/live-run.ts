@@ -108,10 +108,9 @@ export class LiveRun {
         this.#become('ended', this.#isEnough ? this.#gates : 0);
         return false;
       }
-      if (gates.length !== this.#gates) {
-        emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
-      }
+      const isNews = gates.length !== this.#gates;
       this.#become('waiting', gates.length);
+      if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
