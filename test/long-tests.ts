@@ -8,6 +8,7 @@ export const longTests = [
   'test/command/git/**/*.test.ts',
   'test/command/decisions/gates.test.ts',
   'test/command/decisions/canaries.test.ts',
+  'test/command/decisions/apply-review.test.ts',
   'test/proof/killed/**/*.test.ts',
   'test/command/answers.test.ts',
   'test/command/examples-applied.test.ts',
