@@ -25,7 +25,8 @@ export interface LiveRunOptions {
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
-  plan(lock: Lock, redo: ReadonlySet<string>): Promise<PlannedAgain>;
+  /** `took`: what the run carries out beside its plan, by address. */
+  plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
   /** Whether a saved plan names this row. */
   isNamed(row: PlanRow): boolean;
 }
@@ -189,7 +190,7 @@ export class LiveRun {
     await this.close();
     const { agreed } = this.#options;
     const { driven, emit, ledger } = this.#requireWorks();
-    const now = await this.#options.plan(ledger.lock, this.#redo());
+    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
     const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took });
@@ -242,7 +243,7 @@ export class LiveRun {
   async #look(): Promise<void> {
     const { ledger, driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
-    const now = await this.#options.plan(ledger.lock, this.#redo());
+    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
