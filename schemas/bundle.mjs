@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { bundlePage } from './bundle-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const slashed = (path) => path.split(sep).join('/');
@@ -63,6 +64,8 @@ const layering = {
         open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
       }
     }
+    const strays = [...layerOf.keys()].filter((id) => slashed(id).includes('/src/review/'));
+    if (strays.length > 0) throw new Error(`internal error: every command would load ${strays.join(', ')}`);
   },
 };
 
@@ -73,7 +76,7 @@ const isKept = (id, importer) => {
   return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
 };
 
-const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker'];
+const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker', 'review/thumb-worker'];
 const { output: built } = await build({
   cwd: root,
   platform: 'node',
@@ -98,8 +101,9 @@ const { output: built } = await build({
 chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
 // Left by earlier builds, whose command was a script.
 rmSync(join(root, 'dist/cli/package.json'), { force: true });
-const outputs = new Set(built.map(({ fileName }) => `dist/${fileName}`));
-const inputs = new Set(built.flatMap(({ moduleIds }) => moduleIds).map((id) => slashed(relative(root, id))));
+const outputs = new Set([...built.map(({ fileName }) => `dist/${fileName}`), 'dist/page/page.js']);
+const modules = [...built.flatMap(({ moduleIds }) => moduleIds), ...(await bundlePage(root))];
+const inputs = new Set(modules.map((id) => slashed(relative(root, id))));
 
 // `../` leads out of a folder directly under dist/ only.
 const misplaced = [...outputs].filter(

@@ -7,15 +7,18 @@ import { outlineOf } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
+import type { OutputToCheck } from '../plan/assemble.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import { checkSettings } from './check-options.ts';
-import { chosenBy, holdToCeilings, refuseStale } from './check-saved-plan.ts';
+import { chosenBy, holdToCeilings, isNamedBy, refuseStale } from './check-saved-plan.ts';
 import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
 import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { requireAccess } from './environment.ts';
 import { holdGuard } from './hold-guard.ts';
+import { LiveRun } from './live-run.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -26,6 +29,7 @@ import {
   type RunSettings,
 } from './options.ts';
 import type { Planned } from './plan.ts';
+import { planAgain } from './plan-again.ts';
 import { requireLock } from './read-lock.ts';
 import { recordRun } from './record-run.ts';
 import { refuseUnplanned } from './refuse-unplanned.ts';
@@ -122,6 +126,11 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
   agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
   observe(plan: Plan): Promise<Observer>;
+  /**
+   * People look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named for
+   * afterwards. Called before anything is sent; `end` when the run has ended, however it did.
+   */
+  review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
 }
@@ -132,19 +141,22 @@ export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; ca
 export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOptions): Promise<Applied> {
   checkSettings(options);
   const { sandbox, environment, paths, seen, tell } = campaign;
-  const { made, outline, loaded, facts, guard, finding } = await holdAndPlan(campaign, options);
+  const { made, outline, loaded, facts, guard, finding, makeLive } = await holdAndPlan(campaign, options);
   try {
     const plan = await options.agree(made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
-    const needsService = plan.rows.some(isWork);
+    const live = makeLive?.(plan);
+    const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
+    const needsService = waits || plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    const asks = made.rows.some((row) => isWork(row) && row.action !== 'move');
+    const asks = waits || made.rows.some((row) => isWork(row) && row.action !== 'move');
     if (access !== undefined && asks) {
       await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
     }
     let embedded: RunningSandbox | undefined;
     if (needsService && sandbox) {
-      embedded = await rehearse(made, { options: options.rehearsal ?? {}, paths, lock: loaded.lock });
+      const given = options.rehearsal ?? {};
+      embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits });
     }
     try {
       const { on, end, ...ending } = await options.observe(plan);
@@ -159,11 +171,17 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
             access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
             clock: systemClock,
             createRoutes: facts.createRoutes,
+            live,
             on: hear,
           });
-        const result = await (needsService ? recordRun(plan, campaign, { on, clock: systemClock, run }) : run(on));
-        await seen.keep(finding);
-        return { is: 'ran', made, carriedOut: plan, result };
+        const reviewed = live && (await options.review?.(live));
+        try {
+          const result = await (needsService ? recordRun(plan, campaign, { on, clock: systemClock, run }) : run(on));
+          await seen.keep(finding);
+          return { is: 'ran', made, carriedOut: live?.carriedOut ?? plan, result };
+        } finally {
+          await reviewed?.end();
+        }
       } finally {
         await end?.();
       }
@@ -176,7 +194,8 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
 }
 
 /**
- * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of.
+ * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of,
+ * unless people are to decide during the run.
  */
 async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
   const { paths, service, seen, tell } = campaign;
@@ -201,7 +220,25 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
     }
     options.verify?.(made, graph);
     const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
-    return { made, outline: outlineOf(graph), loaded, facts, guard, finding };
+    const { redo, selected, hints } = planned;
+    const makeLive = (agreed: Plan) =>
+      new LiveRun({
+        ...{ agreed, graph, lock, redo, selected },
+        isNamed: (row) => saved === undefined || isNamedBy(saved, row),
+        async plan(now, stillRedone) {
+          const same = { hints, selected, onUnknown: options.onUnknown };
+          const means = {
+            replays: campaign.replays,
+            accountOf: campaign.accountOf,
+            now: () => systemClock.now(),
+            look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
+          };
+          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed }, same);
+          if (saved !== undefined) holdToCeilings(saved, again.plan);
+          return again;
+        },
+      });
+    return { made, outline: outlineOf(graph), loaded, facts, guard, finding, ...(options.review && { makeLive }) };
   } catch (error) {
     await guard.release();
     throw error;

@@ -4,11 +4,11 @@ import type { Outputs, Ports, Service } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import { LocalGate } from '../engine/create-gate.ts';
 import { drive } from '../engine/drive.ts';
+import type { Driven, DriveOptions } from '../engine/driven.ts';
 import { LocalLedger } from '../engine/local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { StepEnd } from '../run/step-end.ts';
 
 export interface CarryOutOptions {
   /** The lock as read; grows with the run. */
@@ -36,13 +36,14 @@ export interface CarryOutOptions {
   creates?: number;
   /** Files on the wire at once. Default: 16. */
   downloads?: number;
+  goesOn?: DriveOptions['goesOn'];
 }
 
 export interface CarriedOut {
   ledger: LocalLedger;
   gate: LocalGate;
-  /** Resolves when every step has ended, with how it did, by address. */
-  ends: Promise<Map<string, StepEnd>>;
+  /** The plan under way. Its `ends` say how each step has ended, by address. */
+  driven: Driven;
 }
 
 /** Puts ledger, gate and the search for lost creates together, and lets the engine carry the plan out with them. */
@@ -60,6 +61,6 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     gate,
   });
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
-  const { onError, downloads = 16 } = options;
-  return { ledger, gate, ends: drive(plan, ports, { concurrency: plan.concurrency, downloads, onError }) };
+  const { onError, downloads = 16, goesOn } = options;
+  return { ledger, gate, driven: drive(plan, ports, { concurrency: plan.concurrency, downloads, onError, goesOn }) };
 }

@@ -57,7 +57,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);
-  const others = plan.rows.filter((row) => !isNamed(saved, row));
+  const others = plan.rows.filter((row) => !isNamedBy(saved, row));
   const [first] = others;
   if (first === undefined) return;
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
@@ -86,7 +86,7 @@ function planAgain({ path, options }: SavedPlan): Call {
 }
 
 /** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-function isNamed(saved: SavedPlan, row: PlanRow): boolean {
+export function isNamedBy(saved: SavedPlan, row: PlanRow): boolean {
   const { address, kind, action, credits, mayRetry, order } = row;
   if (order === undefined) return true;
   const later = saved.afterPicks.get(address);

@@ -25,6 +25,8 @@ export interface CheckOptions {
   isRun?: boolean | undefined;
   /** Nothing is asked yet: where the kept document finds mistakes, its word does not count. */
   asksLater?: boolean | undefined;
+  /** The document was needed before: it is tried at once, and without asking for it. */
+  againByDocument?: boolean | undefined;
 }
 
 /** A manifest, and what the service's own document has to say about it. */
@@ -55,6 +57,12 @@ export async function loadChecked(
   options: CheckOptions,
 ): Promise<CheckedManifest> {
   const { file } = campaign;
+  if (options.againByDocument === true) {
+    const { facts } = await findFacts(campaign, {});
+    const loaded = await loadManifest(file, { ...campaign, checker: facts.checker });
+    const isNeeded = loaded.graph !== undefined && needsDocument(loaded.graph);
+    if (isNeeded && !hasUnknownNames(loaded)) return { ...loaded, facts, byDocument: true };
+  }
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {

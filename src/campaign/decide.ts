@@ -49,12 +49,18 @@ export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: R
   return orFailure(decideHeld(campaign, options, rule));
 }
 
-type DecisionOptions = DecideOptions & { service?: string | undefined };
+type DecisionOptions = DecideOptions & {
+  service?: string | undefined;
+  /** What is refused is told in its ruling, also where nothing else was decided. */
+  partial?: boolean | undefined;
+  /** That of the manifest as it is now, where it is known. */
+  graph?: Graph | undefined;
+};
 
 async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
   const { paths, tell } = campaign;
   const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
-  const graph = await requireGraph(campaign);
+  const graph = options.graph ?? (await requireGraph(campaign));
   // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
   const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
@@ -62,7 +68,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
     if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
     const rulings = await rule({ campaign, graph, lock: loaded.lock });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
-    if (!isRecorded) requireSome(rulings);
+    if (!isRecorded && options.partial !== true) requireSome(rulings);
     if (isRecorded && !dryRun) {
       const agreed = await (options.confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };

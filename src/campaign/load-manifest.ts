@@ -36,7 +36,7 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
-  /** Where the files are read from, if not from the disk: a commit, which may not declare all of `vars` yet. */
+  /** Where the files are read from, if not simply from the disk: a commit. */
   reader?: InputReader | undefined;
   /** What the service lists: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
@@ -57,7 +57,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   // A value that is wrong is no more known than one of the manifest.
   const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
-  const isMeant = (name: string) => reader === undefined || Object.hasOwn(manifest.vars, name);
+  const isMeant = (name: string) => reader?.isEarlier !== true || Object.hasOwn(manifest.vars, name);
   const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
   const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
@@ -161,12 +161,14 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
 }
 
 /** The same, with the means to trace its requests back to what they come from. */
-export async function requireTracedGraph(campaign: OpenCampaign): Promise<{ graph: Graph; trace?: Tracer }> {
+export async function requireTracedGraph(
+  campaign: OpenCampaign,
+): Promise<{ graph: Graph; trace?: Tracer; asked: readonly Asked[] }> {
   const { file, tell } = campaign;
-  const { graph, trace, diagnostics, sources } = await loadWithNames(campaign);
+  const { graph, trace, asked, diagnostics, sources } = await loadWithNames(campaign);
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return { graph, ...(trace !== undefined && { trace }) };
+  return { graph, asked, ...(trace !== undefined && { trace }) };
 }
 
 export function mistakesOf(

@@ -1,8 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
-import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { checkOutputs, findStrangers, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
+import { findStrangers, type OutputState } from '../disk/outputs/outputs.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Tracer } from '../graph/trace/tracer.ts';
@@ -10,14 +9,14 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
-import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import type { FileState } from '../plan/decide.ts';
-import type { MediaFacts } from '../plan/expectation.ts';
+import { assemblePlan, outputsOf } from '../plan/assemble.ts';
 import { expectTime } from '../plan/expected-time.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
 import { wantedPath } from '../plan/save-names.ts';
 import { checkPlanning } from './check-options.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -41,6 +40,8 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Absent: all. */
   selected?: ReadonlySet<string>;
+  /** What was known of prices beside manifest and lock. */
+  hints: PriceHints;
 }
 
 const defaultConcurrency = 8;
@@ -63,18 +64,7 @@ export async function makePlan(
   const decided = matchGraph(graph, lock);
   const { matches } = decided;
   const recorded = outputsOf(matches);
-  const states = await checkOutputs(
-    paths.outputs,
-    recorded.map(({ output }) => output),
-    { seen },
-  );
-  const kept = await findIntactCopies(paths, recorded, states);
-  const measured = new Map<string, MediaFacts | undefined>();
-  for (const { output, measure } of recorded) {
-    if (measure && states.get(output.path) === 'intact') {
-      measured.set(output.path, await measureMedia(paths.outputs, output));
-    }
-  }
+  const outputs = await lookAtOutputs(recorded, { paths, seen });
   const select = makeSelector(graph, lock);
   const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
@@ -88,9 +78,7 @@ export async function makePlan(
     hints,
     graph,
     lock,
-    fileState: (output): FileState => states.get(output.path) ?? 'missing',
-    isKept: (output) => kept.has(output.sha256),
-    mediaFacts: (output) => measured.get(output.path),
+    ...outputs.facts,
     causeOf: trace,
     replays,
     accountOf,
@@ -104,29 +92,13 @@ export async function makePlan(
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
   await checkPlaces(plan, lock, { paths, tell, isRun });
-  return { plan, states, redo, ...(selected !== undefined && { selected }) };
+  return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
 /** Durations are read only where something is to be watched. */
 async function expectTimeOf({ rows, concurrency }: Plan, { state }: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
   return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(state) }) : {};
-}
-
-/** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
-async function findIntactCopies(
-  paths: CampaignPaths,
-  recorded: readonly OutputToCheck[],
-  states: MadePlan['states'],
-): Promise<Set<string>> {
-  const kept = new KeptFiles(paths.state, paths.kept);
-  const found = new Set<string>();
-  if (!kept.isThere()) return found;
-  for (const { output } of recorded) {
-    if (states.get(output.path) === 'intact' || found.has(output.sha256)) continue;
-    if ((await kept.find(output)) !== undefined) found.add(output.sha256);
-  }
-  return found;
 }
 
 /** Limit of addresses in a suggested command. */

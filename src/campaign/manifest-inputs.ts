@@ -12,6 +12,8 @@ import {
 
 /** Answers questions about files: from the disk, or from a commit. */
 export interface InputReader {
+  /** Its files are of another time: the manifest may not declare every variable that has a value now. */
+  readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
   /** Of a person: from the commit only where it has the file. */
   vars(path: string): Promise<Answers['vars']>;
@@ -36,7 +38,8 @@ export interface Asked {
   answer: string;
 }
 
-function diskReader(manifest: string): InputReader {
+/** `manifest`: its path. */
+export function diskReader(manifest: string): InputReader {
   const folder = dirname(resolve(manifest));
   return {
     manifest: readManifestText,

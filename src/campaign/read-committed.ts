@@ -53,6 +53,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   const tree = await CommitTree.open(repository.folder, commit, folder === '.' ? '' : `${folder}/`);
   try {
     const reader = {
+      isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
       // Those of another place are given anew, like single variables.
       vars: (name: string) => {

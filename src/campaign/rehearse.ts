@@ -20,15 +20,22 @@ const defaultSpeed = 5;
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
 export async function rehearse(
   plan: Plan,
-  { options, paths, lock }: { options: RehearsalOptions; paths: CampaignPaths; lock: Lock },
+  of: {
+    options: RehearsalOptions;
+    paths: CampaignPaths;
+    lock: Lock;
+    /** What follows gates is bought in the same run. */
+    withPicks?: boolean;
+  },
 ): Promise<RunningSandbox> {
+  const { options, paths, lock, withPicks = false } = of;
   const dataDir = join(paths.state, 'sandbox');
   const { credits: given, speed = defaultSpeed, failRate = 0 } = options;
   const running = await embedSandbox({ dataDir, port: 0, speed, failRate });
   try {
     const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
     if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });
-    const credits = given ?? Math.max(running.balance(), creditsToCover(plan));
+    const credits = given ?? Math.max(running.balance(), creditsToCover(plan, { withPicks }));
     if (credits !== running.balance()) running.setBalance(credits);
     return running;
   } catch (error) {
@@ -38,9 +45,10 @@ export async function rehearse(
 }
 
 /** The budget, or all that the plan may come to, whichever is more: play money is never what a rehearsal ends for. */
-export function creditsToCover({ rows, totals }: Plan): number {
+export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
   let most = 0;
-  for (const { action, order } of rows) {
+  for (const { action, order, later, wouldCost } of rows) {
+    if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
     if (order === undefined) continue;
     const purchases = (isSpending(action) ? 1 : 0) + (order.retries?.left ?? 0);
     most += purchases * (order.price.credits ?? mostForOne);

@@ -20,6 +20,7 @@ import { Durations } from '../service/polling/durations.ts';
 import { carryOut } from './carry-out.ts';
 import type { Access } from './environment.ts';
 import { exitCodeOf } from './exit-code.ts';
+import type { LiveRun } from './live-run.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { RunSettings } from './options.ts';
@@ -44,6 +45,8 @@ export interface RunOptions extends RunSettings, Ending {
   access: Access | undefined;
   clock: Clock;
   createRoutes: CreateRoutes;
+  /** People decide during the run. */
+  live?: LiveRun | undefined;
   on(event: RunEvent): void;
 }
 
@@ -58,20 +61,24 @@ export interface RunResult {
 
 /** Carries the plan out in this process: disk and network become the ports of a run here, and are taken apart again. */
 export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOptions): Promise<RunResult> {
-  const { loaded, outline, clock, on, access } = options;
+  const { loaded, outline, clock, on, access, live } = options;
   const { paths, seen, service: address } = campaign;
   const startedAt = clock.now();
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   let isLeft = false;
   const emit = (fact: RunFact) => {
-    if (!isLeft) on(stamp(fact));
+    if (isLeft) return;
+    const event = stamp(fact);
+    on(event);
+    live?.note(event);
   };
   const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
   const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
-  const interruption = followSignal(options.signal, (detail) =>
-    emit({ event: 'spending-stopped', because: 'signal', detail }),
-  );
+  const interruption = followSignal(options.signal, {
+    onAbort: (detail) => emit({ event: 'spending-stopped', because: 'signal', detail }),
+    isMet: () => live?.stopWaiting() === true,
+  });
   const { signal } = interruption;
   let service: RunService | undefined;
   try {
@@ -86,7 +93,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       tasks: outline.tasks,
     });
     const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
-    const { ledger, gate, ends } = carryOut(plan, {
+    const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
       bodies: createRequestBodies(paths.state),
@@ -105,10 +112,13 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       creditWaitMs,
       onUnknown,
       onError,
+      goesOn: live && (() => live.goesOn()),
     });
+    live?.begin({ ledger, gate, driven, signal, emit });
     const settle = () => settleLock(file, { ledger, outline, loaded, emit });
     // Whatever went wrong, what this run knows is saved as far as the disk lets it.
-    const guarded = ends.catch(async (error: unknown) => {
+    const guarded = driven.ends.catch(async (error: unknown) => {
+      await live?.close();
       await settle().catch(() => {});
       throw error;
     });
@@ -122,6 +132,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     });
     const ended = await Promise.race([guarded, ...(broken ? [broken] : []), ...(leave ? [leave] : [])]);
     if (stray?.seen !== undefined) {
+      await live?.close();
       await settle().catch(() => {});
       throw stray.seen.error;
     }
@@ -131,16 +142,18 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       return { exit: exitCodes.interrupted, outcomes: new Map() };
     }
 
+    const carriedOut = (await live?.end()) ?? plan;
     await settle();
     const outcomes = new Map([...ended].map(([step, { outcome }]) => [step, outcome]));
     const exit = exitCodeOf({
-      plan,
+      plan: carriedOut,
       outcomes: outcomes.values(),
       stopped: gate.stopped,
       overBudget: ledger.overBudget,
       overPrice: gate.hasHeldPrices,
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: signal.aborted,
+      leftWaiting: live?.leftWaiting === true,
     });
     const unsaved = [...ended.values()].filter((step) => step.unsaved).length;
     const end = stamp({
@@ -148,7 +161,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       exit,
       outcomes: count(outcomes.values()),
       ...(unsaved > 0 && { unsaved }),
-      kept: plan.rows.filter(({ action }) => action === 'keep').length,
+      kept: carriedOut.rows.filter(({ action }) => action === 'keep').length,
       spentNow: ledger.budget.spentNow,
       spentEver: ledger.budget.spentEver,
       held: ledger.budget.held + plan.totals.held,
@@ -157,6 +170,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
     });
     on(end);
+    live?.note(end);
     return { exit, outcomes, end };
   } catch (error) {
     throw new BrokenRunError(error, paths.lock);
@@ -170,13 +184,16 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
 
 const defaultCreateTimeoutMs = 120_000;
 
-/** A signal of the run's own, which the run itself may abort, too. */
-function followSignal(outer: AbortSignal | undefined, onAbort: (reason: string) => void) {
+/** A signal of the run's own, which the run itself may abort, too. `isMet`: the wish is met without aborting anything. */
+function followSignal(
+  outer: AbortSignal | undefined,
+  { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },
+) {
   const controller = new AbortController();
   // Every sleep and every request listens; their number is that of the jobs, not a leak.
   setMaxListeners(0, controller.signal);
   const abort = () => {
-    if (controller.signal.aborted) return;
+    if (controller.signal.aborted || isMet()) return;
     controller.abort();
     onAbort(typeof outer?.reason === 'string' ? outer.reason : 'aborted');
   };

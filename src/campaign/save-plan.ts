@@ -142,5 +142,6 @@ export function digestOfSteps(graph: Graph): string {
   );
   // What hangs on a gate is bought only because people decided there: without it the plan agreed to something else.
   const gates = (graph.gates ?? []).map(({ name, is, choose, members }) => canonicalJson([name, is, choose, members])); // I27 (saved)
-  return digestOf(Buffer.from([graph.name, ...steps, ...gates].join('\n'))).sha256;
+  const canaries = (graph.canaries ?? []).map((one) => canonicalJson({ ...one })); // I28 (saved)
+  return digestOf(Buffer.from([graph.name, ...steps, ...gates, ...canaries].join('\n'))).sha256;
 }

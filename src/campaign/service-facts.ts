@@ -108,9 +108,13 @@ export async function readListings(
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
+let ofSandbox: ServiceDocument | undefined;
+
+/** Of this very version: it is read once. */
 async function readSandboxDocument(): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
-  return readServiceDocument(await sandboxDocument(), kinds);
+  ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
+  return ofSandbox;
 }
 
 async function readKeptServiceDocument(
@@ -126,7 +130,18 @@ async function readKeptListing({ state }: CampaignPaths, service: string | undef
   return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 
+let lastFacts: { text: string; isFresh: boolean; facts: ServiceFacts } | undefined;
+
+/** Whoever plans again and again has the same document again and again: its schemas are compiled once. */
 async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
+  const text = JSON.stringify(json);
+  if (lastFacts?.text === text && lastFacts.isFresh === isFresh) return lastFacts.facts;
+  const facts = await readFacts(json, { isFresh });
+  lastFacts = { text, isFresh, facts };
+  return facts;
+}
+
+async function readFacts(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
   // What compiles schemas is large.
   const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');

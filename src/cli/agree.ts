@@ -74,17 +74,22 @@ async function agreeToSpend(
   const { unknownPrices, budgetLeft, maxCredits } = plan.totals;
   // A post that costs nothing is agreed to as a post.
   const bought = plan.rows.filter((row) => isSpending(row.action) && !(publishes(row) && row.credits === 0));
-  if (options.yes || bought.length === 0) return 'yes';
-  if (saved !== undefined && namesAllPrices(saved, plan)) return 'yes';
-  if (terminal.interactive) return askToSpend(plan.totals, { terminal, free: bought.length });
+  const followers = options.review === true ? plan.rows.filter(({ later }) => later !== undefined) : [];
+  if (options.yes || bought.length + followers.length === 0) return 'yes';
+  const isPriced = followers.every(({ wouldCost }) => typeof wouldCost === 'number');
+  if (saved !== undefined && namesAllPrices(saved, plan) && isPriced) return 'yes';
+  if (terminal.interactive) {
+    return askToSpend(plan.totals, { terminal, free: bought.length, withPicks: followers.length > 0 });
+  }
   const cap = Math.min(budgetLeft ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
-  if (mostOf(plan) <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
-  const why = unknownPrices > 0 ? whyUncertain(plan) : 'there is no budget that covers the plan';
+  const mostAfterPicks = followers.reduce((sum, { wouldCost }) => sum + (wouldCost ?? Number.POSITIVE_INFINITY), 0);
+  if (mostOf(plan) + mostAfterPicks <= cap && cap !== Number.POSITIVE_INFINITY) return 'yes';
+  const why = unknownPrices > 0 || !isPriced ? whyUncertain(plan) : 'there is no budget that covers the plan';
   throw new CampaignError({
     code: 'MB3004',
     message: `there is no terminal to ask on, and ${why}`,
     hint:
-      unknownPrices > 0
+      unknownPrices > 0 || !isPriced
         ? 'agree with --yes; the budget and --max-credits still hold'
         : 'agree with --yes (the budget and --max-credits still hold), or set a budget that covers the plan',
   });
@@ -101,6 +106,7 @@ function mostOf({ rows }: Plan): number {
 }
 
 function whyUncertain({ totals: { unknownPrices, estimate } }: Plan): string {
+  if (unknownPrices === 0) return 'the price of what follows the picks is not known yet';
   const unpriced = estimate?.unpriced ?? unknownPrices;
   return unpriced > 0
     ? `the price of ${countOf(unpriced, 'step')} is not known yet`

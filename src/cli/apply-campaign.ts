@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { applyGraph } from '../campaign/apply.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
+import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
@@ -13,6 +14,7 @@ import { agreeTo } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askAboutMove } from './ask-about-move.ts';
 import { listenForStrayErrors } from './last-resort.ts';
+import { openNotification } from './notify.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption } from './signals.ts';
 import { tellCredential } from './tell-credential.ts';
@@ -35,8 +37,12 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { campaign, terminal, given, saved } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
+  const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
+  let begun: string | undefined;
   let unselected: Unselected | undefined;
+  let live: LiveRun | undefined;
+  let page: string | undefined;
   const show = (planned: Plan) => {
     if (!options.json && options.events !== '-') {
       terminal.err(planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true }));
@@ -44,7 +50,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
   };
-  const applied = await applyGraph(campaign, {
+  const work = applyGraph(campaign, {
     async check() {
       const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
       const ours = [
@@ -74,10 +80,25 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     verify(made, graph) {
       unselected = findUnselected(made, { options, graph, command: 'apply' });
     },
+    review:
+      options.review === true
+        ? async (run) => {
+            const { reviewRun } = await import('./review-run.ts');
+            const reviewed = await reviewRun(run, { campaign, options, terminal });
+            live = run;
+            page = reviewed.url;
+            return reviewed;
+          }
+        : undefined,
     agree: (made) => agreeTo(made, options, { ...context, show }),
     async observe(plan) {
-      const json = options.json === true ? planJson(plan) : undefined;
-      const recorder = await makeRecorder(plan, { terminal, clock: systemClock, paths, events: events?.(), json });
+      begun = plan.campaign;
+      const recorder = await makeRecorder(plan, {
+        ...{ terminal, clock: systemClock, paths },
+        events: events?.(),
+        json: options.json === true ? () => planJson(live?.carriedOut ?? plan) : undefined,
+        page: options.review === true ? () => page : undefined,
+      });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       const interruption = listenForInterruption();
       const stray = listenForStrayErrors();
@@ -94,6 +115,10 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       };
     },
   });
+  const applied = await work.catch(async (error: unknown) => {
+    if (begun !== undefined) await notification?.broke(begun, error);
+    throw error;
+  });
   if (applied.is !== 'ran') {
     terminal.err('nothing was spent\n');
     return applied.is === 'no' ? exitCodes.done : exitCodes.interrupted;
@@ -107,5 +132,6 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
   tellOpenGates(applied.carriedOut, terminal);
+  await notification?.ended(applied);
   return applied.result.exit;
 }

@@ -1,3 +1,4 @@
+import type { NotifyReason } from '../contract/notifier.ts';
 import type { StateOptions } from './open.ts';
 
 export interface PlanCommandOptions extends StateOptions {
@@ -25,10 +26,18 @@ export interface PlanCommandOptions extends StateOptions {
 
 export interface ApplyOptions extends PlanCommandOptions {
   dryRun?: boolean;
+  /** Refused. */
+  watch?: boolean;
   yes?: boolean;
   /** Posts may go public. */
   publish?: boolean;
   events?: string;
+  /** People look at what arrives, and decide at gates, on a page that the run serves. */
+  review?: boolean;
+  /** With `review`: whether its page is opened. */
+  open?: boolean;
+  /** With `review`: where its page is served; 0: anywhere. */
+  port?: number;
   lockTimeout: number;
   requestTimeout?: number;
   patience?: number;
@@ -37,6 +46,10 @@ export interface ApplyOptions extends PlanCommandOptions {
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
   pollInterval: 'auto' | number;
+  /** What the address of notifications is told of. Absent: everything. */
+  notify?: NotifyReason[];
+  /** Names of steps and gates are told, too. */
+  notifyDetails?: boolean;
   /** Credits of the account in a rehearsal. Absent: enough. */
   sandboxCredits?: number;
   sandboxSpeed?: number;

@@ -19,15 +19,27 @@ export async function openFile(path: string): Promise<void> {
   });
 }
 
-/** No shell reads any of this: a path is one word, and begins with the root of a file system. */
+/** Shows a page of this machine in the person's browser; false when no program does. */
+export async function openPage(url: string): Promise<boolean> {
+  // Whatever a system's opener makes of its word: this can be nothing but an address.
+  if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
+  const { program, words } = openerOf(url, process.platform);
+  return (await start(program, words)) === undefined;
+}
+
+/**
+ * No shell reads any of this: a path is one word, and begins with the root of a file system; an address begins with its
+ * scheme.
+ */
 export function openerOf(path: string, platform: NodeJS.Platform): { program: string; words: string[] } {
+  const isAddress = path.startsWith('http://');
   switch (platform) {
     case 'darwin':
       return { program: '/usr/bin/open', words: [path] };
     case 'win32': {
       // `start` is a word of the shell; this is what it calls. A URL has no characters to quote.
       const program = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
-      return { program, words: ['url.dll,FileProtocolHandler', pathToFileURL(path).href] };
+      return { program, words: ['url.dll,FileProtocolHandler', isAddress ? path : pathToFileURL(path).href] };
     }
     default:
       return { program: 'xdg-open', words: [path] };

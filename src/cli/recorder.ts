@@ -43,16 +43,18 @@ export async function makeRecorder(
     clock: Clock;
     paths: CampaignPaths;
     events: EventSink | undefined;
-    /** The plan as JSON, when the result is wanted as one document on stdout. */
-    json: Json | undefined;
+    /** Gives the plan that was carried out as JSON, when the result is wanted as one document on stdout. */
+    json: (() => Json) | undefined;
+    /** People decide during the run: gives the address of their page, once there is one. */
+    page?: (() => string | undefined) | undefined;
   },
 ): Promise<RunReporter> {
-  const { terminal, json, events, clock, paths } = options;
+  const { terminal, json, events, clock, paths, page } = options;
   const { style } = terminal;
   const now = () => clock.now();
   const view = createRunView();
   let last: RunEvent | undefined;
-  const hasWork = plan.rows.some(isWork);
+  const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.rows.some(({ later }) => later !== undefined));
   const unfit = new Set(
     plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
   );
@@ -61,9 +63,9 @@ export async function makeRecorder(
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
   if (hasWork && terminal.screen) {
     const { createScreen } = await import('../report/run/run-screen.ts');
-    reporters.push(createScreen({ stream: process.stderr, style, now, view }));
+    reporters.push(createScreen({ stream: process.stderr, style, now, view, ...(page && { page }) }));
   } else if (hasWork) {
-    reporters.push(createLines(terminal.err, { style, now, view, every: everyMs }));
+    reporters.push(createLines(terminal.err, { style, now, view, every: everyMs, ...(page && { page }) }));
   }
   return {
     on(event) {
@@ -96,7 +98,7 @@ export async function makeRecorder(
         );
       }
       if (json !== undefined && last?.event === 'run-ended') {
-        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json, end: last }, 2)}\n`);
+        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json(), end: last }, 2)}\n`);
       }
     },
   };

@@ -68,12 +68,23 @@ export function processTerminal(): Terminal {
     style: makeStyle(wantsColor(env, stderr.isTTY === true)),
     outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
     // A terminal that does not know its size says 0.
-    width: stderr.columns || defaultWidth,
-    outWidth: stdout.columns || defaultWidth,
+    get width() {
+      return stderr.columns || defaultWidth;
+    },
+    get outWidth() {
+      return stdout.columns || defaultWidth;
+    },
     screen,
     interactive: stderr.isTTY === true && stdin.isTTY === true && screen,
     ...notCalled,
   };
+}
+
+/** Aborted when nobody reads this process's data any more: a command that goes on until it is ended has no reason to. */
+export function listenForReader(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.once('error', () => controller.abort());
+  return controller.signal;
 }
 
 /** Resolves when what was said has left this process, or when nobody reads it any more. */

@@ -30,7 +30,9 @@ export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): v
         : [`    to decide, as in ${terminal.paste(call('pick', example))}, then: ${apply}`]),
       ...(given === undefined
         ? []
-        : [`    to buy others instead: ${terminal.paste(call('apply', '--redo', given.name))}`]),
+        : [
+            `    to buy others instead: ${terminal.paste(call('apply', '--redo', given.is === 'canary' ? (given.members[0] ?? '') : given.name))}`,
+          ]),
       '',
     ].join('\n'),
   );
@@ -38,6 +40,7 @@ export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): v
 
 function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
   const about = note === undefined ? '' : ` (${note})`;
+  if (is === 'canary') return `${name}: ${members.join(', ')} ${state === 'rejected' ? 'rejected' : 'to be picked'}`;
   if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, and ${choose} is to be${about}`;
   if (state === 'rejected') return `${name}: rejected${about}`;
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;

@@ -138,5 +138,5 @@ export interface ReviewHost {
   /** Calls `listener` after every change, until the function that it returns is called. */
   watch(listener: () => void): () => void;
   /** Absolute path of the bytes of a file of `look()`, by its digest, checked to be plain and in its place; undefined: none. */
-  find(file: ReviewFile): string | undefined;
+  find(file: ReviewFile): string | undefined | Promise<string | undefined>;
 }

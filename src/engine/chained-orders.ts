@@ -1,5 +1,5 @@
 import type { RunFact } from '../contract/event.ts';
-import type { PlanTotals, StepOrder } from '../plan/plan.ts';
+import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
@@ -14,6 +14,12 @@ const chainPriority = 900_000;
 const looks = 16;
 const smallCampaign = 500;
 
+/** How the orders of a run hang together. */
+interface Links {
+  dependents: ReadonlyMap<string, string[]>;
+  heights: ReadonlyMap<string, number>;
+}
+
 /**
  * Queue of orders that could start, limited to those that the credits carry: while the credits do not carry everything,
  * or nobody knows, chain goes before chain. It only decides who goes first; the ledger decides what may be spent.
@@ -21,8 +27,8 @@ const smallCampaign = 500;
  */
 export class ChainedOrders {
   readonly #orders: ReadonlyMap<string, StepOrder>;
-  readonly #heights: ReadonlyMap<string, number>;
-  readonly #ends: StepOrder[];
+  #heights: ReadonlyMap<string, number>;
+  #ends: StepOrder[];
   /** Not bought and not given up yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
   readonly #prices = new Map<string, number>();
@@ -44,7 +50,7 @@ export class ChainedOrders {
 
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
-    order: { dependents: ReadonlyMap<string, string[]>; heights: ReadonlyMap<string, number> },
+    order: Links,
     { budgetLeft, maxCredits, balance }: Pick<PlanTotals, 'budgetLeft' | 'maxCredits' | 'balance'>,
   ) {
     this.#orders = orders;
@@ -54,6 +60,15 @@ export class ChainedOrders {
     this.#caps = [budgetLeft, maxCredits].filter((cap) => cap !== undefined);
     this.#balance = balance;
     this.#ready = this.#sorted();
+    this.#allotAnew();
+  }
+
+  /** Orders were taken in, or are not wanted any more. */
+  relink({ dependents, heights, added, gone }: Links & { added: readonly StepOrder[]; gone: readonly string[] }): void {
+    this.#heights = heights;
+    for (const address of gone) this.#close(address);
+    for (const order of added) if (isBought(order)) this.#open.set(order.address, order);
+    this.#ends = findEnds(this.#orders, dependents);
     this.#allotAnew();
   }
 
@@ -77,6 +92,8 @@ export class ChainedOrders {
         if (this.#ready.size === 0) this.#letAllGo();
         continue;
       }
+      // Not wanted any more, or another has taken its place.
+      if (this.#orders.get(orderName(order)) !== order) continue;
       if (this.#isHeld(order)) {
         this.#held.push(order);
         continue;

@@ -1,4 +1,4 @@
-import { isSpending } from '../plan/actions.ts';
+import { isSpending, waitsFor } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
 /** Facts about money when deciding who goes first. */
@@ -61,7 +61,7 @@ function chainOf(
   for (let order = stack.pop(); order !== undefined; order = stack.pop()) {
     if (chain.has(order.address) || others.has(order.address)) continue;
     chain.set(order.address, order);
-    for (const address of order.needs) {
+    for (const address of waitsFor(order)) {
       const need = open.get(address);
       if (need !== undefined) stack.push(need);
     }

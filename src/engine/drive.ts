@@ -1,35 +1,26 @@
 import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
+import { waitsFor } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
 import { ChainedOrders } from './chained-orders.ts';
+import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
 import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
 
-export interface DriveOptions {
-  /** Jobs that may run at once, attached ones included. */
-  concurrency: number;
-  /** Outputs fetched at once. */
-  downloads: number;
-  /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
-  onError: 'continue' | 'finish';
-}
-
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
-
-/** The end of every order that was acted on, by name. */
-export type DriveResult = Map<string, StepEnd>;
 
 /**
  * Carries a plan out in this process: fills the slots with ready orders, and when something ends, starts what it held
  * up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
-export async function drive(plan: Plan, ports: Ports, options: DriveOptions): Promise<DriveResult> {
+export function drive(plan: Plan, ports: Ports, options: DriveOptions): Driven {
   for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
-  return new Drive(plan, ports, options).run();
+  return new Drive(plan, ports, options);
 }
 
 /** A dependent order, and how the one that it waited for has ended. */
@@ -40,17 +31,21 @@ interface Link {
 }
 
 /** One plan under way. An order waits for others, is ready, takes a slot, gives it back, and ends. */
-class Drive {
+class Drive implements Driven {
+  readonly ends: Promise<DriveResult>;
   readonly #options: DriveOptions;
   readonly #ports: Ports;
-  /** The orders of the plan, in topological order. */
-  readonly #orders: ReadonlyMap<string, StepOrder>;
-  readonly #dependents: ReadonlyMap<string, string[]>;
+  /** The orders of the run, needs first. */
+  readonly #orders: Map<string, StepOrder>;
+  #dependents: ReadonlyMap<string, string[]>;
   /** Number of others that each order still waits for. */
-  readonly #waiting: Map<string, number>;
+  #waiting: Map<string, number>;
+  readonly #begun = new Set<string>();
+  /** Names of orders that were taken in. */
+  readonly #takenIn = new Set<string>();
   readonly #posts: ReturnType<typeof holdPosts>;
   readonly #ready: ChainedOrders;
-  readonly #ends: DriveResult = new Map();
+  readonly #ended: DriveResult = new Map();
   readonly #errors: unknown[] = [];
   /** Orders that have begun, and have not ended. */
   #underWay = 0;
@@ -67,20 +62,78 @@ class Drive {
     const heights = measureHeights(this.#orders, dependents);
     this.#ready = new ChainedOrders(this.#orders, { dependents, heights }, plan.totals);
     this.#posts = holdPosts(this.#orders, (order) => this.#ready.add(order));
+    this.ends = this.#run();
   }
 
-  async run(): Promise<DriveResult> {
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  begun(address: string): StepOrder | undefined {
+    return this.#begun.has(address) ? this.#orders.get(address) : undefined;
+  }
+
+  endOf(address: string): StepEnd | undefined {
+    return this.#ended.get(address);
+  }
+
+  takeIn(orders: readonly StepOrder[]): void {
+    const given = new Map(orders.map((order) => [orderName(order), order]));
+    const isOver = (name: string) => this.#begun.has(name) || this.#ended.has(name);
+    const isSame = (name: string) => given.get(name)?.key === this.#orders.get(name)?.key;
+    const gone = [...this.#takenIn].filter((name) => !isOver(name) && this.#orders.has(name) && !isSame(name));
+    for (const name of gone) this.#orders.delete(name);
+    const news = [...given].filter(([name]) => !isOver(name) && !this.#orders.has(name));
+    for (const [name, order] of news) {
+      this.#orders.set(name, order);
+      this.#takenIn.add(name);
+      this.#posts.expect(order);
+    }
+    for (const name of gone) if (!this.#orders.has(name)) this.#posts.withdraw(name);
+    const { dependents } = linkOrders(this.#orders);
+    this.#dependents = dependents;
+    this.#waiting = new Map();
+    for (const [need, names] of dependents) {
+      if (this.#ended.has(need)) continue;
+      for (const name of names) this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
+    }
+    const heights = measureHeights(this.#orders, dependents);
+    this.#ready.relink({ dependents, heights, added: news.map(([, order]) => order), gone });
+    for (const [name, order] of news) {
+      const links = this.#brokenNeeds(order);
+      if (links.length > 0) this.#follow(links);
+      else if (!this.#waiting.has(name)) this.#posts.ready(order);
+    }
+    this.#fillSlots();
+  }
+
+  /** What it needs has ended before it was taken in, and not well. */
+  #brokenNeeds(order: StepOrder): Link[] {
+    if (order.jobId !== undefined) return [];
+    return waitsFor(order).flatMap((address) => {
+      const [on, how] = [this.#orders.get(address), this.#ended.get(address)];
+      return on === undefined || how === undefined || letsGoOn(order, on, how) ? [] : [{ dependent: order, on, how }];
+    });
+  }
+
+  async #run(): Promise<DriveResult> {
     for (const [name, order] of this.#orders) if (!this.#waiting.has(name)) this.#posts.ready(order);
     this.#posts.release();
     // Only after everything that can start is ready: priority decides the order from the first slot on.
     this.#fillSlots();
-    if (this.#underWay > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onFinished = resolve;
-      });
+    for (;;) {
+      if (this.#underWay > 0) {
+        await new Promise<void>((resolve) => {
+          this.#onFinished = resolve;
+        });
+      } else if (!(await this.#goesOn()) && this.#underWay === 0) break;
     }
     if (this.#errors.length > 0) throw this.#errors[0];
-    return this.#ends;
+    return this.#ended;
+  }
+
+  async #goesOn(): Promise<boolean> {
+    return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
   }
 
   /** Wraps the ports: events may let other orders start, and the number of concurrent downloads is limited. */
@@ -104,6 +157,7 @@ class Drive {
     while (this.#slotsTaken < this.#options.concurrency) {
       const order = this.#ready.take({ isIdle: this.#underWay === 0 });
       if (order === undefined) return;
+      this.#begun.add(orderName(order));
       this.#slotsTaken += 1;
       this.#underWay += 1;
       void this.#carryOut(order);
@@ -151,12 +205,15 @@ class Drive {
    * Without recursion: a chain may be as long as a manifest.
    */
   #settle(order: StepOrder, end: StepEnd): void {
-    const links = this.#end(order, end);
+    this.#follow(this.#end(order, end));
+  }
+
+  #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
       const { dependent, on, how } = link;
       const name = orderName(dependent);
-      if (this.#ends.has(name)) continue;
-      if (!letsGoOn(on, how)) {
+      if (this.#ended.has(name)) continue;
+      if (!letsGoOn(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -169,7 +226,7 @@ class Drive {
   /** Dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderName(on);
-    this.#ends.set(name, how);
+    this.#ended.set(name, how);
     if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
     }
@@ -182,8 +239,9 @@ class Drive {
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     const { address, task, kind, action } = order;
     const needed = by.asksOnly ? 'left' : byOutcome;
-    const outcome: StepOutcome = needed === 'left' || needed === 'running' ? 'left' : 'blocked';
-    const error = `needs ${by.address}, which is ${needed}`;
+    const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
+    const outcome: StepOutcome = isOver ? 'blocked' : 'left';
+    const error = isCanaryOf(order, by) ? describeHold(by, needed) : `needs ${by.address}, which is ${needed}`;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
@@ -195,7 +253,8 @@ class Drive {
  * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
  * else.
  */
-function letsGoOn(order: StepOrder, end: StepEnd): boolean {
+function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
+  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
 

@@ -9,10 +9,14 @@ export function holdPosts(
   /** To be called when everything this step needs is there. */
   ready(order: StepOrder): void;
   ended(order: StepOrder): void;
+  /** An order that is carried out, too. What it needs is known here. */
+  expect(order: StepOrder): void;
+  /** An order that was expected, and is not carried out any more. */
+  withdraw(name: string): void;
   /** To be called when every order that can start on its own has been reported. */
   release(): void;
 } {
-  const before = findStepsBeforePosts(orders);
+  const { before, after } = findStepsAroundPosts(orders);
   const held: StepOrder[] = [];
   let isOpen = false;
   const release = () => {
@@ -29,6 +33,14 @@ export function holdPosts(
       before.delete(orderName(order));
       release();
     },
+    expect(order) {
+      if (isAfter(order, after)) after.add(order.address);
+      else before.add(orderName(order));
+    },
+    withdraw(name) {
+      before.delete(name);
+      release();
+    },
     release() {
       isOpen = true;
       release();
@@ -36,15 +48,19 @@ export function holdPosts(
   };
 }
 
-/** Steps that are not posts and do not wait for one, directly or indirectly. */
-function findStepsBeforePosts(orders: ReadonlyMap<string, StepOrder>): Set<string> {
+/** `before`: names of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */
+function findStepsAroundPosts(orders: ReadonlyMap<string, StepOrder>): { before: Set<string>; after: Set<string> } {
   const before = new Set<string>();
-  if (![...orders.values()].some(({ kind }) => isPost(kind))) return before;
   const after = new Set<string>();
+  if (![...orders.values()].some(({ kind }) => isPost(kind))) return { before, after };
   // Topological order: the dependencies of a step come before it.
   for (const order of orders.values()) {
-    if (isPost(order.kind) || order.needs.some((address) => after.has(address))) after.add(orderName(order));
+    if (isAfter(order, after)) after.add(order.address);
     else before.add(orderName(order));
   }
-  return before;
+  return { before, after };
+}
+
+function isAfter({ kind, needs }: StepOrder, after: ReadonlySet<string>): boolean {
+  return isPost(kind) || needs.some((address) => after.has(address));
 }

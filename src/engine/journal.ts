@@ -1,9 +1,10 @@
-import type { FinishedJob } from '../contract/ports.ts';
+import type { AnsweredSend, FinishedJob } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
-import type { Lock, LockLine, Purchase } from '../lock/record.ts';
-import { isOpenSend } from '../lock/sends.ts';
+import type { Lock, LockLine, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
+import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
 /** The lock in memory and on disk at once (write-ahead): a fact is durable first, then part of the fold. */
@@ -55,6 +56,17 @@ export class Journal {
     this.#fold(line);
   }
 
+  /** Adds the decisions of a record to it. Resolves when they are durable. A line holds a purchase, whatever it says. */
+  async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
+    const bought = purchases.find(({ jobId }) => jobId !== undefined);
+    if (bought === undefined || decisions === undefined) throw new Error('internal error: nothing to decide about');
+    const { kind = own, ...purchase } = bought;
+    const line: LockLine = { address, kind, ...purchase, decisions };
+    this.recorded = true;
+    await this.#file.append(writeLine(line));
+    this.#fold(line);
+  }
+
   /** Recorded purchases of this order, here or at the address where it was bought. */
   purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
     const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
@@ -63,8 +75,20 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
+  /**
+   * Sends that an answer closes. A key that is replayed has one job: it answers every send of this account under that
+   * key whose replay window is open. Any other job answers one send.
+   */
+  closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
+    if (!replays) return [id];
+    const same = this.#openSends(order.kind, order.key)
+      .filter(({ since }) => since !== undefined && isReplayed(at - Date.parse(since)))
+      .filter((purchase) => isOwnSend(purchase, accountOf));
+    return [...new Set([id, ...same.map(sendOf)])];
+  }
+
   /** Open sends of this kind under this key, at any address. */
-  openSends(kind: string, key: string): Purchase[] {
+  #openSends(kind: string, key: string): Purchase[] {
     const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
     return addresses
       .flatMap((address) => this.lock.steps.get(address) ?? [])

@@ -13,9 +13,9 @@ import type {
 } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
-import type { Lock, Purchase } from '../lock/record.ts';
-import { isOpenSend, sendOf } from '../lock/sends.ts';
-import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
+import type { SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { ceilingOf } from '../plan/prices.ts';
 import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
@@ -153,23 +153,10 @@ export class LocalLedger implements Ledger {
       ...what(order),
     };
     // Recorded before it is emitted: no listener may come between an ID and the disk.
-    await this.#record(order, facts, this.#closedBy(order, answered));
+    await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     this.#announceCredits();
     await this.#dropBody(order);
     return 'recorded';
-  }
-
-  /**
-   * Sends that an answer closes. A key that is replayed has one job: it answers every send of this account under that
-   * key whose replay window is open. Any other job answers one send.
-   */
-  #closedBy(order: StepOrder, { id, replays, at }: AnsweredSend): string[] {
-    if (!replays) return [id];
-    const same = this.#journal
-      .openSends(order.kind, order.key)
-      .filter(({ since }) => since !== undefined && isReplayed(at - Date.parse(since)))
-      .filter((purchase) => isOwnSend(purchase, this.#accountOf));
-    return [...new Set([id, ...same.map(sendOf)])];
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {
@@ -273,13 +260,22 @@ export class LocalLedger implements Ledger {
     return this.#overBudget;
   }
 
-  async #record(
+  /** Records what people decided about steps of the lock. Their purchases stay as they are. */
+  async decide(records: readonly StepRecord[]): Promise<void> {
+    await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
+  }
+
+  #record(
     order: StepOrder,
     facts: Partial<Purchase> & Pick<Purchase, 'state'>,
     closes: readonly string[] = [],
   ): Promise<void> {
+    return this.#durably(this.#journal.append(order, facts, closes));
+  }
+
+  async #durably(written: Promise<unknown>): Promise<void> {
     try {
-      await this.#journal.append(order, facts, closes);
+      await written;
     } catch (error) {
       this.#gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
       throw error;

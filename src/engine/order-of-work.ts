@@ -1,3 +1,4 @@
+import { waitsFor } from '../plan/actions.ts';
 import { orderName, type StepOrder } from '../plan/plan.ts';
 
 /** The orders of a run by name. */
@@ -22,7 +23,7 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const needs = new Map<string, readonly string[]>();
   for (const [name, order] of orders) {
     if (order.jobId !== undefined || order.asksOnly) continue;
-    const used = order.needs.filter((address) => orders.has(address));
+    const used = waitsFor(order).filter((address) => orders.has(address)); // I28 (run)
     // An order that asks about a send itself asks beside the others: equal ones are told apart together.
     const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);

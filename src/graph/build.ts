@@ -5,6 +5,7 @@ import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import { mergeMistakes } from './check/merge-mistakes.ts';
+import { canariesOf } from './expand/canaries.ts';
 import { expandMatrix } from './expand/expand-matrix.ts';
 import { countSteps } from './expand/expand-task.ts';
 import { expandTasks } from './expand/expand-tasks.ts';
@@ -12,7 +13,7 @@ import { resolveVars } from './expand/resolve-vars.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import { readTaskRows } from './expand/task-rows.ts';
 import { Expansion, type GraphFacts } from './expansion.ts';
-import type { Gate, Graph, Step } from './graph.ts';
+import type { Canary, Gate, Graph, Step } from './graph.ts';
 import { fingerprintChoice } from './render/fingerprint.ts';
 import { finishStep, type MadeUpload, uploadStep } from './render/finish-step.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
@@ -144,6 +145,7 @@ function assemble(
   },
 ): Graph {
   const fingerprints = new Map<string, string>();
+  const canaries: Canary[] = [];
   const fingerprintOf = (address: string): string => {
     const fingerprint = fingerprints.get(address);
     if (fingerprint === undefined) throw new Error(`internal error: ${address} is not before the step that needs it`);
@@ -154,11 +156,13 @@ function assemble(
   const gatesByTask = groupBy(from.gates, ({ task }) => task);
   for (const task of from.order) {
     const place = manifest.places.key(taskPath(task.id));
-    for (const rendered of from.rendered.get(task.id) ?? []) {
+    const own = (from.rendered.get(task.id) ?? []).map((rendered) => {
       const step = finishStep(rendered, { fingerprintOf, place });
       fingerprints.set(step.address, step.fingerprint);
-      steps.push(step);
-    }
+      return step;
+    });
+    for (const step of own) steps.push(step);
+    canaries.push(...canariesOf(task, own));
     for (const { is, name, members } of gatesByTask.get(task.id) ?? []) {
       if (is === 'choose') fingerprints.set(name, fingerprintChoice(members.map(fingerprintOf)));
     }
@@ -185,6 +189,7 @@ function assemble(
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
     ...(from.gates.length > 0 && { gates: from.gates }),
+    ...(canaries.length > 0 && { canaries }),
     ...(from.notices.length > 0 && { notices: from.notices }),
   };
 }

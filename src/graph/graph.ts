@@ -88,8 +88,11 @@ export interface Gate {
   /** The address of its steps without what is chosen among: `hero@lamp` for takes. With `approve` the address itself. */
   name: string;
   task: string;
-  /** `approve`: the one step is looked at, and references name it as ever. */
-  is: 'approve' | 'choose';
+  /**
+   * `approve`: the one step is looked at, and references name it as ever. `canary`: so are the first of a price class, and
+   * the others wait, too; the graph has none, because which steps these are depends on the lock.
+   */
+  is: 'approve' | 'choose' | 'canary';
   /** How many of its steps are to be picked. */
   choose: number;
   /** Addresses, as written. */
@@ -108,6 +111,22 @@ export type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }
   | { is: 'open' | 'rejected'; picked: readonly string[]; toSee: number };
 
+/**
+ * Steps of one task and one price class, of which the first go alone. It belongs to requests: as soon as `first` of them
+ * are bought as the manifest asks for now, and fit, or are picked, none waits any more. So new rows of an unchanged
+ * template need no new canary, and a changed template, which changes every request, does.
+ */
+export interface Canary {
+  /** `canary of hero`; with the price class where the task has several. */
+  name: string;
+  task: string;
+  first: number;
+  /** The others follow when people have picked these, or else when these are done and fit `expect`. */
+  asks: boolean;
+  /** Addresses of all its steps, in the order of the graph. */
+  members: string[];
+}
+
 /** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
 export interface Graph {
   name: string;
@@ -124,6 +143,8 @@ export interface Graph {
   warnings: Diagnostic[];
   /** In the order in which their steps are written. Absent: there are none. */
   gates?: readonly Gate[];
+  /** Absent: no task has any. */
+  canaries?: readonly Canary[];
   /** What was taken for granted about files, in words for people. */
   notices?: readonly string[];
   /** True when the decisions of the lock have been applied. */

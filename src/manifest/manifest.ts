@@ -56,6 +56,8 @@ export interface Task {
   takes?: number | undefined;
   /** A question to people, before anything is made from its outputs. */
   gate?: GateRule | undefined;
+  /** Steps that go alone, before the others of the same price are bought. */
+  canary?: CanaryRule | undefined;
   /** Keeps what was bought for its steps, whatever changes. */
   pin?: true | undefined;
   needs: string[];
@@ -98,6 +100,13 @@ export type GateRule =
       among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string };
       note?: string;
     };
+
+/** `then: ask` or `check`: the others follow when people have picked these, or when these are done and fit `expect`. */
+export interface CanaryRule {
+  /** So many steps of each price class go first. */
+  first: number;
+  asks: boolean;
+}
 
 /** Requirements for a downloaded file. Pixels, seconds, bytes; `min` and `max` are inclusive. */
 export interface Expectation {

@@ -1,6 +1,6 @@
 import type { Json } from '../ground/json.ts';
 import { isMap, ownValue } from '../ground/values.ts';
-import type { GateRule } from './manifest.ts';
+import type { CanaryRule, GateRule } from './manifest.ts';
 
 /** Reads a valid gate of a task with so many takes; whatever is wrong was reported by the checks. */
 export function readGate(value: Json | undefined, takes: number): GateRule | undefined {
@@ -17,4 +17,14 @@ export function readGate(value: Json | undefined, takes: number): GateRule | und
 function amongOf(among: string | undefined): Extract<GateRule, { is: 'choose' }>['among'] | undefined {
   if (among === undefined) return undefined;
   return among === 'takes' || among === 'all' ? { by: among } : { by: 'axis', axis: among };
+}
+
+/** Reads a valid `canary:`; whatever is wrong was reported by the checks. */
+export function readCanary(value: Json | undefined): CanaryRule | undefined {
+  const written = typeof value === 'number' ? { first: value } : value;
+  if (!isMap(written)) return undefined;
+  const first = ownValue(written, 'first') ?? 1;
+  const then = ownValue(written, 'then') ?? 'check';
+  if (typeof first !== 'number' || !Number.isInteger(first) || first < 1) return undefined;
+  return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }

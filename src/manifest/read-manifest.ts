@@ -13,7 +13,7 @@ import { kinds } from '../kinds/index.ts';
 import { isWholeVar } from './check/text-rules.ts';
 import { knownKeys } from './check/validate.generated.ts';
 import type { Matrix, Task } from './manifest.ts';
-import { readGate } from './read-gate.ts';
+import { readCanary, readGate } from './read-gate.ts';
 import { readExpectation, readRetry, readTimeout, readWhen } from './read-task-limits.ts';
 import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
@@ -53,6 +53,7 @@ export function readTask(
     matrix: readMatrix(ownValue(written, 'matrix')),
     takes,
     gate: readGate(ownValue(written, 'gate'), takes ?? 1),
+    canary: readCanary(ownValue(written, 'canary')),
     pin: ownValue(written, 'pin') === true ? true : undefined,
     needs: textsOf(ownValue(written, 'needs')),
     from: readFrom(ownValue(written, 'from')),

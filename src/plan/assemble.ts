@@ -4,18 +4,20 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
+import { askedCanaries, seatCanaries } from './canaries.ts';
 import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
+import { holdForCanaries } from './hold-for-canaries.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchGraph, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
-import { type CountParts, findConditions, findMissingPart, type PartCondition } from './parts.ts';
+import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
 import { tellOrphanedPosts, tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
@@ -73,8 +75,10 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
   const { lock } = given;
-  const known = given.redo.size === 0 ? given.decided : undefined;
-  const { graph, matches } = known ?? matchGraph(given.graph, lock, given.redo);
+  // Which canaries go first depends on what is selected.
+  const isSeatedAnew = given.selected !== undefined && given.graph.canaries !== undefined;
+  const known = given.redo.size === 0 && !isSeatedAnew ? given.decided : undefined;
+  const { graph, matches } = known ?? matchGraph(given.graph, lock, given);
   const facts = { ...given, graph };
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
@@ -83,9 +87,11 @@ export function assemblePlan(given: PlanFacts): Plan {
   const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
-  blockAtGates(everyRow, matches, graph.gates);
   const { selected } = facts;
+  const seated = [...askedCanaries(graph), ...seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) })];
+  blockAtGates(everyRow, matches, graph.gates);
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
+  holdForCanaries(rows, everyRow, seated);
   spareMovedFiles(rows);
   const asks = openSendRows(lock, { matches, rows, facts, priceOf, campaign: graph.name });
   const asked = sendsAsked([...rows, ...asks]);
@@ -101,8 +107,25 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
-  const gates = openGates(graph.gates ?? [], rows, { matches, everyRow });
-  return { mediabatch: 'plan', version: 2, campaign: graph.name, concurrency, rows, ...(gates && { gates }), totals };
+  const open = openGates(graph.gates ?? [], rows, { matches, everyRow });
+  return {
+    mediabatch: 'plan',
+    version: 2,
+    campaign: graph.name,
+    concurrency,
+    rows,
+    ...(open && { gates: open }),
+    totals,
+  };
+}
+
+/** A step proves something for others like it when its output is here, and is what the manifest asks for. */
+function fitFinder(rows: readonly PlanRow[]): (match: Match) => boolean {
+  let kept: Set<string> | undefined;
+  return ({ step, purchase }) => {
+    kept ??= new Set(rows.flatMap(({ address, action }) => (action === 'keep' ? [address] : [])));
+    return purchase?.state === 'done' && kept.has(step.address);
+  };
 }
 
 function makeRow(
@@ -160,23 +183,6 @@ function makeRow(
   if (order?.retries !== undefined) row.mayRetry = costOfRetries(order.retries, order.price);
   tellPost(row, { match, decision });
   return row;
-}
-
-/** Counts the parts of a step's output by its saved files. */
-function partCounter(matches: readonly Match[]): CountParts {
-  let done: Map<string, number> | undefined;
-  const countAll = () => {
-    const counts = new Map<string, number>();
-    for (const { step, purchase } of matches) {
-      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
-      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
-    }
-    return counts;
-  };
-  return (address, fingerprint) => {
-    done ??= countAll();
-    return done.get(`${address} ${fingerprint}`);
-  };
 }
 
 /** Protects a file that a step of this plan moves to its own name from being replaced, whoever once saved it. */

@@ -1,4 +1,4 @@
-import { isSpending } from './actions.ts';
+import { isSpending, waitsFor } from './actions.ts';
 import { findUnfunded } from './fund.ts';
 import type { Match } from './match.ts';
 import type { Reason } from './plan.generated.ts';
@@ -21,10 +21,10 @@ export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget
     if (cost > left) block(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`));
     left = Math.max(0, left - cost);
   }
-  const unfunded = findUnfunded(rows, left, (row) => row.order?.needs ?? []);
+  const unfunded = findUnfunded(rows, left, ({ order }) => (order === undefined ? [] : waitsFor(order)));
   for (const row of rows) {
     if (!unfunded.has(row.address)) continue;
-    const needed = row.order?.needs.find((address) => unfunded.has(address));
+    const needed = row.order === undefined ? undefined : waitsFor(row.order).find((address) => unfunded.has(address));
     const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row);
     block(row, 'budget', reasonOf(code, text));
   }
@@ -52,19 +52,37 @@ export function blockDependents(rows: PlanRow[], matches: readonly Match[], ever
         const need = byAddress.get(address);
         return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
       });
-      if (inTheWay[0] === undefined) continue;
-      block(row, inTheWay[0].by, inTheWay[0].reason);
+      const held = (row.canaries ?? []).flatMap((address) => {
+        const canary = byAddress.get(address);
+        return canary === undefined ? [] : (whyCanaryHolds(canary, inRun.has(address)) ?? []);
+      });
+      const [why = held[0]] = inTheWay;
+      if (why === undefined) continue;
+      block(row, why.by, why.reason);
       waiting.delete(row);
       found = true;
     }
   }
 }
 
+interface Hindrance {
+  by: 'step' | 'selection';
+  reason: Reason;
+}
+
+/** Returns `undefined` for a canary that is done, or that the run brings to an end. */
+export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: boolean): Hindrance | undefined {
+  const is = (what: string) => reasonOf('canary', `waits for its canary: ${address} ${what}`);
+  if (action === 'keep') return undefined;
+  if (action === 'failed') {
+    return { by: 'step', reason: is(reason.code === 'unfit' ? 'does not fit `expect`' : 'failed') };
+  }
+  if (action === 'blocked' || action === 'unresolved') return { by: 'step', reason: is(`is ${action}`) };
+  return isInRun ? undefined : { by: 'selection', reason: is('is neither done nor selected') };
+}
+
 /** Returns `undefined` for a step that is done, or will be. */
-function whyNotDone(
-  { address, action }: PlanRow,
-  isInRun: boolean,
-): { by: 'step' | 'selection'; reason: Reason } | undefined {
+function whyNotDone({ address, action }: PlanRow, isInRun: boolean): Hindrance | undefined {
   switch (action) {
     case 'blocked':
     case 'failed':
@@ -97,4 +115,6 @@ export function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reaso
   delete row.mayRetry;
   delete row.unchecked;
   delete row.post;
+  delete row.canary;
+  delete row.canaries;
 }

@@ -1,5 +1,5 @@
 import { kinds } from '../kinds/index.ts';
-import { isSpending } from './actions.ts';
+import { isSpending, waitsFor } from './actions.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 
 /** Of finished jobs, in ms, by kind and model. */
@@ -54,7 +54,7 @@ function jobsOf(rows: readonly PlanRow[]): Job[] {
   for (const { address, kind, action, order } of rows) {
     if (order === undefined || !(isSpending(action) || action === 'attach')) continue;
     const { model } = order.paidRequest;
-    const after = order.needs.flatMap((need) => positions.get(need) ?? []);
+    const after = waitsFor(order).flatMap((need) => positions.get(need) ?? []);
     positions.set(address, jobs.length);
     jobs.push({ kind, timedAs: typeof model === 'string' ? `${kind} ${model}` : kind, after });
   }

@@ -19,7 +19,9 @@ export function stateOfGate({ choose, members }: Gate, seenOf: (address: string)
 }
 
 /** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
-export function describeWait({ name, is, choose, members, state }: Gate): string {
+export function describeWait(gate: Gate): string {
+  const { name, is, choose, members, state } = gate;
+  if (is === 'canary') return describeCanary(gate);
   switch (state?.is) {
     case 'contested': {
       const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
@@ -44,4 +46,14 @@ export function describeWait({ name, is, choose, members, state }: Gate): string
     default:
       return state satisfies never;
   }
+}
+
+function describeCanary({ members, state }: Gate): string {
+  const [first = '', ...others] = members;
+  if (state?.is === 'rejected') {
+    const what = others.length === 0 ? first : `one of ${members.length} from ${first} on`;
+    return `waits for its canary: ${what} is rejected; change the request, or buy another with --redo`;
+  }
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `waits for its canary: ${first}${more} to be picked`;
 }

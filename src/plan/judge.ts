@@ -38,9 +38,10 @@ export function judgeSteps(
 ): Ruling[] {
   const gateOf = gatesByMember(gates);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const rulings = chosen.map((match) =>
-    judgeStep(match, judgement, { gate: gateOf.get(match.step.address), verdicts }),
-  );
+  const rulings = chosen.map((match) => {
+    const isGated = gateOf.has(match.step.address);
+    return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, gates);
+  });
   const unpick = (address: string) => {
     const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
@@ -50,19 +51,20 @@ export function judgeSteps(
   return refused.length > 0 ? refused : told;
 }
 
-function judgeStep(
-  match: Match,
-  judgement: Judgement,
-  { gate, verdicts }: { gate: Gate | undefined; verdicts: Verdicts },
-): Ruling {
-  const { address, task } = match.step;
-  if (gate === undefined) {
-    return refuse(
-      address,
-      'has no gate, so there is nothing to decide',
-      `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
-    );
+function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {
+  const canaries = gates.filter((gate) => gate.is === 'canary' && gate.task === task).flatMap(({ members }) => members);
+  if (canaries.length > 0) {
+    return refuse(address, 'is no canary, so there is nothing to decide', `decide about ${listOf(canaries)}`);
   }
+  return refuse(
+    address,
+    'has no gate, so there is nothing to decide',
+    `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
+  );
+}
+
+function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruling {
+  const { address } = match.step;
   const found = findOwn(match);
   if ('is' in found) return found;
   const { record, purchase } = found;

@@ -1,5 +1,6 @@
 import type { Graph, OpenRequest } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
+import type { Match } from './find-purchases.ts';
 
 /**
  * A condition for a step to be needed: that a part of another step's output exists, counted from 0. The number of parts
@@ -39,6 +40,23 @@ export function findMissingPart(
     if (parts !== undefined && condition.index >= parts) return { condition, parts };
   }
   return undefined;
+}
+
+/** Counts the parts of a step's output by its saved files. */
+export function partCounter(matches: readonly Match[]): CountParts {
+  let done: Map<string, number> | undefined;
+  const countAll = () => {
+    const counts = new Map<string, number>();
+    for (const { step, purchase } of matches) {
+      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
+      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
+    }
+    return counts;
+  };
+  return (address, fingerprint) => {
+    done ??= countAll();
+    return done.get(`${address} ${fingerprint}`);
+  };
 }
 
 /** Finds list members of a request that may turn out not to be needed: then the list is shorter. */

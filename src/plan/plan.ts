@@ -54,6 +54,8 @@ export interface StepOrder {
   outputs?: Output[];
   /** `kind: upload`: the file whose bytes go up, relative to the manifest's folder. */
   file?: { path: string; sha256: string; bytes: number };
+  /** Steps of this run that must be done and fit before this one is bought. They go first for it and its like. */
+  canaries?: readonly string[];
   /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
   /** Members of lists in the request that may turn out not to exist: then the list is shorter. */

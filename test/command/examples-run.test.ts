@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { examples } from '../../src/cli/program/examples.ts';
+import { type Example, examples } from '../../src/cli/program/examples.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 
@@ -65,15 +65,20 @@ async function gatedDrafts(): Promise<string> {
   return folder;
 }
 
-/** Types a line into a shell. */
-function type(line: string, folder: string): Promise<{ code: number | null; said: string }> {
+/** Types a line into a shell. `how`: it is ended as Ctrl-C does, once it has said something. */
+function type(
+  line: string,
+  { folder, how }: { folder: string; how: Example[2] },
+): Promise<{ code: number | null; said: string }> {
   const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${line}\n`;
   const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '' };
-  const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (piece: string) => {
+      const isFirst = said === '';
       said += piece;
+      if (isFirst && how === 'until Ctrl-C' && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
     });
   }
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
@@ -90,7 +95,7 @@ test('every example in the help does what it says', async () => {
     });
     for (const [line, , how] of own) {
       if (how === 'not run') continue;
-      const { code, said } = await type(line, folders[how === 'at gates' ? 1 : 0] ?? '');
+      const { code, said } = await type(line, { folder: folders[how === 'at gates' ? 1 : 0] ?? '', how });
       if (code !== 0) failed.push(`${name}: ${line}\nexit ${code}\n${said}`);
     }
   }

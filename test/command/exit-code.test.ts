@@ -31,6 +31,7 @@ const quiet: RunFindings = {
   overPrice: false,
   hasOpenSends: false,
   interrupted: false,
+  leftWaiting: false,
 };
 
 test.each<[string, Partial<RunFindings>, number]>([

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { carryOut } from '../../src/campaign/carry-out.ts';
+import { LiveRun } from '../../src/campaign/live-run.ts';
+import { planAgain } from '../../src/campaign/plan-again.ts';
 import { settleLock } from '../../src/campaign/settle.ts';
 import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
@@ -8,8 +10,10 @@ import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import { outlineOf } from '../../src/graph/outline.ts';
 import type { Tracer } from '../../src/graph/trace/tracer.ts';
+import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
+import type { FileState } from '../../src/plan/decide.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
 import type { PriceHints } from '../../src/plan/prices.ts';
@@ -55,12 +59,17 @@ export interface RunOptions {
   publish?: boolean;
   /** Called with every event; may abort the run. */
   onEvent?(fact: RunFact, abort: () => void): void;
+  /** People look at what arrives, and decide while the run goes on. Called when it has begun. */
+  people?(live: LiveRun): Promise<void>;
   /** Leave the lines of the run as they are, as a killed process does. */
   unsettled?: boolean;
 }
 
 export interface RunResult {
+  /** As it was agreed to. */
   plan: Plan;
+  /** With what was taken in. */
+  carriedOut: Plan;
   events: RunFact[];
   outcomes: Record<string, StepOutcome>;
   ledger: LocalLedger;
@@ -95,13 +104,7 @@ export class TestCampaign {
     return assemblePlan({
       graph: this.graph,
       lock: this.file.read(),
-      fileState: ({ path, sha256 }) => {
-        const found = this.outputs.files.get(path);
-        return found === undefined ? 'missing' : found === sha256 ? 'intact' : 'changed';
-      },
-      mediaFacts: () => this.outputs.facts.current,
-      replays: this.service.canReplay ? 'yes' : 'no',
-      accountOf: (send) => `${send}-${this.account}`,
+      ...this.#facts(),
       now: this.clock.now(),
       causeOf: this.trace,
       concurrency: options.concurrency ?? 4,
@@ -143,8 +146,10 @@ export class TestCampaign {
     };
     const { clock, service, outputs, bodies, file } = this;
     const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, creates = 64 } = options;
-    const { ledger, gate, ends } = carryOut(plan, {
-      lock: file.read(),
+    const lock = file.read();
+    const live = options.people && this.#live(plan, lock, options);
+    const { ledger, gate, driven } = carryOut(plan, {
+      lock,
       file,
       bodies,
       outputs,
@@ -160,12 +165,42 @@ export class TestCampaign {
       onError,
       creates,
       downloads: 4,
+      goesOn: live && (() => live.goesOn()),
     });
-    const ended = await clock.run(ends);
+    if (live !== undefined) {
+      live.begin({ ledger, gate, driven, signal: controller.signal, emit });
+    }
+    const decided = live && options.people?.(live);
+    const [ended] = await clock.run(Promise.all([driven.ends, decided]));
+    const carriedOut = (await live?.end()) ?? plan;
     const outline = outlineOf(this.graph);
     if (!options.unsettled) await settleLock(file, { ledger, outline, loaded: { needsRewrite: true }, emit });
     const outcomes = Object.fromEntries([...ended].map(([address, { outcome }]) => [address, outcome]));
-    return { plan, events, outcomes, ledger, gate };
+    return { plan, carriedOut, events, outcomes, ledger, gate };
+  }
+
+  #live(agreed: Plan, lock: Lock, { redo = [], selected, onUnknown, hints = {} }: RunOptions): LiveRun {
+    const { graph } = this;
+    const known = this.#facts();
+    const means = { ...known, now: () => this.clock.now(), look: async () => ({ ...known, isKept: () => false }) };
+    const same = { hints, onUnknown, ...(selected !== undefined && { selected: new Set(selected) }) };
+    return new LiveRun({
+      ...{ agreed, graph, lock, redo: new Set(redo), selected: same.selected },
+      isNamed: () => true,
+      plan: (now, stillRedone) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed }, same),
+    });
+  }
+
+  #facts() {
+    return {
+      fileState: ({ path, sha256 }: Output): FileState => {
+        const found = this.outputs.files.get(path);
+        return found === undefined ? 'missing' : found === sha256 ? 'intact' : 'changed';
+      },
+      mediaFacts: () => this.outputs.facts.current,
+      replays: this.service.canReplay ? ('yes' as const) : ('no' as const),
+      accountOf: (send: string) => `${send}-${this.account}`,
+    };
   }
 }
 

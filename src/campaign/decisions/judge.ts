@@ -98,7 +98,8 @@ function judge(
   });
 }
 
-function lookAt({ graph, lock }: HeldCampaign): JudgeFacts {
+/** What is known at the gates of a campaign. */
+export function lookAt({ graph, lock }: Pick<HeldCampaign, 'graph' | 'lock'>): JudgeFacts {
   const { graph: decided, matches } = matchGraph(graph, lock);
   return { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
 }

@@ -2,6 +2,7 @@ import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { advise, call } from '../../plan/advice.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
@@ -12,6 +13,8 @@ import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  if (options.watch === true) throw refuseWatching();
+  refuseWithoutReview(options);
   if (file.endsWith('.json')) {
     const { openSavedPlan } = await import('../../campaign/saved-plan.ts');
     const saved = await openSavedPlan(file);
@@ -48,6 +51,15 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
 }
 
+function refuseWatching(): CampaignError {
+  return new CampaignError({
+    code: 'MB3001',
+    message: 'apply does not watch: whoever saves a file has not agreed to pay',
+    hint: advise`${call('watch')} plans at every save; when the plan is right, ${call('apply')}`,
+    options: ['--watch'],
+  });
+}
+
 /** Options of the play money say something of a run with real money that it would not do. */
 function refuseRealRehearsal(options: ApplyOptions): void {
   const { sandbox, sandboxCredits, sandboxSpeed, sandboxFailRate } = options;
@@ -80,6 +92,26 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   err(
     `${style.dim(`${safeText(path)} is a plan of ${words.map((word) => safeText(shellWord(word), 200)).join(' ')}`)}\n`,
   );
+}
+
+/** A page is served while something happens, and its options are for it alone. */
+function refuseWithoutReview({ review, dryRun, open, port }: ApplyOptions): void {
+  if (review === true && dryRun !== true) return;
+  const [option] = [
+    ...(review === true ? ['--review'] : []),
+    ...(open === false ? ['--no-open'] : []),
+    ...(port === undefined ? [] : ['--port']),
+  ];
+  if (option === undefined) return;
+  throw new CampaignError({
+    code: 'MB3001',
+    message: option === '--review' ? '--dry-run and --review do not go together' : `${option} goes with --review only`,
+    hint:
+      option === '--review'
+        ? 'nothing happens that could be looked at: leave one of them out'
+        : 'add --review, or leave it out',
+    options: option === '--review' ? ['--dry-run', '--review'] : [option],
+  });
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {

@@ -24,11 +24,12 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   const { style } = terminal;
   const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
+  // Whoever reads the address may end it at once.
+  const interruption = listenForInterruption();
   terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
   terminal.err(style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}\n`));
   terminal.err(style.dim('  use it from another terminal:\n'));
   terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
-  const interruption = listenForInterruption();
   await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
   interruption.stop();
   await running.close();

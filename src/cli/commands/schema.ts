@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
-const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'failure'] as const;
+const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'graph', 'failure'] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
@@ -42,6 +42,7 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case 'run':
     case 'diagnostics':
     case 'status':
+    case 'graph':
     case 'failure':
       terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
       return exitCodes.done;

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { Style } from '../../report/style.ts';
 
 /**
- * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident. `at gates`:
- * it is about draft-to-final.
+ * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident; `until
+ * Ctrl-C`: it ends when somebody ends it; `at gates`: it is about draft-to-final.
  */
-export type Example = readonly [line: string, about: string, how?: 'not run' | 'at gates'];
+export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates'];
 
 /** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart, or at gates. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
@@ -38,20 +38,37 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
   ],
+  watch: [
+    ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
+    ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
+  ],
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
     ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
+    ['mediabatch apply --sandbox --review', 'draft, pick, final: the page opens, and the run waits', 'not run'],
     ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
     ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
+    ['mediabatch apply --yes --notify failed,gate', 'MEDIABATCH_NOTIFY_URL hears of it', 'not run'],
   ],
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
+  graph: [
+    ['mediabatch graph --sandbox', 'Mermaid, for a README'],
+    ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
+    ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
+  ],
   open: [
     ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
     ['mediabatch open --sandbox cover --print', 'prints its path'],
+  ],
+  review: [
+    ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+    ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
+    ['mediabatch review -s hero', 'one task of many', 'not run'],
   ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],
@@ -174,7 +191,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   sandbox: [
     ['mediabatch sandbox', 'on port 4010, with a page to look at', 'not run'],
-    ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'not run'],
+    ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
     ['mediabatch help plan', 'what a command can do'],

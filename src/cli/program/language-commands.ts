@@ -62,7 +62,11 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
 
   program
     .command('schema')
-    .argument('[name]', 'manifest, plan, lock, event, diagnostics, status, failure, helpers or kinds', 'manifest')
+    .argument(
+      '[name]',
+      'manifest, plan, lock, event, diagnostics, status, graph, failure, helpers or kinds',
+      'manifest',
+    )
     .summary('print a JSON Schema, the helpers or the kinds')
     .description(
       'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields.',

@@ -1,22 +1,28 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type NotifyReason, notifyReasons } from '../../contract/notifier.ts';
 
 /** Options that `plan` and `apply` share. */
 export function addPlanOptions(command: Command): Command {
-  return addSelectOptions(addStateOptions(command))
-    .addOption(serviceMovedOption())
+  return addScopeOptions(command)
     .option(
       '--redo <selection>',
       'buy these steps again (a post: only by its very address); may be given several times',
       collectText,
     )
-    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
-    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
-    .option('--seed <text>', 'with --sample: draws other rows')
-    .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber)
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
     .option('--refresh', 'ask the service for its own description of requests, and for its prices')
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded');
+}
+
+/** Which part of a campaign a plan is about, and what it may cost. */
+export function addScopeOptions(command: Command): Command {
+  return addSelectOptions(addStateOptions(command))
+    .addOption(serviceMovedOption())
+    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
+    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
+    .option('--seed <text>', 'with --sample: draws other rows')
+    .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber);
 }
 
 /** Which steps a command is about. */
@@ -74,6 +80,14 @@ function countAboveZero(text: string): number {
   const value = wholeNumber(text);
   if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
   return value;
+}
+
+/** `done,failed`. */
+export function notifyList(text: string): NotifyReason[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = names.flatMap((name) => notifyReasons.find((one) => one === name) ?? []);
+  if (known.length < names.length) throw new InvalidArgumentError(`give one or several of ${notifyReasons.join(', ')}`);
+  return known;
 }
 
 export function port(text: string): number {

@@ -3,11 +3,14 @@ import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
+  addScopeOptions,
   addSelectOptions,
   addStateOptions,
   duration,
   lockTimeoutOption,
+  notifyList,
   pollInterval,
+  port,
   positive,
   secondsAboveZero,
   share,
@@ -34,6 +37,19 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
 
+  addScopeOptions(
+    program
+      .command('watch')
+      .addArgument(manifestArgument())
+      .summary('plan again at every save; never spends')
+      .description(
+        'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
+      )
+      .option('--json', 'one JSON document on each line of stdout'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
+  );
+
   addPlanOptions(
     program
       .command('apply')
@@ -43,11 +59,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
       )
       .option('--dry-run', 'the same as plan')
+      .addOption(new Option('--watch', 'refused: saving a file must not spend').hideHelp())
       .option('-y, --yes', 'do not ask about credits; posts wait')
       .option(
         '--publish',
         'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
       )
+      .option(
+        '--review',
+        'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
+      )
+      .option('--no-open', 'with --review: print the address of the page, and open nothing')
+      .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option(
@@ -67,6 +90,13 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .choices(['continue', 'finish'])
           .default('continue'),
       )
+      .addOption(
+        new Option(
+          '--notify <reasons>',
+          'tell MEDIABATCH_NOTIFY_URL how the run ended: done, failed, budget, gate (default: all of them)',
+        ).argParser(notifyList),
+      )
+      .option('--notify-details', 'with the names of failed steps and open gates')
       .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
       .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
       .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
@@ -91,6 +121,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
   );
 
+  addGraphCommand(program, { terminal, exit });
+
   addStateOptions(
     program
       .command('open')
@@ -101,6 +133,28 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--print', 'print its path instead, one on each line'),
   ).action(async (file: string, address: string, options) =>
     exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
+  );
+
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('review')
+        .addArgument(manifestArgument())
+        .summary('look at outputs in the browser, and pick or reject them by keys')
+        .description(
+          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+        )
+        .addOption(
+          new Option('--port <n>', 'listen on this port of 127.0.0.1').argParser(port).default(0, 'any that is free'),
+        )
+        .option('--no-open', 'only print the address')
+        .addHelpText(
+          'after',
+          '\nFrom another machine: ssh -L 4020:127.0.0.1:4020 HOST, there mediabatch review --port 4020 --no-open,\nand here the address that it prints. Nothing else than 127.0.0.1 is ever listened on.',
+        ),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/review.ts')).review(file, options, terminal)),
   );
 
   for (const [name, summary, description] of [
@@ -124,4 +178,29 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       exit(await commands[name](file, address, { options, terminal }));
     });
   }
+}
+
+function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('graph')
+        .addArgument(manifestArgument())
+        .summary('draw what is made from what, and how far it is')
+        .description(
+          'Draws the tasks: their steps by state, credits spent and to spend, gates, and how each is made from others. Needs no network.',
+        )
+        .addOption(
+          new Option(
+            '--format <format>',
+            'mermaid (default) for Markdown, svg for the eye, dot for Graphviz, json for programs',
+          ).choices(['mermaid', 'svg', 'dot', 'json']),
+        )
+        .option('--json', 'the same as --format json')
+        .option('--steps', 'a node for each step instead of each task, 300 at most')
+        .option('--out <file>', 'write it here; .svg, .mmd, .md, .dot, .gv or .json says the format'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),
+  );
 }

@@ -71,6 +71,14 @@ export class KeptFiles {
     return (await hasBytes(path, output)) ? path : undefined;
   }
 
+  /** The same file by its name and size alone: quick, and to be found again before it is used. */
+  glance(output: Wanted): string | undefined {
+    const path = this.#pathOf(output);
+    if (path === undefined || !this.isThere()) return undefined;
+    const stats = lstatOrAbsent(path);
+    return stats?.isFile() === true && stats.size === output.bytes ? path : undefined;
+  }
+
   /** Lists what is in the folder, by name. Empty when it is missing or cannot be read. */
   async list(): Promise<KeptEntry[]> {
     const names = this.isThere() ? await orNothing(readdir(this.folder)) : [];

@@ -36,11 +36,11 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
 }
 
 /** False when it cannot be sealed, and so is not kept. */
-export async function writeSealedFile(state: string, name: string, content: string): Promise<boolean> {
+export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;
   await prepareStateFolder(state, folderOf(name));
-  const bytes = Buffer.from(content);
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   await replaceFile(join(state, name), [Buffer.from(headOf(secret, name, bytes)), bytes]);
   return true;
 }

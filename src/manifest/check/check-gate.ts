@@ -17,6 +17,26 @@ export function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   if (isMap(gate)) checkForm(id, gate, { takes: ownValue(task, 'takes'), tell });
 }
 
+/** Reports a canary that its kind rules out, or whose question a gate asks already. */
+export function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
+  const canary = ownValue(task, 'canary');
+  if (canary === undefined || canary === unknownValue) return;
+  const kind = ownValue(task, 'kind');
+  const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
+  if (act === 'upload' || act === 'post') {
+    const why = act === 'post' ? 'a post waits for a consent of its own (--publish)' : 'an upload costs nothing';
+    tell(
+      { key: 'canary', of: 'key' },
+      { message: `\`canary\` of task \`${id}\` tries nothing out: ${why}`, hint: 'remove it' },
+    );
+    return;
+  }
+  if (!isMap(canary) || ownValue(canary, 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
+  const message = `\`canary\` of task \`${id}\` asks people, and so does its \`gate\`: one pick would answer both`;
+  const hint = 'write then: check, or remove `gate`';
+  tell({ key: 'canary', part: 'then', of: 'value' }, { message, hint });
+}
+
 function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown; tell: TellTask }): void {
   const [approve, choose, among] = [ownValue(gate, 'approve'), ownValue(gate, 'choose'), ownValue(gate, 'among')];
   if (approve !== undefined) {

@@ -5,7 +5,7 @@ import { nearestName, suggestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
 import { curlyHint, hasCurlyQuotes } from '../yaml/curly-quotes.ts';
 import type { Places } from '../yaml/places.ts';
-import { borrowedManifestKeys, borrowedTaskKeys, environmentVariableFor, futureTaskKeys } from './future-keys.ts';
+import { borrowedManifestKeys, borrowedTaskKeys, environmentVariableFor } from './borrowed-keys.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 
@@ -117,21 +117,16 @@ function describeUnknownKey(
   }
   const message = `\`${shorten(key)}\` is not a key of ${subjectOf(path)}`;
   const isTask = path.length === 2 && path[0] === 'tasks';
-  const future = isTask ? futureTaskKeys : [];
   const known = knownKeys[ruleOf(violation)] ?? [];
-  const unknown = { code: 'MB1101', severity: 'error', message, place } as const;
-  if (future.includes(key)) return { ...unknown, hint: 'this version does not support it yet: remove it' };
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const near = nearestName(key, known);
   const isNear = near !== undefined;
-  const later = isNear ? undefined : nearestName(key, future);
   const borrowed = isTask ? borrowedTaskKeys : path.length === 0 ? borrowedManifestKeys : {};
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   const meant = !isNear && Object.hasOwn(borrowed, plain) ? `did you mean \`${borrowed[plain]}\`? ` : '';
-  const guess = later === undefined ? meant : `\`${later}\` is not supported by this version yet. `;
   return {
-    ...unknown,
-    hint: `${guess}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    ...{ code: 'MB1101', severity: 'error', message, place },
+    hint: `${meant}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
     ...(near !== undefined &&
       ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };

@@ -9,7 +9,7 @@ import type { TellTask } from '../tell-task.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 import { checkExpectation } from './check-expectation.ts';
-import { checkGate } from './check-gate.ts';
+import { checkCanary, checkGate } from './check-gate.ts';
 
 /** Checks the keys of a task against each other and against its kind, which a shape alone cannot express. */
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
@@ -28,6 +28,7 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
     checkExpectation(id, task, tell);
     checkRetry(id, task, tell);
     checkGate(id, task, tell);
+    checkCanary(id, task, tell);
   }
   return diagnostics;
 }

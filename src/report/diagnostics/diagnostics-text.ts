@@ -11,6 +11,8 @@ export interface DiagnosticsTextOptions {
   cwd?: string;
   /** Columns for source lines; default: 100. Messages are never cut to it. */
   width?: number;
+  /** More are only counted. Default: all are shown. */
+  most?: number;
 }
 
 /**
@@ -25,8 +27,11 @@ export function diagnosticsText(
   options: DiagnosticsTextOptions,
 ): string {
   if (diagnostics.length === 0) return '';
-  const blocks = sortDiagnostics(diagnostics).map((diagnostic) => blockOf(diagnostic, sources, options).join('\n'));
-  return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}\n`;
+  const shown = sortDiagnostics(diagnostics).slice(0, options.most);
+  const blocks = shown.map((diagnostic) => blockOf(diagnostic, sources, options).join('\n'));
+  const left = diagnostics.length - shown.length;
+  const more = left === 0 ? '' : `, the first ${shown.length} of them above`;
+  return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
 /** `2 errors, 1 warning`. */

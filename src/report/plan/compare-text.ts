@@ -24,20 +24,27 @@ const words = { added: 'new', removed: 'removed', changed: 'changed', moved: 'mo
 
 /** What differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
-  const { style, all = false } = options;
-  const rows = view.steps.map(rowOf);
-  const items = groupPlan({ rows }, { all });
-  const { creditsOf } = finder(view);
+  const { style } = options;
   const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
   return joinBlocks([
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
-    itemLines(items, indexRows({ rows }), { ...options, creditsOf }),
+    differenceLines(view, options),
     [headline(view)],
     moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
   ]);
 }
 
-/** The same for a comment on a pull request; names and texts of the campaign are inert. */
+/** A line for each cause, as in a plan; the credits are what changes. */
+export function differenceLines(
+  { steps }: Pick<CompareView, 'steps'>,
+  options: { style: Style; width: number; all?: boolean },
+): string[] {
+  const rows = steps.map(rowOf);
+  const items = groupPlan({ rows }, { all: options.all === true });
+  return itemLines(items, indexRows({ rows }), { ...options, creditsOf: finder({ steps }).creditsOf });
+}
+
+/** The comparison for a comment on a pull request; names and texts of the campaign are inert. */
 export function compareMarkdown(view: CompareView): string {
   const rows = view.steps.map(rowOf);
   const { differencesOf, creditsOf } = finder(view);
@@ -54,7 +61,7 @@ export function compareMarkdown(view: CompareView): string {
 }
 
 /** Finds the differences that rows of a plan stand for, and what they cost. */
-function finder({ steps }: CompareView) {
+function finder({ steps }: Pick<CompareView, 'steps'>) {
   const byAddress = new Map(steps.map((step) => [step.address, step]));
   const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
   return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
@@ -132,7 +139,7 @@ function sumText({ credits, unknownPrices }: PriceSum): string {
 }
 
 /** `3 jobs for 6 credits, and 1 create on hold`. */
-function chargesText(charges: readonly Charge[]): string {
+export function chargesText(charges: readonly Charge[]): string {
   const jobs = charges.filter(({ went }) => went !== 'held');
   const held = charges.length - jobs.length;
   const credits = jobs.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);

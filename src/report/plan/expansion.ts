@@ -2,7 +2,7 @@ import { trailOf } from '../../graph/expand/draft.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { writeReferences } from './write-references.ts';
 
 /** Source position of a value. `from`: it is not written under the task's own name, but here. */
@@ -72,6 +72,8 @@ function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
     ['timeout', task.timeoutMs !== undefined],
     ['retry', task.retry !== undefined],
     ['expect', task.expect !== undefined],
+    ['gate', task.gate !== undefined],
+    ['canary', task.canary !== undefined],
     ['pin', task.pin === true],
     ['needs', task.needs.length > 0],
   ];
@@ -94,7 +96,21 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
     ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
     ...(retry !== undefined && { retry: { ...retry } }),
     ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
+    ...(task?.gate !== undefined && { gate: writtenGate(task.gate) }),
+    ...(task?.canary !== undefined && { canary: writtenCanary(task.canary) }),
     ...(pin === true && { pin }),
     ...(task?.description !== undefined && { description: task.description }),
   };
+}
+
+function writtenGate(gate: GateRule): Json {
+  const note = gate.note === undefined ? {} : { note: gate.note };
+  if (gate.is === 'approve') return gate.note === undefined ? 'approve' : { approve: true, ...note };
+  const { choose, among } = gate;
+  return { choose, among: among.by === 'axis' ? among.axis : among.by, ...note };
+}
+
+function writtenCanary({ first, asks }: CanaryRule): Json {
+  const then = asks ? 'ask' : 'check';
+  return { first, then };
 }

@@ -9,6 +9,7 @@ import type { Paste } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { withCanary } from './canary-words.ts';
 import { writeReferences } from './write-references.ts';
 
 /** All facts about one step. */
@@ -22,7 +23,7 @@ export interface Explanation {
 export function explainText({ row, step, record }: Explanation, options: { style: Style; paste: Paste }): string {
   const { style } = options;
   const lines = [
-    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(row.reason.text)}`,
+    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(withCanary(row.reason.text, row))}`,
     '',
     ...factLines(row, step, options.paste),
   ];
@@ -34,12 +35,13 @@ export function explainText({ row, step, record }: Explanation, options: { style
 }
 
 function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
+  const waits = [...(row.canaries ?? []), ...step.needs];
   const facts: [string, string][] = [
     ...spendFacts(row),
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
     ...decidedFacts(row, step, paste),
     ['saves to', `${step.save}.…`],
-    ['waits for', step.needs.length === 0 ? 'nothing' : step.needs.join(', ')],
+    ['waits for', waits.length === 0 ? 'nothing' : waits.join(', ')],
     ['fingerprint', step.fingerprint],
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
   ];

@@ -6,6 +6,7 @@ import type { Change } from '../../plan/plan.generated.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/post-record.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { withCanary } from './canary-words.ts';
 import { anonymous, type PlanItem } from './plan-items.ts';
 import { postsText } from './post-words.ts';
 
@@ -24,9 +25,10 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
   if (first === undefined) return '';
-  if (rows.length === 1) return describeOne(first);
+  if (rows.length === 1) return withCanary(describeOne(first), first);
   if (action === 'keep' && !isHeldBack(first)) return describeKept(rows);
-  return `${describeMany(item, index)}${describeKeys(item)}`;
+  const isFolded = item.causes > 1;
+  return `${withCanary(describeMany(item, index), isFolded ? {} : first)}${describeKeys(item)}`;
 }
 
 /** Credits of paid work that is bought anew; empty where there is none. */

@@ -65,7 +65,8 @@ function keptAll(steps: number): string {
   return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
 }
 
-const words: Readonly<Record<Action, string>> = {
+/** What stands after a count. */
+export const actionWords: Readonly<Record<Action, string>> = {
   create: 'to create',
   redo: 'to redo',
   retry: 'to retry',
@@ -82,6 +83,6 @@ const words: Readonly<Record<Action, string>> = {
 function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
   return actions.flatMap((action) => {
     const count = counts.get(action) ?? 0;
-    return count === 0 ? [] : [`${creditsText(count)} ${words[action]}`];
+    return count === 0 ? [] : [`${creditsText(count)} ${actionWords[action]}`];
   });
 }

@@ -4,6 +4,7 @@ import { findRoot } from '../../plan/follow.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { describeWords } from '../../plan/word-difference.ts';
+import { canaryWords } from './canary-words.ts';
 import { actionOrder } from './plan-counts.ts';
 
 /** A line of a displayed plan: the steps of one task to which the same happens for the same cause. */
@@ -89,7 +90,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
       const root = findRoot(change.cause.name, byAddress);
       return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
     });
-    return nameAll(row, causes);
+    return `${nameAll(row, causes)} ${canaryWords(row)}`;
   };
 }
 
@@ -115,7 +116,9 @@ function nameOfCause({ field, before, after, cause }: Change): string {
 
 /** Reasons whose sentence holds more than their code says. */
 function isTold(code: PlanRow['reason']['code']): boolean {
-  return code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent';
+  return (
+    code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent' || code === 'canary'
+  );
 }
 
 /** The sentence without what names only this step and its job, which a row that spends names nowhere else. */

@@ -2,6 +2,7 @@ import { hasWork } from '../../plan/actions.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
+import { withCanary } from './canary-words.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { markdownCode, markdownTable } from './markdown-code.ts';
 import { planHeadline } from './plan-counts.ts';
@@ -88,12 +89,13 @@ function stepsOf(items: readonly PlanItem[]): string[] {
   });
 }
 
-function stepOf({ address, credits, price, reason, output }: PlanRow): string {
+function stepOf(row: PlanRow): string {
+  const { address, credits, price, reason, output } = row;
   const text = priceText({ credits, ...(price && { price }) });
   const cost =
     credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
   const was = output === undefined ? '' : ` ${markdownCode(output)}`;
-  return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(reason.text, 300)}${was}`;
+  return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(withCanary(reason.text, row), 300)}${was}`;
 }
 
 /** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */

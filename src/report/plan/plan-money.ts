@@ -51,6 +51,12 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
 
 /** What follows open gates, and is not bought now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
+  const { steps } = after;
+  return `${pickedText(after)}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
+}
+
+/** `at most 8 credits + 3 steps of unknown price`. */
+export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
   const parts = [
@@ -60,7 +66,7 @@ function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
       ? []
       : [mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price']),
   ];
-  return `${parts.join(' + ')}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
+  return parts.join(' + ');
 }
 
 /** The same with what follows from it: steps of uncertain price go alone first. */
@@ -102,7 +108,8 @@ function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
-function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
+/** `200, 176 left now, 152 after this plan`. */
+export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
   const { budgetLeft: before, estimate, toSpend, unknownPrices } = totals;
   const total = creditsText(budget);
   if (before === undefined) return { text: total, isShort: false };

@@ -4,9 +4,10 @@ import { bytesText, countOf } from '../numbers.ts';
 import { spendText } from '../plan/plan-money.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { noticeText, settledText } from './notice-text.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { noticeText, type RunView, settledText } from './run-view.ts';
-import { awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
+import type { RunView } from './run-view.ts';
+import { awaitedGatesText, awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 
 export interface LinesOptions {
   style: Style;
@@ -19,6 +20,8 @@ export interface LinesOptions {
    * otherwise only events (a poll, a repeated create) trigger one.
    */
   every?(ms: number, call: () => void): () => void;
+  /** The address at which outputs are looked at and judged during the run, once there is one. */
+  page?(): string | undefined;
 }
 
 const heartbeatMs = 30_000;
@@ -41,7 +44,9 @@ export function createLines(write: (text: string) => void, options: LinesOptions
     if (options.now() - lastLineAt < heartbeatMs) return;
     say(
       options.style.dim(
-        `${progressText(view, { isOver: false })} · ${moneyRow(view.money, options.now() - startedAt)}`,
+        view.awaitedGates === undefined
+          ? `${progressText(view, { isOver: false })} · ${moneyRow(view.money, options.now() - startedAt)}`
+          : awaitedGatesText(view.awaitedGates, options.page?.()),
       ),
     );
   };
@@ -65,7 +70,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 }
 
 /** The change that an event means to a reader; undefined when it says nothing new. */
-function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string | undefined {
+function lineOf(event: RunEvent, view: RunView, { style, page }: LinesOptions): string | undefined {
   switch (event.event) {
     case 'run-started':
       return `${safeText(event.campaign)}: ${startText(event)}`;
@@ -115,6 +120,10 @@ function lineOf(event: RunEvent, view: RunView, { style }: LinesOptions): string
       return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
     case 'spending-stopped':
       return `${style.yellow('stopped')}  ${stoppingText(event)}`;
+    case 'output-judged':
+      return stepLine(event.address, event.is === 'picked' ? style.green(event.is) : style.yellow(event.is), '');
+    case 'picks-awaited':
+      return style.yellow(awaitedGatesText(event.gates, page?.()));
     case 'noticed':
       return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
     case 'step-left':

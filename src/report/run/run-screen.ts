@@ -3,9 +3,10 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutToWidth } from '../text-width.ts';
+import { noticeText } from './notice-text.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { noticeText, type RunView, type TaskView } from './run-view.ts';
-import { awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
+import type { RunView, TaskView } from './run-view.ts';
+import { awaitedGatesText, awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
 import { type Board, createBoard } from './screen-board.ts';
 import { defaultColumns, defaultRows, type ScreenStream, showCursor } from './screen-output.ts';
 import { hiddenTasks, taskRows } from './screen-rows.ts';
@@ -18,6 +19,8 @@ export interface ScreenOptions {
   now(): number;
   /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
+  /** The address at which outputs are looked at and judged during the run, once there is one. */
+  page?(): string | undefined;
 }
 
 /** Rows besides those of the tasks: money, hidden tasks, three messages, one to spare. */
@@ -43,7 +46,10 @@ export function createScreen(options: ScreenOptions): RunReporter {
       board.show(id, text);
     board.show(moreId, hidden.size === 0 ? '' : `  … and ${countOf(hidden.size, 'more task')}`);
     board.show(moneyId, cutToWidth(`  ${moneyRow(view.money, options.now() - startedAt)}`, columns - 1));
-    const waiting = view.awaited === undefined ? [] : [awaitedText(view.awaited, options.now())];
+    const waiting = [
+      ...(view.awaited === undefined ? [] : [awaitedText(view.awaited, options.now())]),
+      ...(view.awaitedGates === undefined ? [] : [awaitedGatesText(view.awaitedGates, options.page?.())]),
+    ];
     const shown = [...waiting, ...messages.slice(waiting.length - messageIds.length)];
     messageIds.forEach((id, index) => {
       const message = moment === 'ended' ? undefined : shown[index];

@@ -1,6 +1,7 @@
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Action } from '../../plan/plan.ts';
+import { noticeText, settledText } from './notice-text.ts';
 import {
   addFile,
   isSettled,
@@ -79,6 +80,8 @@ export interface RunView {
   stopped?: { because: StopReason; detail: string };
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
+  /** Nothing is left to do until people decide: the number of gates that they can decide now. */
+  awaitedGates?: number;
   /** Total of all pauses that ended well. */
   waitedMs: number;
   /** Each once, in order of arrival; at most 100. */
@@ -112,6 +115,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       startRun(view, event);
       return;
     case 'step-started':
+      delete view.awaitedGates;
       putStep(view, event, { stage: 'working' });
       return;
     case 'step-left':
@@ -177,6 +181,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
         view.stopped = { because: event.because, detail: event.detail };
       }
       return;
+    case 'output-judged':
+      return;
+    case 'picks-awaited':
+      view.awaitedGates = event.gates;
+      return;
     case 'noticed':
       if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
       return;
@@ -184,24 +193,13 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
       view.money = { ...view.money, spentNow, spentEver, held, balance };
       view.end = { exit, elapsedMs };
+      delete view.awaitedGates;
       if (event.estimated !== undefined) view.estimated = event.estimated;
       return;
     }
     default:
       event satisfies never;
   }
-}
-
-/** Outcome of a send that was asked about beside the steps. */
-export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
-  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
-  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
-  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
-}
-
-/** A notice with its step. */
-export function noticeText(notice: { address?: string; message: string }): string {
-  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }
 
 function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started' }>): void {
@@ -259,11 +257,17 @@ function putStep(
   change: { stage: Stage; error?: string },
 ): void {
   const { address, task, kind, action } = step;
-  if (view.stepsByAddress.has(address) || view.settled.addresses.has(address)) return;
+  const before = view.stepsByAddress.get(address);
+  if (view.settled.addresses.has(address) || (before !== undefined && before.stage !== 'awaits-pick')) return;
+  // Its gate was decided during the run.
+  if (before !== undefined) count(view, before, -1);
   const { stage } = change;
   count(view, { task, stage }, 1);
-  if (isSettled(stage)) settleStep(view.settled, { address, stage });
-  else view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
+  if (isSettled(stage)) {
+    view.stepsByAddress.delete(address);
+    settleStep(view.settled, { address, stage });
+  } else
+    view.stepsByAddress.set(address, { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change });
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {

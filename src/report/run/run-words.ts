@@ -89,6 +89,11 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
     .join(', ');
 }
 
+/** `waiting for 3 gates · http://127.0.0.1:…/`: people decide there, and then the run goes on. */
+export function awaitedGatesText(gates: number, page: string | undefined): string {
+  return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
+}
+
 /** `waiting for credits until 14:05; next try in 2 min`, by this machine's clock and time zone. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const until = new Date(awaited.until);

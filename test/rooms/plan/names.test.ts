@@ -48,10 +48,10 @@ const made = fc
   })
   .map(({ task: id, ...parts }) => stepAddress(id, parts));
 
-/** Addresses as only somebody else's lock can have them. With a + in front, `+b+` would be read as one with its users. */
+/** Addresses as only somebody else's lock can have them. With a + at an end, `+b+` may mean one of these, or `b` with others. */
 const any = fc
   .string({ minLength: 1, maxLength: 8 })
-  .filter((text) => text.trim() === text && text !== '' && !text.startsWith('+'));
+  .filter((text) => text.trim() === text && text !== '' && !text.startsWith('+') && !text.endsWith('+'));
 
 function selecting(addresses: readonly string[], tags: readonly string[]) {
   const graph = graphOfSteps(addresses.map((address) => ({ address, kind: 'image', request: { prompt: address } })));

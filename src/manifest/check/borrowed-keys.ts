@@ -1,6 +1,3 @@
-/** Keys of a task that are reserved and not read by this version yet. */
-export const futureTaskKeys: readonly string[] = ['canary'];
-
 /** Names from other tools for our keys, in the manifest itself and in a task. */
 export const borrowedManifestKeys: Readonly<Record<string, string>> = {
   variables: 'vars',

@@ -1,0 +1,262 @@
+import type { RunEvent } from '../contract/event.ts';
+import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
+import { messageOf } from '../ground/values.ts';
+import { gatesToDecide } from '../plan/gates-to-decide.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { Ruling } from '../plan/ruling.ts';
+import { findTakenIn, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
+import { createRunView, foldEvent } from '../report/run/run-view.ts';
+import { progressText } from '../report/run/run-words.ts';
+import { ruleOn } from './decisions/judge-batch.ts';
+import type { LiveRunOptions, LiveState, Works } from './live-parts.ts';
+import type { PlannedAgain } from './plan-again.ts';
+
+/**
+ * A run during which people decide. Verdicts go through the ledger of the run. When they decide a gate, what its plan named
+ * for afterwards is bought in the same run; where nothing else is left to do, the run waits for them.
+ */
+export class LiveRun {
+  readonly #options: LiveRunOptions;
+  readonly #agreed: ReadonlyMap<string, PlanRow>;
+  readonly #took = new Map<string, PlanRow>();
+  readonly #listeners = new Set<() => void>();
+  readonly #told = new Set<string>();
+  readonly #view = createRunView();
+  #works: Works | undefined;
+  #is: ReviewRun['is'] = 'running';
+  #gates = 0;
+  /** Of the last look. */
+  #now: PlannedAgain | undefined;
+  /** Judgements and looks, one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  #queued = 0;
+  #carriedOut: Plan | undefined;
+  #isToLook = false;
+  #isEnough = false;
+  #failure: { error: unknown } | undefined;
+  #wake = () => {};
+
+  constructor(options: LiveRunOptions) {
+    this.#options = options;
+    this.#agreed = new Map(options.agreed.rows.map((row) => [row.address, row]));
+  }
+
+  /** To be called before anything can be judged. */
+  begin(works: Works): void {
+    this.#works = works;
+    works.signal.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  state(): LiveState {
+    const { graph, lock, selected, agreed } = this.#options;
+    const { rows } = this.#now?.plan ?? agreed;
+    const progress = progressText(this.#view, { isOver: this.#is === 'ended' });
+    const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
+    return { graph, rows, selected, progress, ...now };
+  }
+
+  /** Something has happened in the run. */
+  note(event: RunEvent): void {
+    foldEvent(this.#view, event);
+    this.#tell();
+  }
+
+  /** Calls `listener` after everything that changes what there is to see. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Records verdicts in the order given; each is durable when this resolves. `over`: the run has ended, and nothing was
+   * recorded.
+   */
+  judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
+    return this.#queue(async () => {
+      const works = this.#works;
+      if (works === undefined || this.#is === 'ended') return 'over';
+      const { ledger, emit } = works;
+      // What is recorded counts when it is durable, and not before.
+      const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
+      const rulings = ruleOn(verdicts, { graph: this.#options.graph, lock });
+      await ledger.decide(rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : [])));
+      for (const [index, { is }] of rulings.entries()) {
+        const verdict = verdicts[index];
+        if (is !== 'recorded' || verdict === undefined) continue;
+        emit({ event: 'output-judged', address: verdict.address, is: verdict.is, jobId: verdict.job });
+      }
+      this.#lookSoon();
+      return rulings;
+    });
+  }
+
+  /** Nothing is under way: whether the run goes on. Waits until something is to be done, or nothing can be decided any more. */
+  async goesOn(): Promise<boolean> {
+    this.#lookSoon();
+    for (;;) {
+      await this.#untilQuiet();
+      if (this.#failure !== undefined) throw this.#failure.error;
+      const { driven, gate, signal, ledger, emit } = this.#requireWorks();
+      if (driven.underWay > 0) {
+        this.#become('running', 0);
+        return true;
+      }
+      const now = this.#now;
+      const isOver = this.#isEnough || signal.aborted || gate.stopped !== undefined || now === undefined;
+      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, lock: ledger.lock, redo: this.#redo() });
+      if (gates.length === 0) {
+        this.#become('ended', this.#isEnough ? this.#gates : 0);
+        return false;
+      }
+      const isNews = gates.length !== this.#gates;
+      this.#become('waiting', gates.length);
+      if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Whoever waits wants to wait no longer. False: the run does not wait. */
+  stopWaiting(): boolean {
+    if (this.#is !== 'waiting') return false;
+    this.#isEnough = true;
+    this.#wake();
+    return true;
+  }
+
+  /** Whether the run was ended before everything was decided that it waited for. */
+  get leftWaiting(): boolean {
+    return this.#isEnough && this.#gates > 0;
+  }
+
+  /** Resolves when everything that was judged is on record. Nothing is judged after this. */
+  async close(): Promise<void> {
+    await this.#untilQuiet();
+    this.#become('ended', this.#gates);
+  }
+
+  /** The plan as it was carried out. `undefined`: the run has not ended yet. */
+  get carriedOut(): Plan | undefined {
+    return this.#carriedOut;
+  }
+
+  /** Sums up a run that has ended, and tells of steps that wait no longer and were left. */
+  async end(): Promise<Plan> {
+    await this.close();
+    const { agreed } = this.#options;
+    const { driven, emit, ledger } = this.#requireWorks();
+    const now = await this.#options.plan(ledger.lock, this.#redo());
+    this.#now = now;
+    const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
+    const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took });
+    this.#carriedOut = plan;
+    for (const row of plan.rows) {
+      const isAsBefore = row === this.#agreed.get(row.address) || row.blockedBy === 'gate' || took.has(row.address);
+      if (isAsBefore) continue;
+      const { address, task, kind, action, reason, blockedBy } = row;
+      const why = blockedBy === undefined ? {} : { blockedBy };
+      emit({ event: 'step-left', address, task, kind, action, reason: reason.text, ...why });
+    }
+    return plan;
+  }
+
+  #requireWorks(): Works {
+    if (this.#works === undefined) throw new Error('internal error: the run has not begun');
+    return this.#works;
+  }
+
+  #queue<T>(work: () => Promise<T>): Promise<T> {
+    this.#queued += 1;
+    const done = this.#last.then(work);
+    this.#last = done
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued -= 1;
+        this.#wake();
+      });
+    return done;
+  }
+
+  async #untilQuiet(): Promise<void> {
+    while (this.#queued > 0) await this.#last;
+  }
+
+  #lookSoon(): void {
+    if (this.#isToLook) return;
+    this.#isToLook = true;
+    const looked = this.#queue(async () => {
+      this.#isToLook = false;
+      await this.#look();
+    });
+    looked.catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.#works?.gate.stop('error', messageOf(error));
+    });
+  }
+
+  /** Plans again, and lets the run take in what may follow. */
+  async #look(): Promise<void> {
+    const { ledger, driven, signal, gate } = this.#requireWorks();
+    if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
+    const now = await this.#options.plan(ledger.lock, this.#redo());
+    this.#now = now;
+    const found = this.#find(now.plan);
+    for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
+    for (const row of found.rows) this.#took.set(row.address, row);
+    driven.takeIn(found.rows.flatMap(({ order }) => order ?? []));
+    this.#tellLeft(found);
+    this.#tell();
+  }
+
+  #find(now: Plan): TakenIn {
+    const { driven } = this.#requireWorks();
+    const { agreed, isNamed } = this.#options;
+    return findTakenIn(agreed, now, {
+      isNamed,
+      begun: (address) => driven.begun(address),
+      makes: ({ address, fingerprint }) => {
+        const own = driven.begun(address) ?? this.#agreed.get(address)?.order;
+        const outcome = driven.endOf(address)?.outcome ?? 'done';
+        return own?.fingerprint === fingerprint && (outcome === 'done' || outcome === 'unneeded');
+      },
+    });
+  }
+
+  /** What this run has bought anew is as it should be; what was thought of the earlier output does not count until then. */
+  #redo(): ReadonlySet<string> {
+    const { redo } = this.#options;
+    const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';
+    return redo.size === 0 ? redo : new Set([...redo].filter((address) => !isRedone(address)));
+  }
+
+  #tellLeft({ outdated, left }: TakenIn): void {
+    const redone = 'what it is made from is not picked any more; it stays, and the next run makes it anew';
+    for (const { address } of outdated) this.#notice(address, redone);
+    for (const { address, blockedBy, reason } of left) {
+      if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);
+    }
+  }
+
+  #notice(address: string, message: string): void {
+    const text = `${address} ${message}`;
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    this.#works?.emit({ event: 'noticed', address, message });
+  }
+
+  #become(is: ReviewRun['is'], gates: number): void {
+    const isNews = this.#is !== is || this.#gates !== gates;
+    this.#is = is;
+    this.#gates = gates;
+    if (isNews) this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function countWaiting(plan: Plan | undefined): number {
+  return plan === undefined ? 0 : waitingRows(plan).size;
+}

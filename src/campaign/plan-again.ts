@@ -1,0 +1,60 @@
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
+import { type Match, matchGraph } from '../plan/match.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
+import { waitingRows } from '../plan/take-in.ts';
+import type { OutputFacts } from './look-at-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+/** A plan made during a run, and the graph by which it was made: with the verdicts that count. */
+export interface PlannedAgain {
+  plan: Plan;
+  graph: Graph;
+}
+
+/**
+ * Plans during a run, by its own lock. Only what waited at gates matters, so only its outputs are looked at; and what the
+ * credits cover is for the run's own account to say.
+ */
+export async function planAgain(
+  means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** What the disk says of recorded outputs. */
+    look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
+  },
+  now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan },
+  same: { hints: PriceHints; selected?: ReadonlySet<string> | undefined; onUnknown?: 'ask' | 'hold' | undefined },
+): Promise<PlannedAgain> {
+  const { graph, lock, redo, agreed } = now;
+  const { hints, selected, onUnknown } = same;
+  const waiting = waitingRows(agreed);
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
+  const first = match();
+  // Whether a canary fits lets others go on that waited.
+  const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
+  const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
+  const recorded = outputsOf(first.matches.filter(matters));
+  const facts = await means.look(recorded);
+  // The run goes on meanwhile, and its lock with it.
+  const decided = recorded.length === 0 ? first : match();
+  const looked = new Set(recorded.map(({ output }) => output.path));
+  const plan = assemblePlan({
+    graph: decided.graph,
+    lock,
+    decided,
+    hints,
+    ...facts,
+    fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
+    replays: means.replays,
+    accountOf: means.accountOf,
+    now: means.now(),
+    concurrency: agreed.concurrency,
+    redo,
+    ...(selected !== undefined && { selected }),
+    ...(onUnknown !== undefined && { onUnknown }),
+  });
+  return { plan, graph: decided.graph };
+}

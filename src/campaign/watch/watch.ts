@@ -1,0 +1,152 @@
+import { WatchedFiles } from '../../disk/watch/watched-files.ts';
+import { diskReader, type InputReader, ManifestInputs } from '../manifest-inputs.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { pathsOf, planRound, type Round, type WatchOptions } from './plan-round.ts';
+import { rememberDigests } from './remember-digests.ts';
+
+export type { Round, WatchOptions } from './plan-round.ts';
+
+/** Nothing has changed for so long: a save is over. In ms. */
+const quietMs = 20;
+/** What is wrong, or looks half written, is believed when it has stayed so long. In ms. */
+const doubtMs = 300;
+/** Under changes without end, a plan is shown so often. In ms. */
+const mostWaitMs = 1000;
+
+export interface Watching {
+  /** Ends it. */
+  signal: AbortSignal;
+  /** `at`: ms since 1970. `files`: how many files and folders are watched. */
+  show(round: Round, seen: { at: number; files: number }): void;
+}
+
+/**
+ * Plans now and after every change of a file that the plan comes from, until it is told to end. Reads only: takes no lock,
+ * asks nobody, and spends nothing. Of saves in quick succession the last one is shown.
+ */
+export async function watchCampaign(opened: OpenCampaign, options: WatchOptions, watching: Watching): Promise<void> {
+  const { signal, show } = watching;
+  const campaign = { ...opened, reader: rememberDigests(diskReader(opened.file), opened.paths.folder) };
+  const changes = new Changes(signal);
+  const files = new WatchedFiles(() => changes.note());
+  try {
+    let watched = await pathsOf(campaign, []);
+    files.watch(watched);
+    let shown: Round | undefined;
+    let planned: Round['planned'];
+    while (!signal.aborted) {
+      const state = changes.count;
+      const round = await planRound(campaign, options, planned);
+      const paths = await pathsOf(campaign, round.asked ?? []);
+      const known = new Set(watched);
+      // What is wrong may hide what else is read.
+      watched = round.planned === undefined ? [...new Set([...watched, ...paths])] : paths;
+      files.watch(watched);
+      if (await isMissed(campaign, round, known)) changes.note();
+      if (!changes.isOverdue && isDoubtful(round, shown)) await changes.within(doubtMs, state);
+      if (changes.count !== state && !changes.isOverdue) {
+        await changes.end(quietMs);
+        continue;
+      }
+      if (signal.aborted) break;
+      changes.settle(state);
+      show(round, { at: Date.now(), files: files.size });
+      const isFirst = shown === undefined;
+      shown = round;
+      planned = round.planned ?? planned;
+      // The first save need not wait for code that is compiled as it is run.
+      if (isFirst) await planRound(campaign, options, planned);
+      await changes.next(state);
+      await changes.end(quietMs);
+    }
+  } finally {
+    files.close();
+  }
+}
+
+/** What a round was the first to read was not watched yet: whether the disk says something else by now. */
+async function isMissed(
+  campaign: OpenCampaign & { reader: InputReader },
+  { asked = [] }: Round,
+  known: ReadonlySet<string>,
+): Promise<boolean> {
+  const inputs = new ManifestInputs(campaign.file, campaign.reader);
+  for (const question of asked) {
+    const paths = await pathsOf(campaign, [question]);
+    if (paths.some((path) => !known.has(path)) && !(await inputs.isAnsweredAlike(question))) return true;
+  }
+  return false;
+}
+
+/** Whether it may tell of a file that is being written: something is wrong, or the end of a text is not there. */
+function isDoubtful({ planned, sources }: Round, shown: Round | undefined): boolean {
+  if (shown === undefined) return false;
+  const isCut = (name: string, text: string) =>
+    !text.endsWith('\n') && shown.sources.get(name)?.endsWith('\n') === true;
+  return planned === undefined || [...sources].some(([name, text]) => isCut(name, text));
+}
+
+/** Counts changes, and waits for them and for their end. Times are those of `performance.now()`. */
+class Changes {
+  /** Changes so far. */
+  count = 0;
+  readonly #signal: AbortSignal;
+  /** Of the first change that is not shown yet. */
+  #firstAt: number | undefined;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #wake: () => void = () => {};
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  note(): void {
+    this.count += 1;
+    this.#lastAt = performance.now();
+    this.#firstAt ??= this.#lastAt;
+    this.#wake();
+  }
+
+  /** Whoever saved has waited long enough. */
+  get isOverdue(): boolean {
+    return performance.now() >= this.#dueAt;
+  }
+
+  get #dueAt(): number {
+    return this.#firstAt === undefined ? Number.POSITIVE_INFINITY : this.#firstAt + mostWaitMs;
+  }
+
+  /** Everything up to this count is shown. */
+  settle(count: number): void {
+    this.#firstAt = this.count === count ? undefined : performance.now();
+  }
+
+  /** Waits for a change after this count. */
+  async next(count: number): Promise<void> {
+    while (this.count === count && !this.#signal.aborted) await this.#sleepUntil(Number.POSITIVE_INFINITY);
+  }
+
+  /** The same, at most until so long after the last change. */
+  async within(ms: number, count: number): Promise<void> {
+    const end = this.#lastAt + ms;
+    while (this.count === count && !this.#signal.aborted && performance.now() < end) await this.#sleepUntil(end);
+  }
+
+  /** Waits until nothing has changed for so long, or it is overdue. */
+  async end(ms: number): Promise<void> {
+    const at = () => Math.min(this.#lastAt + ms, this.#dueAt);
+    while (!this.#signal.aborted && performance.now() < at()) await this.#sleepUntil(at());
+  }
+
+  /** At most until then: a change and the end wake, too. */
+  #sleepUntil(time: number): Promise<void> {
+    return new Promise((done) => {
+      const timer = Number.isFinite(time) ? setTimeout(done, Math.ceil(time - performance.now())) : undefined;
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+  }
+}

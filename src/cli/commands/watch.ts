@@ -1,0 +1,70 @@
+import { type Round, watchCampaign } from '../../campaign/watch/watch.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
+import { cutToWidth } from '../../report/text-width.ts';
+import { watchJson } from '../../report/watch-json.ts';
+import { type WatchView, watchText } from '../../report/watch-text.ts';
+import type { PlanCommandOptions } from '../apply-options.ts';
+import { open } from '../open.ts';
+import { listenForInterruption } from '../signals.ts';
+import { listenForReader, type Terminal } from '../terminal.ts';
+
+type WatchCommandOptions = Omit<PlanCommandOptions, 'redo' | 'refresh' | 'compare' | 'out' | 'format'>;
+
+const clearLine = '\r\u001b[2K';
+
+/** Plans at every save, until somebody ends it, or nobody reads it any more. No network, no spending, nothing written. */
+export async function watch(file: string, options: WatchCommandOptions, terminal: Terminal): Promise<number> {
+  const { out, err, screen, style, paste } = terminal;
+  const campaign = await open(file, options, terminal);
+  const interruption = listenForInterruption();
+  const seen = new Seen();
+  await watchCampaign(campaign, options, {
+    signal: AbortSignal.any([interruption.signal, listenForReader()]),
+    show(round, { at, files }) {
+      const { failure } = round;
+      // A wrong name is better said than watched.
+      if (seen.rounds === 0 && failure?.code === 'MB1001') throw new CampaignError(failure);
+      if (screen) err(clearLine);
+      const view = seen.viewOf(round, at);
+      if (options.json === true) out(`${safeJson(watchJson(view, paste))}\n`);
+      else out(watchText(view, { style: terminal.outStyle, width: terminal.outWidth, paste, rule: screen }));
+      // Short: a line that a narrower terminal has wrapped cannot be wiped away.
+      const status = `watching ${countOf(files, 'file')} · Ctrl-C ends`;
+      if (screen) err(style.dim(cutToWidth(status, terminal.width - 1)));
+    },
+  });
+  interruption.stop();
+  if (screen) err(clearLine);
+  err(`watched ${safeText(file)}: ${countOf(seen.rounds, 'plan')}, nothing spent\n`);
+  return exitCodes.done;
+}
+
+/** Remembers what was shown: what was said of the last save is not said again. */
+class Seen {
+  rounds = 0;
+  #plan: Plan | undefined;
+  #told: ReadonlySet<string> = new Set();
+
+  viewOf({ planned, ...round }: Round, at: number): WatchView {
+    this.rounds += 1;
+    const before = this.#plan;
+    const told = this.#told;
+    // Of a warning its place is left out: it moves with every line above.
+    const nameOf = ({ code, message }: Diagnostic) => `${code} ${message}`;
+    this.#told = new Set([...round.notices, ...round.diagnostics.map(nameOf)]);
+    if (planned !== undefined) this.#plan = planned.plan;
+    return {
+      ...round,
+      at,
+      ...(planned !== undefined && { plan: planned.plan }),
+      ...(before !== undefined && { before }),
+      notices: round.notices.filter((text) => !told.has(text)),
+      diagnostics: round.diagnostics.filter((one) => one.severity === 'error' || !told.has(nameOf(one))),
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import type { StepOrder } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
+
+export interface DriveOptions {
+  /** Jobs that may run at once, attached ones included. */
+  concurrency: number;
+  /** Outputs fetched at once. */
+  downloads: number;
+  /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
+  onError: 'continue' | 'finish';
+  /**
+   * Asked whenever nothing is under way: whether the run goes on. It is asked again until something begins. Absent: a run
+   * ends when nothing is under way.
+   */
+  goesOn?: (() => Promise<boolean>) | undefined;
+}
+
+/** The end of every order that was acted on, by name. */
+export type DriveResult = Map<string, StepEnd>;
+
+/** A plan under way. */
+export interface Driven {
+  /** Resolves when every order has ended, and the run does not go on. */
+  ends: Promise<DriveResult>;
+  /**
+   * Takes orders in beside those of the plan, needs first: they begin when what they need is done. Those that were taken in
+   * before, are not among these, and have not begun yet are not wanted any more.
+   */
+  takeIn(orders: readonly StepOrder[]): void;
+  /** The order of this step, if it has begun. */
+  begun(address: string): StepOrder | undefined;
+  /** How the step has ended; `undefined`: it has not. */
+  endOf(address: string): StepEnd | undefined;
+  /** Orders that have begun, and have not ended. */
+  readonly underWay: number;
+}

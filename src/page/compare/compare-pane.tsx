@@ -1,0 +1,63 @@
+import { markOf } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
+import { mainFile, Nothing, whyNothing } from '../parts/media.tsx';
+import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import type { Page } from '../state/page.ts';
+import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
+import { filmsOf } from './films.ts';
+import type { Side } from './pair.ts';
+import { zoomOf } from './pair.ts';
+import { compareOf } from './state.ts';
+
+const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
+
+/** One side: its name, its picture and its verdict. Pressing it anywhere makes it the active one. */
+export function ComparePane({ page, side }: { page: Page; side: Side }) {
+  const compare = compareOf(page);
+  const asset = page.shown.value.assets.get(compare.on(side) ?? '');
+  if (asset === undefined) return null;
+  const file = mainFile(asset);
+  const nothing = whyNothing(asset);
+  const isActive = compare.activeSide() === side;
+  const mark = markOf(asset);
+  return (
+    <section
+      class={`pane ${side} ${mark}${isActive ? ' active' : ''}`}
+      aria-label={`${sideNames[side]}: ${asset.address}`}
+      data-address={asset.address}
+      onPointerDown={() => compare.activate(side, false)}
+      onFocusIn={() => compare.activate(side, false)}
+    >
+      <div class="pane-picture" style={clipOf(page, side)}>
+        {file === undefined || nothing !== undefined ? (
+          <Nothing text={nothing ?? ''} />
+        ) : (
+          <ZoomedMedia
+            key={side}
+            file={file}
+            name={asset.address}
+            zoom={zoomOf(compare.pair.value, side, compare.frames.value[side])}
+            onMove={(move) => compare.move(side, move)}
+            onFrame={(frame) => compare.frame(side, frame)}
+            onTogglePixels={(at) => compare.togglePixels(side, at)}
+            onVideo={(video) => filmsOf(page).set(side, video)}
+          />
+        )}
+      </div>
+      <div class="pane-foot">
+        <Face page={page} address={asset.address}>
+          <Caption asset={asset} />
+        </Face>
+        {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
+      </div>
+    </section>
+  );
+}
+
+/** Of two that lie over each other each one shows its part. */
+function clipOf(page: Page, side: Side): { clipPath?: string } {
+  const { mode, wipe, sides } = compareOf(page);
+  if (mode.value !== 'wipe' || sides.value?.right === undefined) return {};
+  const part = wipe.value * 100;
+  return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
+}

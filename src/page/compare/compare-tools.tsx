@@ -1,0 +1,91 @@
+import { KeyButton } from '../parts/key-button.tsx';
+import { Transport } from '../parts/transport.tsx';
+import type { Page } from '../state/page.ts';
+import { zoomStep } from '../zoom/keys.ts';
+import { nameZoom, zoomAt } from '../zoom/zoom.ts';
+import { filmsOf } from './films.ts';
+import { isApart, zoomOf } from './pair.ts';
+import { compareOf, type Mode } from './state.ts';
+
+const modes: readonly { mode: Mode; label: string; key: string }[] = [
+  { mode: 'beside', label: 'Side by side', key: 'C' },
+  { mode: 'wipe', label: 'Wipe', key: 'W' },
+  { mode: 'blink', label: 'Blink', key: 'B' },
+];
+
+/** What can be done with the two, as buttons. */
+export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms: boolean; isPair: boolean }) {
+  const compare = compareOf(page);
+  const side = compare.activeSide();
+  const frame = compare.frames.value[side];
+  const pair = compare.pair.value;
+  const grow = (factor: number) => compare.move(side, (zoom, of) => zoomAt(zoom, factor, of));
+  return (
+    <div class="tools" role="toolbar" aria-label="Compare">
+      {isPair &&
+        modes.map(({ mode, label, key }) => (
+          <KeyButton key={mode} k={key} isOn={compare.mode.value === mode} onPress={() => compare.setMode(mode)}>
+            {label}
+          </KeyButton>
+        ))}
+      {compare.mode.value === 'blink' && (
+        <KeyButton k="B" onPress={() => compare.blink()}>
+          Show the other
+        </KeyButton>
+      )}
+      {compare.mode.value === 'wipe' && (
+        <label class="wipe-slider">
+          Line
+          <input
+            type="range"
+            min={0}
+            max={100}
+            step={1}
+            value={Math.round(compare.wipe.value * 100)}
+            onInput={({ currentTarget: { valueAsNumber } }) => compare.setWipe(valueAsNumber / 100)}
+          />
+        </label>
+      )}
+      <span class="zooms">
+        <KeyButton k="−" onPress={() => grow(1 / zoomStep)}>
+          Smaller
+        </KeyButton>
+        <output>{frame === undefined ? '' : nameZoom(zoomOf(pair, side, frame), frame)}</output>
+        <KeyButton k="+" onPress={() => grow(zoomStep)}>
+          Larger
+        </KeyButton>
+        <KeyButton k="Z" onPress={() => compare.togglePixels(side)}>
+          1:1
+        </KeyButton>
+        <KeyButton k="0" onPress={() => compare.whole()}>
+          {isApart(pair) ? 'Whole, same place' : 'Whole'}
+        </KeyButton>
+      </span>
+      {isPair && (
+        <>
+          <KeyButton k="D" isOn={pair.drifts} onPress={() => compare.drift()}>
+            Drift
+          </KeyButton>
+          <KeyButton k="V" onPress={() => compare.swap()}>
+            Swap
+          </KeyButton>
+        </>
+      )}
+      {hasFilms && <FilmTools page={page} />}
+    </div>
+  );
+}
+
+/** Both films have one time. */
+function FilmTools({ page }: { page: Page }) {
+  const films = filmsOf(page);
+  return (
+    <Transport
+      isPlaying={films.isPlaying.value}
+      position={films.position.value}
+      seconds={films.seconds.value}
+      onToggle={() => films.toggle()}
+      onSeek={(seconds) => films.seek(seconds)}
+    />
+  );
+}

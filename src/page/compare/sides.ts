@@ -1,0 +1,52 @@
+import type { ReviewAsset } from '../../contract/review.ts';
+import { otherSide, type Side } from './pair.ts';
+
+/** Addresses of the two that are compared; the active one of the page is on one of the sides. */
+export interface Sides {
+  left: string;
+  /** Absent: there is nothing beside it. */
+  right?: string;
+  active: Side;
+}
+
+/**
+ * Which two to begin with: the active one against what is picked, which stays on the left; without a pick against the one
+ * after it, or before it.
+ *
+ * @param group what a view shows of the group of `active`, in order
+ */
+export function startSides(group: readonly ReviewAsset[], active: string): Sides {
+  const picked = group.find(({ address, verdict }) => verdict?.is === 'picked' && address !== active);
+  if (picked !== undefined) return { left: picked.address, right: active, active: 'right' };
+  const here = group.findIndex(({ address }) => address === active);
+  const next = group[here + 1];
+  if (next !== undefined) return { left: active, right: next.address, active: 'left' };
+  const before = group[here - 1];
+  return before === undefined
+    ? { left: active, active: 'left' }
+    : { left: before.address, right: active, active: 'right' };
+}
+
+/**
+ * Goes along when something else has become active: the other side if it is there, else it takes the place of the one that
+ * was active (after a verdict the next candidate comes in against the same one). In another group both begin anew.
+ */
+export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string): Sides {
+  if (sides[sides.active] === active) return sides;
+  const other = otherSide(sides.active);
+  if (sides[other] === active) return { ...sides, active: other };
+  const stays = sides[other];
+  if (stays === undefined || !group.some(({ address }) => address === stays)) return startSides(group, active);
+  return { ...sides, [sides.active]: active };
+}
+
+/** The one that comes `by` later on the active side; the one on the other side is passed over. */
+export function nextOnSide(sides: Sides, group: readonly ReviewAsset[], by: 1 | -1): string | undefined {
+  const others = group.filter(({ address }) => address !== sides[otherSide(sides.active)]);
+  return others[others.findIndex(({ address }) => address === sides[sides.active]) + by]?.address;
+}
+
+/** Left becomes right. The same one stays active. */
+export function swapSides({ left, right, active }: Sides): Sides {
+  return right === undefined ? { left, active } : { left: right, right: left, active: otherSide(active) };
+}

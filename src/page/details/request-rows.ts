@@ -1,0 +1,60 @@
+import type { Json } from '../../ground/json.ts';
+import { markWords, type Stretch } from './words.ts';
+
+/** One value of a request, as it is read: `lyrics[2].text`. */
+export interface RequestRow {
+  path: string;
+  value: { is: 'text'; stretches: Stretch[] } | { is: 'step'; address: string; field: string };
+  /** Others of the group say something else here, or nothing. */
+  differs: boolean;
+}
+
+type Request = Readonly<Record<string, Json>>;
+
+/** A request as a list of its values, in its own order; what differs from `others` is marked, in texts word by word. */
+export function listRequest(request: Request, others: readonly Request[]): RequestRow[] {
+  const leaves = leavesOf(request);
+  const theirs = others.map((other) => new Map(leavesOf(other)));
+  const rows = leaves.map(([path, value]): RequestRow => {
+    const values = theirs.map((other) => other.get(path));
+    const differs = values.some((other) => other === undefined || !isSame(value, other));
+    const step = asStep(value);
+    if (step) return { path, value: { is: 'step', ...step }, differs };
+    const texts = values.flatMap((other) => (other === undefined || asStep(other) ? [] : [asText(other)]));
+    return { path, value: { is: 'text', stretches: markWords(asText(value), texts) }, differs };
+  });
+  return rows;
+}
+
+/** Paths that only others have. */
+export function listLacking(request: Request, others: readonly Request[]): string[] {
+  const own = new Set(leavesOf(request).map(([path]) => path));
+  return [...new Set(others.flatMap((other) => leavesOf(other).map(([path]) => path)))].filter(
+    (path) => !own.has(path),
+  );
+}
+
+/** Empty lists and objects count as values. */
+function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
+  if (typeof value !== 'object' || value === null || asStep(value)) return [[path, value]];
+  const entries = Array.isArray(value)
+    ? value.map((item, index): [string, Json] => [`${path}[${index}]`, item])
+    : Object.entries(value).map(([name, item]): [string, Json] => [path === '' ? name : `${path}.${name}`, item]);
+  if (entries.length === 0 && path !== '') return [[path, value]];
+  return entries.flatMap(([place, item]) => leavesOf(item, place));
+}
+
+/** A reference to another step. */
+function asStep(value: Json): { address: string; field: string } | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { $ref, field } = value;
+  return typeof $ref === 'string' ? { address: $ref, field: typeof field === 'string' ? field : '' } : undefined;
+}
+
+function asText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isSame(a: Json, b: Json): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

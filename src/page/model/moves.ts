@@ -1,0 +1,112 @@
+import type { ReviewAsset } from '../../contract/review.ts';
+import type { Strip } from './filter.ts';
+import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.ts';
+
+export type Direction = 'left' | 'right' | 'up' | 'down';
+
+/** What stands in one line of a view, from left to right. `at`: its place in the line, in columns. */
+export type Line = readonly { address: string; at: number }[];
+
+export function linesOfGrid(assets: readonly ReviewAsset[], columns: number): Line[] {
+  const lines: { address: string; at: number }[][] = [];
+  assets.forEach(({ address }, index) => {
+    const at = index % columns;
+    if (at === 0) lines.push([]);
+    lines.at(-1)?.push({ address, at });
+  });
+  return lines;
+}
+
+/** Left and right go through everything in order; up and down to the nearest in the line above or below. */
+export function moveInLines(lines: readonly Line[], active: string, direction: Direction): string | undefined {
+  if (direction === 'left' || direction === 'right') {
+    const all = lines.flat();
+    const here = all.findIndex(({ address }) => address === active);
+    return all[here + (direction === 'left' ? -1 : 1)]?.address;
+  }
+  const row = lines.findIndex((line) => line.some(({ address }) => address === active));
+  const from = lines[row]?.find(({ address }) => address === active);
+  const line = lines[row + (direction === 'up' ? -1 : 1)];
+  if (from === undefined || line === undefined) return undefined;
+  const distance = ({ at }: { at: number }) => Math.abs(at - from.at);
+  return [...line].sort((a, b) => distance(a) - distance(b))[0]?.address;
+}
+
+/** The address in the group `by` further, at the same place in it where there is one. */
+export function moveByGroup(strips: readonly Strip[], active: string, by: 1 | -1): string | undefined {
+  const here = strips.findIndex(({ assets }) => has(assets, active));
+  const place = strips[here]?.assets.findIndex(({ address }) => address === active) ?? 0;
+  const assets = strips[here + by]?.assets ?? [];
+  return assets[Math.min(place, assets.length - 1)]?.address;
+}
+
+/** The first asset that somebody has to look at in the next group (`by` 1) or the one before, round the ends. */
+export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 | -1): string | undefined {
+  const here = strips.findIndex(({ assets }) => has(assets, active));
+  for (let step = 1; step <= strips.length; step += 1) {
+    const strip = strips.at((((here + by * step) % strips.length) + strips.length) % strips.length);
+    if (strip === undefined || strip === strips[here] || !isUndecided(strip.group)) continue;
+    return firstToSee(strip);
+  }
+  return undefined;
+}
+
+function firstToSee({ group, assets }: Strip): string | undefined {
+  return (assets.find((asset) => needsVerdict(asset, group)) ?? assets[0])?.address;
+}
+
+/**
+ * Where to go after a verdict on `address`, as the filter shows things afterwards (`strips`). Nowhere after it was taken
+ * back, unless it is hidden now. After a verdict with which its gate needs nobody any more: to what is to be seen first in
+ * the next such group, round the end. Else to the neighbour: the next of its group that has no verdict, else the nearest
+ * before it. What a filter hides now still says where the place was.
+ */
+export function afterVerdict(
+  shown: Shown,
+  strips: readonly Strip[],
+  address: string,
+  is: 'picked' | 'rejected' | 'undecided',
+): string {
+  const group = shown.groupOf.get(address);
+  if (group === undefined) return address;
+  if (is !== 'undecided') {
+    const next = isUndecided(group) ? neighbourIn(group, strips, address) : undefined;
+    const found = next ?? nextUndecided(strips, group);
+    if (found !== undefined) return found;
+  }
+  return nearest(shown, strips, address) ?? address;
+}
+
+function neighbourIn(group: ShownGroup, strips: readonly Strip[], address: string): string | undefined {
+  const visible = strips.find((strip) => strip.group.index === group.index)?.assets ?? [];
+  const here = group.assets.findIndex((asset) => asset.address === address);
+  const open = (asset: ReviewAsset) => needsVerdict(asset, group) && has(visible, asset.address);
+  const after = group.assets.slice(here + 1).find(open);
+  return (after ?? group.assets.slice(0, here).findLast(open))?.address;
+}
+
+function nextUndecided(strips: readonly Strip[], { index }: ShownGroup): string | undefined {
+  const open = strips.filter(({ group }) => group.index !== index && isUndecided(group));
+  const strip = open.find(({ group }) => group.index > index) ?? open[0];
+  return strip && firstToSee(strip);
+}
+
+/** `address` itself while it is shown, else what is shown next to its place: after it, else before it. */
+export function nearest(shown: Shown, strips: readonly Strip[], address: string): string | undefined {
+  const index = shown.groupOf.get(address)?.index;
+  if (index === undefined) return strips[0]?.assets[0]?.address;
+  const own = strips.find(({ group }) => group.index === index);
+  if (own !== undefined) {
+    if (has(own.assets, address)) return address;
+    const here = own.group.assets.findIndex((asset) => asset.address === address);
+    const visible = (asset: ReviewAsset) => has(own.assets, asset.address);
+    const { assets } = own.group;
+    return (assets.slice(here + 1).find(visible) ?? assets.slice(0, here).findLast(visible))?.address;
+  }
+  const after = strips.find(({ group }) => group.index > index);
+  return (after?.assets[0] ?? strips.findLast(({ group }) => group.index < index)?.assets.at(-1))?.address;
+}
+
+function has(assets: readonly ReviewAsset[], address: string): boolean {
+  return assets.some((asset) => asset.address === address);
+}

@@ -1,0 +1,127 @@
+import type { ReviewAsset, ReviewData, ReviewGroup, WantedVerdict } from '../../contract/review.ts';
+
+export type Mark = WantedVerdict['is'];
+export type GateState = 'open' | 'decided' | 'contested' | 'rejected';
+
+/** What the page shows: the data of the host, and on top of it the verdicts that the host does not have yet. */
+export interface Shown {
+  data: ReviewData;
+  /** In the order of the manifest. */
+  groups: readonly ShownGroup[];
+  /** By address; verdicts as they are shown. */
+  assets: ReadonlyMap<string, ReviewAsset>;
+  /** By the address of each member. */
+  groupOf: ReadonlyMap<string, ShownGroup>;
+}
+
+export interface ShownGroup {
+  group: ReviewGroup;
+  /** Among all groups. */
+  index: number;
+  /** Members, in order, with verdicts as they are shown. */
+  assets: readonly ReviewAsset[];
+  /** Of its gate; absent: it has none. */
+  state?: GateState;
+  /** How many of its members are picked. */
+  picked: number;
+}
+
+/** Verdicts that the host has not recorded, by address, in the order in which they were given. */
+export type Own = ReadonlyMap<string, WantedVerdict>;
+
+/** Lays `own` over `data`. A verdict about another purchase than the one that is shown counts for nothing. */
+export function show(data: ReviewData, own: Own): Shown {
+  const assets = new Map<string, ReviewAsset>();
+  const groupOf = new Map<string, ShownGroup>();
+  const groups = data.groups.map((group, index) => {
+    const shown = showGroup(data, group, index, own);
+    for (const asset of shown.assets) {
+      assets.set(asset.address, asset);
+      groupOf.set(asset.address, shown);
+    }
+    return shown;
+  });
+  return { data, groups, assets, groupOf };
+}
+
+function showGroup(data: ReviewData, group: ReviewGroup, index: number, own: Own): ShownGroup {
+  const members = group.members.flatMap((member) => data.assets[member] ?? []);
+  const { gate } = group;
+  if (gate === undefined) return { group, index, assets: members, picked: 0 };
+  const newPick = gate.choose === 1 && members.some((asset) => ownOf(asset, own)?.is === 'picked');
+  const assets = members.map((asset): ReviewAsset => {
+    const wanted = ownOf(asset, own);
+    if (wanted !== undefined) return withVerdict(asset, wanted);
+    // The host un-picks it in the same write.
+    if (newPick && asset.verdict?.is === 'picked') return withVerdict(asset, undefined);
+    return asset;
+  });
+  const picked = assets.filter(({ verdict }) => verdict?.is === 'picked').length;
+  const touched = assets.some((asset, at) => asset !== members[at]);
+  return { group, index, assets, picked, state: touched ? stateOf(assets, picked, gate.choose) : gate.state };
+}
+
+function ownOf(asset: ReviewAsset, own: Own): WantedVerdict | undefined {
+  const wanted = own.get(asset.address);
+  return wanted?.job === asset.job ? wanted : undefined;
+}
+
+function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): ReviewAsset {
+  const { verdict: _, ...rest } = asset;
+  if (wanted === undefined || wanted.is === 'undecided') return rest;
+  return { ...rest, verdict: { is: wanted.is, ...(wanted.note !== undefined && { note: wanted.note }) } };
+}
+
+/** The rule of the runner's own gates. */
+function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number): GateState {
+  if (picked === choose) return 'decided';
+  if (picked > choose) return 'contested';
+  return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
+}
+
+export function markOf(asset: ReviewAsset): Mark {
+  return asset.verdict?.is ?? 'undecided';
+}
+
+/** Whether somebody has to look at the group: a gate that is open or contested, with something to look at. */
+export function isUndecided({ state, assets }: ShownGroup): boolean {
+  return (state === 'open' || state === 'contested') && assets.some(({ isJudged }) => isJudged);
+}
+
+/** Whether a verdict on this asset is missing, so that a filter of the undecided shows it. */
+export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
+  if (!asset.isJudged || !isUndecided(group)) return false;
+  return group.state === 'contested' ? asset.verdict?.is === 'picked' : asset.verdict === undefined;
+}
+
+export interface Counts {
+  gates: number;
+  decided: number;
+  /** Open or contested. */
+  left: number;
+  /** All rejected: nothing is left to pick. */
+  rejected: number;
+  /** Credits that wait behind gates that are not decided; null: at least one of them is not known. */
+  waitingCredits: number | null;
+  /** Steps that wait behind them. */
+  waiting: number;
+}
+
+export function count(groups: readonly ShownGroup[]): Counts {
+  const counts: Counts = { gates: 0, decided: 0, left: 0, rejected: 0, waitingCredits: 0, waiting: 0 };
+  for (const { group, state } of groups) {
+    if (group.gate === undefined || state === undefined) continue;
+    counts.gates += 1;
+    if (state === 'decided') {
+      counts.decided += 1;
+      continue;
+    }
+    if (state === 'rejected') counts.rejected += 1;
+    else counts.left += 1;
+    counts.waiting += group.gate.waiting;
+    const { waitingCredits } = group.gate;
+    counts.waitingCredits =
+      waitingCredits === null || counts.waitingCredits === null ? null : counts.waitingCredits + waitingCredits;
+  }
+  return counts;
+}

@@ -1,0 +1,101 @@
+import type { Page } from '../state/page.ts';
+import { views } from '../views/registry.ts';
+import { counted, waitWords } from './words.ts';
+
+/** Above the views: what is decided, what waits, what a run does; views, filters and search. */
+export function Toolbar({ page }: { page: Page }) {
+  const { campaign, run } = page.data.value;
+  return (
+    <header class="top">
+      <div class="title">
+        <h1>{campaign}</h1>
+        <p class="counts">{countWords(page)}</p>
+        {run !== undefined && <p class={`run ${run.is}`}>{run.text}</p>}
+      </div>
+      <nav class="views" aria-label="Views">
+        {views.map(({ name, label }) => (
+          <button key={name} type="button" aria-pressed={page.view.value === name} onClick={() => page.open(name)}>
+            {label}
+          </button>
+        ))}
+      </nav>
+      <button
+        type="button"
+        class="show-filters"
+        aria-expanded={page.hasFilters.value}
+        onClick={() => {
+          page.hasFilters.value = !page.hasFilters.value;
+        }}
+      >
+        Filters
+      </button>
+      <Filters page={page} />
+    </header>
+  );
+}
+
+function countWords({ counts, shown }: Page): string {
+  const { gates, decided, left, rejected, waiting, waitingCredits } = counts.value;
+  if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
+  const parts = [`${decided} of ${counted(gates, 'gate')} decided`, `${left} left`];
+  if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
+  if (waiting > 0) parts.push(waitWords(waiting, waitingCredits));
+  return parts.join(' · ');
+}
+
+const states = ['picked', 'rejected', 'done', 'changed', 'running', 'failed', 'unresolved', 'planned'];
+
+function Filters({ page }: { page: Page }) {
+  const filter = page.filter.value;
+  const { assets } = page.data.value;
+  const values = {
+    task: [...new Set(assets.map(({ task }) => task))],
+    kind: [...new Set(assets.map(({ kind }) => kind))],
+    state: states,
+  };
+  return (
+    <search class="filters" data-open={page.hasFilters.value}>
+      <label>
+        <input
+          type="checkbox"
+          checked={filter.undecided}
+          onChange={({ currentTarget }) => page.setFilter({ undecided: currentTarget.checked })}
+        />
+        Undecided only
+      </label>
+      {(['task', 'kind', 'state'] as const).map(
+        (name) =>
+          // Shown only where there is something to choose between.
+          values[name].length > 1 && (
+            <select
+              key={name}
+              aria-label={name}
+              value={filter[name]}
+              onChange={({ currentTarget }) => page.setFilter({ [name]: currentTarget.value })}
+            >
+              <option value="">{`Every ${name}`}</option>
+              {values[name].map((value) => (
+                <option key={value} value={value}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          ),
+      )}
+      <input
+        id="search"
+        type="search"
+        aria-label="Search"
+        placeholder="Search /"
+        value={filter.text}
+        onInput={({ currentTarget }) => page.setFilter({ text: currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' && event.key !== 'Enter') return;
+          event.preventDefault();
+          event.currentTarget.blur();
+          page.activate(page.active.value);
+        }}
+      />
+    </search>
+  );
+}

@@ -1,0 +1,36 @@
+import { KeyButton } from './key-button.tsx';
+import { timeOf } from './words.ts';
+
+interface TransportProps {
+  isPlaying: boolean;
+  /** Seconds. */
+  position: number;
+  seconds: number;
+  onToggle(): void;
+  onSeek(seconds: number): void;
+}
+
+/** Play, pause, and a slider of the time. */
+export function Transport({ isPlaying, position, seconds, onToggle, onSeek }: TransportProps) {
+  const text = `${timeOf(position)} / ${timeOf(seconds)}`;
+  return (
+    <>
+      <KeyButton k="Space" onPress={onToggle}>
+        {isPlaying ? 'Pause' : 'Play'}
+      </KeyButton>
+      <label class="time">
+        Time
+        <input
+          type="range"
+          min={0}
+          max={seconds}
+          step={0.04}
+          value={position}
+          aria-valuetext={text}
+          onInput={({ currentTarget: { valueAsNumber } }) => onSeek(valueAsNumber)}
+        />
+      </label>
+      <span class="clock">{text}</span>
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { batch, effect, signal } from '@preact/signals';
+import type { Page } from '../state/page.ts';
+import type { Deck, Track } from './deck.ts';
+import { openElementDeck } from './element-deck.ts';
+import { isSoundGroup, tracksOf } from './tracks.ts';
+import { openWebDeck } from './web-deck.ts';
+
+/** Seconds of a jump by key. */
+const jump = 5;
+
+/** What is heard of the active group. What is heard is what is active, so that a verdict is about it. */
+export class Sounds {
+  /** Of the active group; absent: nobody has listened to it yet. */
+  readonly deck = signal<Deck | undefined>(undefined);
+  readonly #page: Page;
+  #group: number | undefined;
+
+  constructor(page: Page) {
+    this.#page = page;
+    effect(() => {
+      const group = page.activeGroup.value;
+      const deck = this.deck.peek();
+      if (deck === undefined) return;
+      if (group === undefined || group.index !== this.#group) this.#close();
+      else if (
+        isChanged(
+          deck,
+          tracksOf(group).map(({ url }) => url),
+        )
+      )
+        deck.setTracks(tracksOf(group));
+    });
+    effect(() => {
+      const address = page.active.value;
+      const deck = this.deck.value;
+      const own = deck?.tracks.value.filter((track) => track.address === address) ?? [];
+      if (own[0] !== undefined && !own.some(({ url }) => url === deck?.heard.peek())) deck?.listenTo(own[0].url);
+    });
+  }
+
+  /** The deck of the active group, which begins to read it. Undefined: it has no sound. */
+  open(): Deck | undefined {
+    const group = this.#page.activeGroup.value;
+    if (group === undefined || !isSoundGroup(group)) return undefined;
+    if (this.deck.value !== undefined && this.#group === group.index) return this.deck.value;
+    this.#close();
+    const tracks = tracksOf(group);
+    if (tracks.length === 0) return undefined;
+    this.#group = group.index;
+    const isFromDisk = location.protocol === 'file:' || typeof AudioContext === 'undefined';
+    const deck = isFromDisk ? openElementDeck(tracks) : openWebDeck(tracks);
+    this.deck.value = deck;
+    return deck;
+  }
+
+  /** Lets the track with this number be heard at the same position, counted from 1. */
+  listen(number: number): void {
+    const deck = this.open();
+    const track = deck?.tracks.value[number - 1];
+    if (deck === undefined || track === undefined) {
+      this.#page.say(`There is no ${number} here: there are ${deck?.tracks.value.length ?? 0} to listen to.`);
+    } else this.#hear(deck, track);
+  }
+
+  /** The same for an asset, which becomes the active one. */
+  listenTo(address: string): void {
+    this.#page.activate(address);
+    const deck = this.open();
+    const track = deck?.tracks.value.find((one) => one.address === address);
+    if (deck !== undefined && track !== undefined) this.#hear(deck, track);
+  }
+
+  #hear(deck: Deck, track: Track): void {
+    batch(() => {
+      deck.listenTo(track.url);
+      this.#page.activate(track.address);
+      this.#page.say(`Listening to ${track.address}, ${track.name}.`);
+    });
+    if (!deck.isPlaying.value) deck.play();
+  }
+
+  toggle(): void {
+    const deck = this.open();
+    if (deck?.isPlaying.value) deck.pause();
+    else deck?.play();
+  }
+
+  jump(by: 1 | -1): void {
+    const deck = this.deck.value;
+    deck?.seek(deck.position() + by * jump);
+  }
+
+  toggleMatch(): void {
+    const isMatched = this.open()?.isMatched;
+    if (isMatched === undefined) return;
+    isMatched.value = !isMatched.value;
+    this.#page.say(isMatched.value ? 'All are equally loud.' : 'Each is as loud as it was made.');
+  }
+
+  #close(): void {
+    this.deck.value?.close();
+    this.deck.value = undefined;
+    this.#group = undefined;
+  }
+}
+
+function isChanged(deck: Deck, urls: readonly string[]): boolean {
+  const known = deck.tracks.peek();
+  return known.length !== urls.length || known.some(({ url }, index) => url !== urls[index]);
+}
+
+const states = new WeakMap<Page, Sounds>();
+
+export function soundsOf(page: Page): Sounds {
+  const state = states.get(page) ?? new Sounds(page);
+  states.set(page, state);
+  return state;
+}

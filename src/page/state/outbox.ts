@@ -1,0 +1,119 @@
+import { computed, signal } from '@preact/signals';
+import type { JudgeAnswer, WantedVerdict } from '../../contract/review.ts';
+import type { Own } from '../model/shown.ts';
+import type { Host } from './host.ts';
+import type { Kept } from './kept.ts';
+
+/** Milliseconds in which verdicts gather for a batch, and until one that could not be recorded is sent again. */
+const gathering = 300;
+const again = 2000;
+/** Bytes of a body; the host takes 64 KiB. */
+const mostBytes = 60_000;
+
+export interface Refusal {
+  address: string;
+  text: string;
+  hint?: string;
+}
+
+interface OutboxOptions {
+  /** Absent: verdicts stay here until they are saved as a file. */
+  host: Host | undefined;
+  kept: Kept;
+  onRefused(refused: readonly Refusal[]): void;
+  /** The host has recorded something: its data has changed. */
+  onRecorded(): void;
+}
+
+/** Holds the verdicts that the host has not recorded, and sends them in order, one batch at a time. */
+export class Outbox {
+  readonly own = signal<Own>(new Map());
+  /** Why nothing can be recorded at the moment. */
+  readonly waits = signal<string | undefined>(undefined);
+  readonly isEmpty = computed(() => [...this.own.value.values()].every((verdict) => this.#recorded.has(verdict)));
+  readonly #options: OutboxOptions;
+  /** Recorded, and not in the data yet: from this revision on they are. */
+  readonly #recorded = new Map<WantedVerdict, number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isSending = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    const left = options.kept.read();
+    if (left.length > 0) this.put(left);
+  }
+
+  /** Takes verdicts in; a later one about the same asset replaces what was not sent. */
+  put(verdicts: readonly WantedVerdict[]): void {
+    const own = new Map(this.own.value);
+    for (const verdict of verdicts) {
+      own.delete(verdict.address);
+      own.set(verdict.address, verdict);
+      this.#options.kept.keep(verdict);
+    }
+    this.own.value = own;
+    this.#sendIn(gathering);
+  }
+
+  /** Lets go of what is part of the data of this revision. */
+  settle(revision: number): void {
+    const own = new Map(this.own.value);
+    for (const [verdict, since] of this.#recorded) {
+      if (since > revision) continue;
+      this.#recorded.delete(verdict);
+      if (own.get(verdict.address) === verdict) own.delete(verdict.address);
+    }
+    if (own.size !== this.own.value.size) this.own.value = own;
+  }
+
+  #sendIn(milliseconds: number): void {
+    if (this.#options.host === undefined || this.#isSending) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#send(this.#options.host);
+    }, milliseconds);
+  }
+
+  async #send(host: Host | undefined): Promise<void> {
+    const batch = this.#nextBatch();
+    if (host === undefined || batch.length === 0) return;
+    this.#isSending = true;
+    const answer = await host.send(batch);
+    this.#isSending = false;
+    if (answer.is !== 'recorded') {
+      this.waits.value = answer.text;
+      this.#sendIn(again);
+      return;
+    }
+    this.waits.value = undefined;
+    this.#conclude(batch, answer);
+    if (this.#nextBatch().length > 0) this.#sendIn(gathering);
+  }
+
+  #nextBatch(): WantedVerdict[] {
+    const batch: WantedVerdict[] = [];
+    let bytes = 0;
+    for (const verdict of this.own.value.values()) {
+      if (this.#recorded.has(verdict)) continue;
+      bytes += new TextEncoder().encode(JSON.stringify(verdict)).length + 1;
+      if (batch.length > 0 && bytes > mostBytes) break;
+      batch.push(verdict);
+    }
+    return batch;
+  }
+
+  #conclude(batch: readonly WantedVerdict[], { revision, refused }: JudgeAnswer & { is: 'recorded' }): void {
+    const own = new Map(this.own.value);
+    const isRefused = new Set(refused.map(({ address }) => address));
+    for (const verdict of batch) {
+      // Another one was given meanwhile: it is kept, and decides.
+      if (own.get(verdict.address) !== verdict) continue;
+      this.#options.kept.drop(verdict);
+      if (isRefused.has(verdict.address)) own.delete(verdict.address);
+      else this.#recorded.set(verdict, revision);
+    }
+    this.own.value = own;
+    if (refused.length > 0) this.#options.onRefused(refused);
+    this.#options.onRecorded();
+  }
+}

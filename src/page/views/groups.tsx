@@ -1,0 +1,93 @@
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { Strip } from '../model/filter.ts';
+import { moveInLines } from '../model/moves.ts';
+import { GroupHead } from '../parts/group-head.tsx';
+import { scrollToAsset } from '../parts/scroll-to-asset.ts';
+import { Tile } from '../parts/tile.tsx';
+import { useFocus } from '../parts/use-focus.ts';
+import { useRows } from '../parts/use-rows.ts';
+import { useSize } from '../parts/use-size.ts';
+import type { Page } from '../state/page.ts';
+import { bestColumns, layRows, linesOf } from './groups-layout.ts';
+import type { View } from './view.ts';
+
+/** CSS pixels: the narrowest tile, between tiles, a tile without its picture, the head of a strip. */
+const narrowest = 168;
+const gap = 10;
+const below = 84;
+const head = 52;
+/** Of a picture's place, to its width; the style sheet says the same. */
+const pictureHeight = 3 / 4;
+
+/** A strip for each gate, else for each key of a task. */
+export const groupsView: View = {
+  name: 'groups',
+  label: 'Groups',
+  Component: Groups,
+  move: ({ strips, columns, active }, direction) =>
+    moveInLines(linesOf(layRows(strips.value, columns), columns), active.value, direction),
+};
+
+function Groups({ page }: { page: Page }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const inside = useRef<HTMLDivElement>(null);
+  const { width } = useSize(inside);
+  const strips = page.strips.value;
+  const most = Math.max(1, Math.floor((width + gap) / (narrowest + gap)));
+  const columns = useMemo(() => bestColumns(strips, most), [strips, most]);
+  page.columns = columns;
+  const rows = useMemo(() => layRows(strips, columns), [strips, columns]);
+  const tile = (width - gap * (columns - 1)) / columns;
+  const { items, height, measure, reveal } = useRows({
+    count: rows.length,
+    estimate: (index) => (rows[index]?.lines ?? 1) * (tile * pictureHeight + below + gap) + head,
+    keyOf: (index) => rows[index]?.strips[0]?.group.group.name ?? '',
+    width: tile,
+    scroller,
+  });
+  const active = page.active.value;
+  useLayoutEffect(() => {
+    if (scrollToAsset(scroller.current, active)) return;
+    reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
+    requestAnimationFrame(() => scrollToAsset(scroller.current, active));
+  }, [active, columns]);
+  useFocus(page, scroller);
+  return (
+    <div class="groups" ref={scroller} tabIndex={-1}>
+      <div class="all-rows" ref={inside} style={{ height: `${height}px` }}>
+        {items.map(({ index, key, start }) => (
+          <div class="row" key={key} data-index={index} ref={measure} style={{ transform: `translateY(${start}px)` }}>
+            {rows[index]?.strips.map((strip) => (
+              <StripOfTiles key={strip.group.group.name} page={page} strip={strip} tile={tile} />
+            ))}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function holds({ assets }: Strip, address: string): boolean {
+  return assets.some((asset) => asset.address === address);
+}
+
+function StripOfTiles({ page, strip, tile }: { page: Page; strip: Strip; tile: number }) {
+  const { group, assets } = strip;
+  const span = Math.min(assets.length, page.columns);
+  const isActive = holds(strip, page.active.value);
+  return (
+    <section
+      class={`strip${isActive ? ' has-active' : ''}`}
+      aria-label={group.group.name}
+      style={{ width: `${span * tile + (span - 1) * gap}px` }}
+    >
+      <GroupHead group={group} />
+      <div class="tiles" style={{ gridTemplateColumns: `repeat(${span}, minmax(0, 1fr))` }}>
+        {assets.map((asset) => {
+          const place = group.assets.indexOf(asset) + 1;
+          return <Tile key={asset.address} page={page} asset={asset} digit={place <= 9 ? place : undefined} />;
+        })}
+      </div>
+    </section>
+  );
+}

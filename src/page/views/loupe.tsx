@@ -1,0 +1,102 @@
+import { useRef } from 'preact/hooks';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { moveByGroup, moveToUndecided } from '../model/moves.ts';
+import { markOf } from '../model/shown.ts';
+import { Large } from '../parts/large.tsx';
+import { mainFile, whyNothing } from '../parts/media.tsx';
+import { Caption } from '../parts/tile.tsx';
+import { useFocus } from '../parts/use-focus.ts';
+import { SoundStage } from '../sound/sound-stage.tsx';
+import { isSoundGroup } from '../sound/tracks.ts';
+import type { Page } from '../state/page.ts';
+import { actOnZoomKey } from '../zoom/keys.ts';
+import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
+import type { View } from './view.ts';
+
+/** One asset as large as the window. Left and right go through all of them, up and down through groups. */
+export const loupeView: View = {
+  name: 'loupe',
+  label: 'Loupe',
+  key: 'Enter',
+  Component: Loupe,
+  move({ strips, active }, direction) {
+    if (direction === 'up') return moveByGroup(strips.value, active.value, -1);
+    if (direction === 'down') return moveByGroup(strips.value, active.value, 1);
+    return beside(
+      strips.value.flatMap(({ assets }) => assets),
+      active.value,
+      direction === 'left' ? -1 : 1,
+    )?.address;
+  },
+  onKey: (page, event) => actOnZoomKey(event, page.loupe),
+};
+
+function beside(assets: readonly ReviewAsset[], address: string, by: 1 | -1): ReviewAsset | undefined {
+  const here = assets.findIndex((asset) => asset.address === address);
+  return here < 0 ? undefined : assets[here + by];
+}
+
+function Loupe({ page }: { page: Page }) {
+  const place = useRef<HTMLDivElement>(null);
+  useFocus(page, place);
+  const asset = page.activeAsset.value;
+  if (asset === undefined) return <div class="loupe" ref={place} />;
+  const group = page.activeGroup.value;
+  if (group !== undefined && isSoundGroup(group)) return <SoundStage page={page} group={group} />;
+  const digit = (group?.assets.indexOf(asset) ?? -1) + 1;
+  return (
+    <div class={`loupe active ${markOf(asset)}`} ref={place} data-address={asset.address}>
+      <div class="stage" tabIndex={-1}>
+        {[asset, ...ahead(page)].map((one) => (
+          <div key={one.address} class="on-stage" hidden={one !== asset}>
+            <OnStage page={page} asset={one} isActive={one === asset} />
+          </div>
+        ))}
+      </div>
+      <div class="under-stage">
+        <button
+          type="button"
+          class="face"
+          data-asset={asset.address}
+          aria-current
+          onClick={() => page.loupe.togglePixels()}
+        >
+          <Caption
+            asset={asset}
+            digit={group !== undefined && group.assets.length > 1 && digit <= 9 ? digit : undefined}
+          />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** A picture at the place and in the size at which the one before was looked at. */
+function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; isActive: boolean }) {
+  const file = mainFile(asset);
+  if (file?.is !== 'image' || whyNothing(asset) !== undefined) return <Large asset={asset} />;
+  const { loupe } = page;
+  return (
+    <ZoomedMedia
+      file={file}
+      name={asset.address}
+      zoom={loupe.zoom.value}
+      onMove={(move) => loupe.move(move)}
+      onFrame={(known) => isActive && loupe.setFrame(known)}
+      onTogglePixels={(at) => loupe.togglePixels(at)}
+    />
+  );
+}
+
+/** Pictures that a key may lead to: they stand ready, so that it shows them at once. */
+function ahead({ strips, active, shown }: Page): ReviewAsset[] {
+  const all = strips.value.flatMap(({ assets }) => assets);
+  const undecided = moveToUndecided(strips.value, active.value, 1);
+  const near = [
+    beside(all, active.value, 1),
+    beside(all, active.value, -1),
+    undecided === undefined ? undefined : shown.value.assets.get(undecided),
+  ];
+  const pictures = near.filter((asset) => asset !== undefined).filter((asset) => mainFile(asset)?.is === 'image');
+  return [...new Set(pictures)];
+}

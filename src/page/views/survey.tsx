@@ -1,0 +1,124 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
+import { markOf, type ShownGroup } from '../model/shown.ts';
+import { Face } from '../parts/face.tsx';
+import { GroupHead } from '../parts/group-head.tsx';
+import { Large } from '../parts/large.tsx';
+import { mainFile } from '../parts/media.tsx';
+import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { useAhead } from '../parts/use-ahead.ts';
+import { useFocus } from '../parts/use-focus.ts';
+import { useSize } from '../parts/use-size.ts';
+import { SoundStage } from '../sound/sound-stage.tsx';
+import { isSoundGroup } from '../sound/tracks.ts';
+import type { Page } from '../state/page.ts';
+import { fitColumns } from './survey-layout.ts';
+import type { View } from './view.ts';
+
+/** CSS pixels beneath each picture, and around it. */
+const below = 96;
+/** Pictures that are held ready: each of them takes megabytes. */
+const mostAhead = 12;
+
+/** One group, each of its assets as large as fits. */
+export const surveyView: View = {
+  name: 'survey',
+  label: 'Survey',
+  key: 's',
+  Component: Survey,
+  move: (page, direction) => moveInLines(linesOfGrid(assetsOf(page), page.columns), page.active.value, direction),
+};
+
+/** Those of the active group that the filter lets pass. */
+function assetsOf(page: Page): readonly ReviewAsset[] {
+  const index = page.activeGroup.value?.index;
+  return page.strips.value.find(({ group }) => group.index === index)?.assets ?? [];
+}
+
+function Survey({ page }: { page: Page }) {
+  const group = page.activeGroup.value;
+  if (group === undefined) return null;
+  if (!isSoundGroup(group)) return <Sheets page={page} group={group} />;
+  page.columns = 1;
+  return <SoundStage page={page} group={group} />;
+}
+
+function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
+  const place = useRef<HTMLDivElement>(null);
+  const room = useSize(place);
+  useFocus(page, place);
+  useAhead(next(page));
+  const assets = assetsOf(page);
+  const aspect = useAspect(place, group.group.name);
+  const columns = fitColumns(assets.length, aspect, room, below);
+  const rows = Math.max(1, Math.ceil(assets.length / columns));
+  page.columns = columns;
+  return (
+    <div class="survey">
+      <GroupHead group={group} />
+      <div
+        class="sheet"
+        ref={place}
+        style={{
+          gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+          gridTemplateRows: `repeat(${rows}, minmax(${below + 120}px, 1fr))`,
+        }}
+      >
+        {assets.map((asset) => (
+          <Sheet key={asset.address} page={page} asset={asset} digit={group.assets.indexOf(asset) + 1} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Pictures of the groups to which a verdict or `]` leads. */
+function next({ strips, active }: Page): ReviewAsset[] {
+  const addresses = [moveToUndecided(strips.value, active.value, 1), moveByGroup(strips.value, active.value, 1)];
+  const groups = strips.value.filter(({ assets }) => assets.some(({ address }) => addresses.includes(address)));
+  return groups.flatMap(({ assets }) => assets).slice(0, mostAhead);
+}
+
+/** Width to height of the first picture that is there; 1 before one is. */
+function useAspect(place: { readonly current: HTMLElement | null }, name: string): number {
+  const [aspect, setAspect] = useState(1);
+  useLayoutEffect(() => {
+    const { current } = place;
+    const look = () => {
+      const image = current?.querySelector('img');
+      if (image?.naturalHeight) setAspect(image.naturalWidth / image.naturalHeight);
+    };
+    look();
+    current?.addEventListener('load', look, true);
+    return () => current?.removeEventListener('load', look, true);
+  }, [name]);
+  return aspect;
+}
+
+function Sheet({ page, asset, digit }: { page: Page; asset: ReviewAsset; digit: number }) {
+  const { address } = asset;
+  const isActive = page.active.value === address;
+  return (
+    <div
+      class={`sheet-cell ${markOf(asset)}${isActive ? ' active' : ''}`}
+      data-address={address}
+      onFocusIn={() => page.activate(address, false)}
+    >
+      <Face page={page} address={address}>
+        {mainFile(asset)?.is === 'image' && (
+          <span class="picture">
+            <Large asset={asset} />
+          </span>
+        )}
+        <Caption asset={asset} digit={digit <= 9 ? digit : undefined} />
+      </Face>
+      {mainFile(asset)?.is !== 'image' && (
+        <div class="picture">
+          <Large asset={asset} />
+        </div>
+      )}
+      {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
+    </div>
+  );
+}

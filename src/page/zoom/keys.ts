@@ -1,0 +1,35 @@
+import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
+
+/** What keys can do with a zoom, whoever keeps it. */
+export interface Zoomed {
+  move(move: (zoom: Zoom, frame: Frame) => Zoom): void;
+  togglePixels(): void;
+  whole(): void;
+}
+
+/** With one press or one button. */
+export const zoomStep = 1.25;
+/** Of the pane, with one press of an arrow. */
+const stride = 0.1;
+
+const arrows: { [key: string]: { x: number; y: number } | undefined } = {
+  ArrowLeft: { x: 1, y: 0 },
+  ArrowRight: { x: -1, y: 0 },
+  ArrowUp: { x: 0, y: 1 },
+  ArrowDown: { x: 0, y: -1 },
+};
+
+/** Does what a key says about a zoom: `+` `-` `Z` `0`, and arrows with Shift. False: it says nothing about it. */
+export function actOnZoomKey({ key, shiftKey }: KeyboardEvent, zoomed: Zoomed): boolean {
+  const arrow = arrows[key];
+  if (arrow !== undefined && shiftKey) {
+    zoomed.move((zoom, frame) =>
+      panBy(zoom, { x: arrow.x * frame.pane.width * stride, y: arrow.y * frame.pane.height * stride }, frame),
+    );
+  } else if (key === '+' || key === '=') zoomed.move((zoom, frame) => zoomAt(zoom, zoomStep, frame));
+  else if (key === '-') zoomed.move((zoom, frame) => zoomAt(zoom, 1 / zoomStep, frame));
+  else if (key === 'z' || key === 'Z') zoomed.togglePixels();
+  else if (key === '0') zoomed.whole();
+  else return false;
+  return true;
+}

@@ -1,0 +1,26 @@
+import { computed, signal } from '@preact/signals';
+import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from './zoom.ts';
+
+/** Where one looks in the loupe. It stays from one picture to the next: the same place of another take. */
+export class LoupeZoom {
+  readonly zoom = signal<Zoom>(wholePicture);
+  readonly isLarger = computed(() => this.zoom.value.by > 1);
+  #frame: Frame | undefined;
+
+  /** Of the picture that is seen. */
+  setFrame(frame: Frame): void {
+    this.#frame = frame;
+  }
+
+  move(move: (zoom: Zoom, frame: Frame) => Zoom): void {
+    if (this.#frame !== undefined) this.zoom.value = move(this.zoom.value, this.#frame);
+  }
+
+  togglePixels(at?: Point): void {
+    this.move((zoom, frame) => togglePixels(zoom, frame, at));
+  }
+
+  whole(): void {
+    this.zoom.value = wholePicture;
+  }
+}

@@ -1,0 +1,166 @@
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ReviewFile } from '../../contract/review.ts';
+import { Unreadable } from '../parts/media.tsx';
+import { useSize } from '../parts/use-size.ts';
+import { type Frame, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
+
+export type Move = (zoom: Zoom, frame: Frame) => Zoom;
+
+interface ZoomedMediaProps {
+  /** A picture, or a film. */
+  file: ReviewFile;
+  /** What it is, for who does not see it. */
+  name: string;
+  zoom: Zoom;
+  /** By wheel, drag, pinch or double click. */
+  onMove(move: Move): void;
+  /** Whenever its pane or its pixels are known anew. */
+  onFrame(frame: Frame): void;
+  onVideo?(video: HTMLVideoElement | null): void;
+  /** A double click: pixels of its own, around this point. */
+  onTogglePixels(at: Point): void;
+}
+
+/** One notch of most wheels is 100. */
+const perWheelPixel = 1 / 400;
+/** From here on pixels are shown as squares: who looks this close wants to see them. */
+const squareFrom = 3;
+
+/** A picture or film in a pane, of which a part is seen. Controlled: `zoom` says which, and `onMove` asks for another one. */
+export function ZoomedMedia(props: ZoomedMediaProps) {
+  const { file, zoom, onFrame } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const pane = useSize(place);
+  const [picture, setPicture] = useState<Size>();
+  const frame = useMemo(
+    () =>
+      picture && pane.width > 0 && pane.height > 0 ? { picture, pane, density: devicePixelRatio || 1 } : undefined,
+    [picture, pane],
+  );
+  useLayoutEffect(() => {
+    if (frame !== undefined) onFrame(frame);
+  }, [frame]);
+  useGestures(place, frame !== undefined, props);
+  return (
+    <div class="zoomed" ref={place}>
+      <Media
+        key={file.url}
+        {...props}
+        style={frame && styleOf(zoom, frame)}
+        isLarge={frame !== undefined && isLarge(zoom, frame)}
+        onSize={setPicture}
+      />
+    </div>
+  );
+}
+
+interface MediaProps extends ZoomedMediaProps {
+  style: Style | undefined;
+  isLarge: boolean;
+  onSize(size: Size): void;
+}
+
+function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
+  const [isBroken, setBroken] = useState(false);
+  // One function for as long as there is the element: another one would be told of it anew.
+  const told = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
+  if (isBroken) return <Unreadable file={file} />;
+  const shared = {
+    class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
+    src: file.url,
+    onError: () => setBroken(true),
+    ...(style && { style }),
+  };
+  if (file.is === 'video') {
+    return (
+      <video
+        {...shared}
+        ref={told}
+        aria-label={name}
+        preload="auto"
+        playsInline
+        onLoadedMetadata={({ currentTarget: { videoWidth, videoHeight } }) =>
+          onSize({ width: videoWidth, height: videoHeight })
+        }
+      />
+    );
+  }
+  return (
+    <img
+      {...shared}
+      alt={name}
+      decoding="sync"
+      draggable={false}
+      onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+        onSize({ width: naturalWidth, height: naturalHeight })
+      }
+    />
+  );
+}
+
+type Style = { width: string; height: string; transform: string };
+
+/** On whole pixels of the screen, so that 1:1 is sharp. */
+function styleOf(zoom: Zoom, frame: Frame): Style {
+  const { left, top, width, height } = placePicture(zoom, frame);
+  const whole = (length: number) => Math.round(length * frame.density) / frame.density;
+  return { width: `${width}px`, height: `${height}px`, transform: `translate(${whole(left)}px, ${whole(top)}px)` };
+}
+
+function isLarge(zoom: Zoom, frame: Frame): boolean {
+  return (placePicture(zoom, frame).width * frame.density) / frame.picture.width >= squareFrom;
+}
+
+/** Wheel, drag, pinch and double click. Listeners stay while props change: a drag must not end with the first of its moves. */
+function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: boolean, props: ZoomedMediaProps): void {
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const element = pane.current;
+    if (element === null || !isKnown) return;
+    const fingers = new Map<number, Point>();
+    const stop = new AbortController();
+    const on = <Name extends keyof HTMLElementEventMap>(
+      name: Name,
+      act: (event: HTMLElementEventMap[Name], at: Point) => void,
+    ) =>
+      element.addEventListener(
+        name,
+        (event) => {
+          const { left, top } = element.getBoundingClientRect();
+          const { clientX, clientY } = event as MouseEvent;
+          act(event, { x: clientX - left, y: clientY - top });
+        },
+        { signal: stop.signal, passive: false },
+      );
+    on('wheel', (event, at) => {
+      event.preventDefault();
+      const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 33 : event.deltaY;
+      latest.current.onMove((zoom, of) => zoomAt(zoom, 2 ** (-pixels * perWheelPixel), of, at));
+    });
+    on('pointerdown', (event, at) => {
+      if (event.button !== 0) return;
+      fingers.set(event.pointerId, at);
+      element.setPointerCapture(event.pointerId);
+    });
+    on('pointermove', (event, at) => {
+      const before = fingers.get(event.pointerId);
+      if (before === undefined) return;
+      const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
+      fingers.set(event.pointerId, at);
+      latest.current.onMove((zoom, of) => moveByFingers(zoom, of, before, at, other));
+    });
+    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
+      on(end, (event) => fingers.delete(event.pointerId));
+    }
+    on('dblclick', (_, at) => latest.current.onTogglePixels(at));
+    return () => stop.abort();
+  }, [isKnown]);
+}
+
+/** One finger moves the picture; of two the other one holds its place. */
+function moveByFingers(zoom: Zoom, frame: Frame, before: Point, at: Point, other: Point | undefined): Zoom {
+  if (other === undefined) return panBy(zoom, { x: at.x - before.x, y: at.y - before.y }, frame);
+  const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y);
+  return zoomAt(zoom, distance(at) / Math.max(1, distance(before)), frame, other);
+}

@@ -1,0 +1,136 @@
+import { isSpending, waitsFor } from './actions.ts';
+import { block } from './block.ts';
+import { isNamedAfterPicks, sumAfterPicks } from './block-at-gates.ts';
+import type { Plan, PlanRow, StepOrder } from './plan.ts';
+import { withholdPosts } from './post-consent.ts';
+import { reasonOf } from './reason.ts';
+import { sumPrices } from './sum-prices.ts';
+
+/** What a run knows of its own steps. */
+export interface OwnSteps {
+  /** The order of a step that has begun. */
+  begun(address: string): StepOrder | undefined;
+  /** Whether the run makes, or has made, what this order asks for. */
+  makes(order: StepOrder): boolean;
+  /** Whether a plan that was saved names this row, too. */
+  isNamed(row: PlanRow): boolean;
+}
+
+/** What follows gates that were decided during a run. */
+export interface TakenIn {
+  /** What the run may carry out beside its plan, in the order of the graph. */
+  rows: PlanRow[];
+  /** What waited at gates, waits no longer, and is left all the same: with the reason. */
+  left: PlanRow[];
+  /** Steps that the run has made, or is making, from what is not picked any more. */
+  outdated: PlanRow[];
+}
+
+/**
+ * Finds what of `now`, a plan made during a run, the run may take in: of the rows that waited at gates when it was agreed to,
+ * those that wait no longer, and buy what they were named with, at no higher price. Posts always wait for a consent of
+ * their own: at a gate nobody could see yet what would go out.
+ */
+export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
+  const before = waitingRows(agreed);
+  const found: TakenIn = { rows: [], left: [], outdated: [] };
+  const { rows } = withholdPosts(now);
+  const byAddress = new Map(rows.map((row) => [row.address, row]));
+  const candidates = new Map<string, PlanRow>();
+  for (const row of rows) {
+    const { address, order, blockedBy } = row;
+    const waited = before.get(address);
+    // An order that only asks about a send has been there from the beginning.
+    if (waited === undefined || order?.asksOnly === true) continue;
+    const begun = own.begun(address);
+    if (begun !== undefined) {
+      if (order !== undefined && isSpending(row.action) && begun.fingerprint !== order.fingerprint) {
+        found.outdated.push(row);
+      }
+    } else if (order === undefined) {
+      if (blockedBy === 'consent') found.left.push(row);
+    } else if (isNamed(row, waited) && own.isNamed(row)) candidates.set(address, row);
+    else found.left.push(leftFor(row, describeUnnamed(row, waited)));
+  }
+  dropUnmet(candidates, { byAddress, own, found });
+  found.rows = [...candidates.values()];
+  return found;
+}
+
+/** The rows that an open gate keeps from being bought. */
+export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
+  return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
+}
+
+function isNamed(row: PlanRow, { later, wouldCost = 0, wouldRetry = 0 }: PlanRow): boolean {
+  if (later !== undefined) return isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
+  return !isSpending(row.action) && row.order?.retries === undefined;
+}
+
+/** What needs something that this run does not make, or makes from another pick, is for the next one. */
+function dropUnmet(
+  candidates: Map<string, PlanRow>,
+  { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: TakenIn },
+): void {
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before !== candidates.size; ) {
+    before = candidates.size;
+    for (const [address, row] of candidates) {
+      const unmet = (row.order === undefined ? [] : waitsFor(row.order)).find((need) => {
+        const order = byAddress.get(need)?.order;
+        return order !== undefined && !candidates.has(need) && !own.makes(order);
+      });
+      if (unmet === undefined) continue;
+      candidates.delete(address);
+      found.left.push(leftFor(row, { by: 'gate', text: `needs ${unmet}, which the next run makes` }));
+    }
+  }
+}
+
+interface Why {
+  by: 'budget' | 'gate';
+  text: string;
+}
+
+function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {
+  const most = wouldCost ?? null;
+  const price = credits ?? order?.price.high ?? null;
+  if (most !== null && (price === null || price > most)) {
+    const costs = price === null ? 'nobody knows what it costs by now' : `it costs ${price} by now`;
+    return { by: 'budget', text: `${costs}, and the plan says ${most} at most` };
+  }
+  return { by: 'gate', text: 'it is not what the plan named; the next plan shows what it is' };
+}
+
+function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
+  const left = { ...row };
+  block(left, by, reasonOf(by, text));
+  return left;
+}
+
+/**
+ * The plan as it was carried out: with what the run took in, and with what still waits as it stands by now. `now` and `found`
+ * are of the end of the run; `took` gives the row that was taken in for a step.
+ */
+export function withTakenIn(
+  agreed: Plan,
+  now: Plan,
+  { found, took }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow> },
+): Plan {
+  const latest = new Map([...now.rows, ...found.left].map((row) => [row.address, row]));
+  const rows = agreed.rows.map((row) => {
+    if (row.blockedBy !== 'gate') return row;
+    const later = latest.get(row.address);
+    // Nobody carried out what the next run will.
+    return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
+  });
+  const { afterPicks: _afterPicks, mayRetry: _mayRetry, estimate: _estimate, ...totals } = agreed.totals;
+  const afterPicks = sumAfterPicks(rows);
+  const { gates: _gates, ...plan } = agreed;
+  return {
+    ...plan,
+    rows,
+    ...(now.gates !== undefined && { gates: now.gates }),
+    totals: { ...totals, ...sumPrices(rows), ...(afterPicks !== undefined && { afterPicks }) },
+  };
+}

@@ -1,0 +1,193 @@
+import { lstat } from 'node:fs/promises';
+import { judgeBatch } from '../campaign/decisions/judge-batch.ts';
+import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { requireLock } from '../campaign/read-lock.ts';
+import { makeSelector } from '../campaign/select-steps.ts';
+import { systemClock } from '../contract/clock.ts';
+import { CampaignError, failureOf } from '../contract/failure.ts';
+import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
+import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import { matchGraph } from '../plan/match.ts';
+import type { PlanRow } from '../plan/plan.ts';
+import { adviceText, type Paste } from '../report/advice-text.ts';
+import { describeCampaign } from './describe/describe-campaign.ts';
+import { FileFinder } from './find-files.ts';
+import { LatestGraph } from './latest-graph.ts';
+
+/** How often lock, manifest and outputs are looked at for changes, in ms. */
+const lookEveryMs = 700;
+/** Of the time at least so many times as long is not spent on it. */
+const restFactor = 20;
+/** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
+const waitForLockMs = 2000;
+
+export interface CampaignHostOptions {
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
+  /** Writes commands for hints. */
+  paste: Paste;
+}
+
+/** A campaign that no run of this process has: what is shown is read from its files, and verdicts are written to its lock. */
+export class CampaignHost implements ReviewHost {
+  readonly #campaign: OpenCampaign;
+  readonly #options: CampaignHostOptions;
+  readonly #graph: LatestGraph;
+  readonly #finder: FileFinder;
+  readonly #listeners = new Set<() => void>();
+  /** Verdicts are written one batch after the other. */
+  #lastBatch: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #revision = 1;
+  /** Of what `#revision` stands for. */
+  #stamp: string | undefined;
+  #known: { revision: number; data: Promise<ReviewData> } | undefined;
+  /** Outputs of which a change is to be noticed. */
+  #shown: readonly ReviewFile[] = [];
+
+  /** `campaign`: its notices are told each time that its files are read, so that of a quiet one is best. */
+  constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
+    this.#campaign = campaign;
+    this.#options = options;
+    this.#graph = new LatestGraph(campaign);
+    this.#finder = new FileFinder(campaign.paths);
+  }
+
+  look(): Promise<ReviewData> {
+    if (this.#known?.revision === this.#revision) return this.#known.data;
+    const revision = this.#revision;
+    const data = this.#read(revision);
+    this.#known = { revision, data };
+    // What cannot be read now may be whole again when somebody asks next.
+    data.catch(() => {
+      if (this.#known?.data === data) this.#known = undefined;
+    });
+    return data;
+  }
+
+  judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
+    const batch = this.#lastBatch.then(() => this.#record(verdicts));
+    this.#lastBatch = batch.catch(() => undefined);
+    return batch;
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#timer ??= this.#startLooking();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  find(file: ReviewFile): Promise<string | undefined> {
+    return this.#finder.find(file);
+  }
+
+  async #record(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
+    const { paste } = this.#options;
+    try {
+      const graph = await this.#graph.get();
+      const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs, graph });
+      const refused = rulings.flatMap((ruling) =>
+        ruling.is === 'refused'
+          ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, paste) }]
+          : [],
+      );
+      if (rulings.some(({ is }) => is === 'recorded')) this.#noteChange(await this.#readStamp());
+      return { is: 'recorded', revision: this.#revision, refused };
+    } catch (error) {
+      const failure = failureOf(error);
+      // Somebody else is writing it; what was meant can be said again.
+      if (failure?.code === 'MB3401' || failure?.code === 'MB3402') return { is: 'held', text: failure.message };
+      throw failure === undefined || error instanceof CampaignError ? error : new CampaignError(failure);
+    }
+  }
+
+  async #read(revision: number): Promise<ReviewData> {
+    // What changes while it is read makes another stamp.
+    const source = await this.#stampSource();
+    const graph = await this.#graph.get();
+    const { lock } = await requireLock(this.#campaign, undefined);
+    const facts = { graph, lock, decided: matchGraph(graph, lock) };
+    const described = describeCampaign({
+      ...facts,
+      selected: makeSelector(graph, lock).chosen(this.#options),
+      rows: this.#planRows(facts),
+      problemOf: this.#finder.newLook(),
+    });
+    this.#shown = described.assets.flatMap(({ files }) => files);
+    this.#stamp = source + this.#stampFiles();
+    return { version: 1, revision, file: this.#campaign.file, canDecide: true, ...described };
+  }
+
+  /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */
+  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided'>): readonly PlanRow[] {
+    const { replays, accountOf, paths } = this.#campaign;
+    const placed = new PlacedFiles(paths.outputs);
+    const plan = assemblePlan({
+      ...facts,
+      fileState: (output) => {
+        const found = placed.look(output);
+        return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
+      },
+      replays,
+      accountOf,
+      now: systemClock.now(),
+      concurrency: 1,
+      redo: new Set(),
+    });
+    return plan.rows;
+  }
+
+  /** The more there is to look at, the longer the pauses. */
+  #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
+    const timer = setTimeout(async () => {
+      const began = performance.now();
+      // A disk that fails now may not do so the next time.
+      const stamp = await this.#readStamp().catch(() => this.#stamp);
+      if (this.#timer !== timer) return;
+      this.#timer = this.#startLooking(Math.max(lookEveryMs, (performance.now() - began) * restFactor));
+      const before = this.#stamp;
+      this.#stamp ??= stamp;
+      if (stamp !== undefined && before !== undefined && stamp !== before) this.#noteChange(stamp);
+    }, waitMs).unref();
+    return timer;
+  }
+
+  #noteChange(stamp: string): void {
+    this.#stamp = stamp;
+    this.#revision += 1;
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #readStamp(): Promise<string> {
+    return (await this.#stampSource()) + this.#stampFiles();
+  }
+
+  async #stampSource(): Promise<string> {
+    const { lock, manifest } = this.#campaign.paths;
+    return (await Promise.all([lock, manifest].map(stampOf))).join('\n');
+  }
+
+  #stampFiles(): string {
+    const placed = new PlacedFiles(this.#campaign.paths.outputs);
+    const stamps = this.#shown.map((file) => {
+      const found = placed.look(file);
+      return typeof found === 'string' ? found : `${found.stats.ino} ${found.stats.mtimeMs}`;
+    });
+    return stamps.join('\n');
+  }
+}
+
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs } = await lstat(path);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch {
+    return 'absent';
+  }
+}

@@ -1,0 +1,123 @@
+import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
+import type { OpenRequest, Step } from '../../graph/graph.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
+import type { Output, Purchase } from '../../lock/record.ts';
+import { findChanges } from '../../plan/changes.ts';
+import type { Match } from '../../plan/match.ts';
+import { findOwn } from '../../plan/pin.ts';
+import { stateOfStep } from '../../plan/step-state.ts';
+import type { Verdicts } from '../../plan/verdicts.ts';
+import { type AddressOf, readableRequest } from './readable-request.ts';
+
+/**
+ * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
+ * was kept. Undefined: they are there.
+ */
+export type ProblemOf = (output: Output, isKeptOnly: boolean) => ReviewFile['problem'];
+
+interface AssetContext {
+  verdicts: Verdicts;
+  problemOf: ProblemOf;
+  byAddress: ReadonlyMap<string, Match>;
+  isGated: boolean;
+  usedBy: readonly string[];
+  addressOf: AddressOf;
+  /** A step has its output at this path now: what an earlier purchase had there is not there any more. */
+  isTaken(path: string): boolean;
+}
+
+/** One step: what it has to show, what that was bought for, and what was bought for it before. */
+export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
+  const { step } = match;
+  const { address, task, kind, key, row, matrix, take, tags, needs } = step;
+  const state = stateOf(match, context.byAddress);
+  const shown = findShown(match, context.byAddress);
+  const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
+  const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.problemOf(output, false)));
+  const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
+  return {
+    ...{ address, task, kind, matrix, tags, state, files },
+    ...(key !== undefined && { key }),
+    ...(row !== undefined && { row }),
+    ...(take !== undefined && { take }),
+    ...(error !== undefined && { error }),
+    request: requestOf(step, shown, context.addressOf),
+    // Known when the others of its group are.
+    differs: [],
+    ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
+    ...(verdict !== undefined && { verdict }),
+    isJudged: context.isGated && canBeJudged(match),
+    earlier: describeEarlier(match, shown, context),
+    madeFrom: [...needs],
+    usedBy: [...context.usedBy],
+  };
+}
+
+function stateOf(match: Match, byAddress: ReadonlyMap<string, Match>): ReviewAsset['state'] {
+  const state = stateOfStep(match, byAddress);
+  switch (state) {
+    case 'lost':
+      return 'failed';
+    case 'not-bought':
+      // What was refused is asked for again by the next run; a person wants to know why all the same.
+      return match.purchase?.state === 'refused' ? 'failed' : 'planned';
+    default:
+      return state;
+  }
+}
+
+/** The purchase that is looked at: that of the present request, else the newest that has an output. */
+function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
+  const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
+  const own = match.purchase ?? owner?.purchase;
+  if (own !== undefined) return own;
+  const counted = match.record === undefined ? [] : countedPurchases(match.record);
+  return counted.find(({ outputs }) => outputs !== undefined) ?? counted.find(({ jobId }) => jobId !== undefined);
+}
+
+/** As `pick` and `reject` see it. */
+function canBeJudged(match: Match): boolean {
+  const found = findOwn(match);
+  if ('is' in found) return false;
+  const { purchase } = found;
+  return purchase.state === 'done' && purchase.fingerprint === match.step.fingerprint && purchase.jobId !== undefined;
+}
+
+/** With references by address. Of what was bought before its input changed, and of what is held to it, the lock tells. */
+function requestOf(step: Step, shown: Purchase | undefined, addressOf: AddressOf): OpenRequest {
+  if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, addressOf);
+  if (shown?.request === undefined || shown.fingerprint === step.fingerprint) return step.request;
+  return readableRequest(shown.request, addressOf);
+}
+
+function describeEarlier(
+  { step, record }: Match,
+  shown: Purchase | undefined,
+  { problemOf, addressOf, isTaken }: AssetContext,
+): ReviewEarlier[] {
+  if (record === undefined || record.purchases.length < 2) return [];
+  const others = record.purchases.filter((purchase) => purchase !== shown && purchase.jobId !== undefined);
+  return others
+    .filter(({ jobId }) => jobId !== shown?.jobId)
+    .map(({ jobId, credits, request, outputs = [] }): ReviewEarlier => {
+      const files = outputs.map((output) => describeFile(output, problemOf(output, isTaken(output.path))));
+      return {
+        ...(jobId !== undefined && { job: jobId }),
+        credits: credits ?? null,
+        changed: request === undefined ? [] : changedFields(request, step),
+        request: request === undefined ? {} : readableRequest(request, addressOf),
+        files: files.filter(({ problem }) => problem === undefined),
+      };
+    });
+}
+
+function changedFields(bought: OpenRequest, step: Step): string[] {
+  const fields = findChanges(bought, step).changes.map(({ field }) => field.split('.')[0] ?? field);
+  return [...new Set(fields)];
+}
+
+function describeFile({ path, type, bytes, sha256 }: Output, problem: ReviewFile['problem']): ReviewFile {
+  const [media] = type.split('/');
+  const is = media === 'image' || media === 'audio' || media === 'video' ? media : 'other';
+  return { is, path, mediaType: type, bytes, sha256, ...(problem !== undefined && { problem }) };
+}

@@ -1,0 +1,54 @@
+import type { ReviewData } from '../../contract/review.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Lock } from '../../lock/record.ts';
+import { type Match, matchGraph } from '../../plan/match.ts';
+import type { PlanRow } from '../../plan/plan.ts';
+import { Verdicts } from '../../plan/verdicts.ts';
+import { describeAsset, type ProblemOf } from './describe-asset.ts';
+import { describeGroups } from './describe-groups.ts';
+import { addressesByFingerprint } from './readable-request.ts';
+
+/** Everything that the review page shows is made from this. */
+export interface CampaignFacts {
+  graph: Graph;
+  lock: Lock;
+  /** Result of `matchGraph` for this graph and lock, if known. */
+  decided?: { graph: Graph; matches: readonly Match[] } | undefined;
+  /** Of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
+  rows?: readonly PlanRow[] | undefined;
+  /** Limits the page to these addresses. Absent: all. */
+  selected?: ReadonlySet<string> | undefined;
+  problemOf: ProblemOf;
+}
+
+/** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
+export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets'> {
+  const { lock, selected, problemOf, rows } = facts;
+  const { graph, matches } = facts.decided ?? matchGraph(facts.graph, lock);
+  const verdicts = new Verdicts(lock, matches);
+  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  const isGated = new Set((graph.gates ?? []).flatMap(({ members }) => members));
+  const usedBy = new Map<string, string[]>();
+  for (const { address, needs } of graph.steps) {
+    for (const need of needs) {
+      const users = usedBy.get(need);
+      if (users === undefined) usedBy.set(need, [address]);
+      else users.push(address);
+    }
+  }
+  const taken = new Set(matches.flatMap(({ purchase }) => purchase?.outputs?.map(({ path }) => path) ?? []));
+  const addressOf = addressesByFingerprint(lock);
+  const meant = matches.filter(
+    ({ step }) => kinds[step.kind]?.media !== 'none' && (selected?.has(step.address) ?? true),
+  );
+  const assets = meant.map((match) =>
+    describeAsset(match, {
+      ...{ byAddress, verdicts, addressOf, problemOf },
+      isGated: isGated.has(match.step.address),
+      usedBy: usedBy.get(match.step.address) ?? [],
+      isTaken: (path) => taken.has(path),
+    }),
+  );
+  return { campaign: graph.name, groups: describeGroups(assets, graph, rows), assets };
+}

@@ -1,0 +1,74 @@
+import type { ReviewAsset, ReviewGate, ReviewGroup } from '../../contract/review.ts';
+import { stepAddress } from '../../graph/address.ts';
+import type { Gate, Graph } from '../../graph/graph.ts';
+import { canonicalJson } from '../../ground/json.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { PlanRow } from '../../plan/plan.ts';
+import { sumWaiting, type Waiting } from './sum-waiting.ts';
+
+/**
+ * Puts together what is compared with each other: the outputs of one gate, else those of one key of a task. In the order of
+ * the manifest. Says of each asset in which fields its request differs from others of its group.
+ */
+export function describeGroups(
+  assets: ReviewAsset[],
+  graph: Graph,
+  rows: readonly PlanRow[] | undefined,
+): ReviewGroup[] {
+  const gateOf = new Map(
+    (graph.gates ?? []).flatMap((gate) => gate.members.map((address) => [address, gate] as const)),
+  );
+  const nameOf = ({ address, task, key }: ReviewAsset) =>
+    gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
+  const waiting = rows === undefined ? undefined : sumWaiting(graph, rows);
+  const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
+  const groups = [...byName].map(([name, entries]): ReviewGroup => {
+    const members = entries.map(([index]) => index);
+    const own = entries.map(([, asset]) => asset);
+    const [first] = own;
+    const gate = first && gateOf.get(first.address);
+    const keys = new Set(own.map(({ key }) => key));
+    tellDifferences(own);
+    return {
+      ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
+      ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
+      ...(gate && { gate: describeGate(gate, waiting) }),
+    };
+  });
+  const places = new Map(graph.tasks.map(({ id }, index) => [id, index]));
+  const placeOf = ({ task }: ReviewGroup) => places.get(task) ?? places.size;
+  return groups.sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+function describeGate(gate: Gate, waiting: ReadonlyMap<string, Waiting> | undefined): ReviewGate {
+  const { name, is, choose, note, state } = gate;
+  const { steps, credits } = waiting?.get(name) ?? { steps: 0, credits: waiting === undefined ? null : 0 };
+  return {
+    ...{ is, choose, state: state?.is ?? 'open', waiting: steps, waitingCredits: credits },
+    ...(note !== undefined && { note }),
+  };
+}
+
+/** `key` where a gate chooses among all of a task. */
+function differencesOf(assets: readonly ReviewAsset[]): string[] {
+  const isSeveral = (values: Iterable<unknown>) => new Set(values).size > 1;
+  const axes = new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)));
+  return [
+    ...(isSeveral(assets.map(({ key }) => key)) ? ['key'] : []),
+    ...[...axes].filter((axis) => isSeveral(assets.map(({ matrix }) => matrix[axis]))),
+    ...(isSeveral(assets.map(({ take }) => take)) ? ['take'] : []),
+  ];
+}
+
+function tellDifferences(assets: readonly ReviewAsset[]): void {
+  if (assets.length < 2) return;
+  const fields = new Set(assets.flatMap(({ request }) => Object.keys(request)));
+  const differing = [...fields].filter((field) => {
+    const texts = assets.map(({ request }) => {
+      const value = request[field];
+      return value === undefined ? undefined : canonicalJson(value);
+    });
+    return new Set(texts).size > 1;
+  });
+  for (const asset of assets) asset.differs = differing;
+}

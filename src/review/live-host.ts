@@ -1,0 +1,103 @@
+import type { LiveRun } from '../campaign/live-run.ts';
+import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
+import { adviceText, type Paste } from '../report/advice-text.ts';
+import { countOf } from '../report/numbers.ts';
+import { describeCampaign } from './describe/describe-campaign.ts';
+import { FileFinder } from './find-files.ts';
+
+/** Changes that come this close to each other are told once, in ms. */
+const tellEveryMs = 250;
+/** Looking takes at most one part of this many of the time: the run goes on in the same process. */
+const lookShare = 8;
+
+/** A campaign that a run of this process has: what is shown is what the run knows, and verdicts are written by it. */
+export class LiveHost implements ReviewHost {
+  readonly #live: LiveRun;
+  readonly #campaign: Pick<OpenCampaign, 'file' | 'paths'>;
+  readonly #paste: Paste;
+  readonly #finder: FileFinder;
+  readonly #listeners = new Set<() => void>();
+  readonly #stopWatching: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #revision = 1;
+  #known: { revision: number; data: ReviewData } | undefined;
+  /** Something has changed since `#revision` was given. */
+  #isOlder = false;
+  #lookMs = 0;
+
+  constructor(live: LiveRun, { campaign, paste }: { campaign: Pick<OpenCampaign, 'file' | 'paths'>; paste: Paste }) {
+    this.#live = live;
+    this.#campaign = campaign;
+    this.#paste = paste;
+    this.#finder = new FileFinder(campaign.paths);
+    this.#stopWatching = live.watch(() => this.#change());
+  }
+
+  async look(): Promise<ReviewData> {
+    const revision = this.#currentRevision();
+    if (this.#known?.revision === revision) return this.#known.data;
+    const startedAt = performance.now();
+    const { graph, lock, rows, selected, ...run } = this.#live.state();
+    const described = describeCampaign({ graph, lock, rows, selected, problemOf: this.#finder.newLook() });
+    const data: ReviewData = {
+      version: 1,
+      revision,
+      file: this.#campaign.file,
+      canDecide: true,
+      run: { is: run.is, text: textOf(run) },
+      ...described,
+    };
+    this.#known = { revision, data };
+    this.#lookMs = performance.now() - startedAt;
+    return data;
+  }
+
+  async judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
+    const rulings = await this.#live.judge(verdicts);
+    if (rulings === 'over')
+      return { is: 'held', text: 'the run has ended: what is judged now takes the command review' };
+    const refused = rulings.flatMap((ruling) =>
+      ruling.is === 'refused'
+        ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, this.#paste) }]
+        : [],
+    );
+    return { is: 'recorded', revision: this.#currentRevision(), refused };
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  find(file: ReviewFile): Promise<string | undefined> {
+    return this.#finder.find(file);
+  }
+
+  /** Tells nothing any more. */
+  end(): void {
+    this.#stopWatching();
+    clearTimeout(this.#timer);
+  }
+
+  #currentRevision(): number {
+    if (this.#isOlder) this.#revision += 1;
+    this.#isOlder = false;
+    return this.#revision;
+  }
+
+  #change(): void {
+    this.#isOlder = true;
+    const waitMs = Math.max(tellEveryMs, this.#lookMs * lookShare);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const listener of this.#listeners) listener();
+    }, waitMs).unref();
+  }
+}
+
+function textOf({ is, gates, progress }: { is: ReviewRun['is']; gates: number; progress: string }): string {
+  if (is === 'waiting')
+    return `${progress}; it goes on when ${countOf(gates, 'gate')} ${gates === 1 ? 'is' : 'are'} decided`;
+  return progress;
+}

@@ -1,0 +1,61 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/** Of every answer, whatever it is about. */
+export const safeHeaders: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': policy,
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+/** For bytes that are no media: nothing in them is run, wherever they are shown. */
+export const sandboxedPolicy = `${policy}; sandbox`;
+
+/** Sends a short answer. HEAD gets its head. */
+export function answer(
+  response: ServerResponse,
+  {
+    status,
+    type,
+    body,
+    headers = {},
+  }: { status: number; type: string; body: string | Uint8Array; headers?: OutgoingHttpHeaders },
+): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  response.writeHead(status, { ...safeHeaders, 'Content-Type': type, 'Content-Length': bytes.length, ...headers });
+  response.end(response.req.method === 'HEAD' ? undefined : bytes);
+}
+
+export function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  answer(response, { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) });
+}
+
+/** What the page tells a person: what was seen, and what to do. */
+export function answerProblem(response: ServerResponse, status: number, text: string, hint?: string): void {
+  answerJson(response, status, { error: { text, ...(hint !== undefined && { hint }) } });
+}
+
+/** The same for whatever is refused: who may not ask learns nothing, not even whether the token was right. */
+export function refuse(response: ServerResponse): void {
+  answer(response, {
+    status: 403,
+    type: 'text/plain; charset=utf-8',
+    body: 'refused\n',
+    headers: { Connection: 'close' },
+  });
+}

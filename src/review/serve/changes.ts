@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http';
+import { safeHeaders } from './answer.ts';
+
+/** Pages that hear of changes at once. Of more the oldest goes: it asks again, or is a tab that nobody looks at. */
+const mostListeners = 16;
+/** So that a connection through a tunnel is not taken for dead, in ms. */
+const beatEveryMs = 15_000;
+
+/** Tells open pages that there is something new, as Server-Sent Events. */
+export class Changes {
+  readonly #open = new Set<ServerResponse>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#write(': \n\n'), beatEveryMs).unref();
+  }
+
+  add(response: ServerResponse, revision: number): void {
+    response.writeHead(200, {
+      ...safeHeaders,
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      Connection: 'close',
+    });
+    if (response.req.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    for (const oldest of this.#open) {
+      if (this.#open.size < mostListeners) break;
+      this.#open.delete(oldest);
+      oldest.end();
+    }
+    this.#open.add(response);
+    response.on('close', () => this.#open.delete(response));
+    response.write(`retry: 2000\n${eventOf(revision)}`);
+  }
+
+  tell(revision: number): void {
+    this.#write(eventOf(revision));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const response of this.#open) response.end();
+    this.#open.clear();
+  }
+
+  #write(text: string): void {
+    for (const response of this.#open) response.write(text);
+  }
+}
+
+function eventOf(revision: number): string {
+  return `event: change\ndata: ${JSON.stringify({ revision })}\n\n`;
+}

@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** What is asked for, below the token. */
+export interface CheckedRequest {
+  method: 'GET' | 'HEAD' | 'POST';
+  /** Without the slash before it: `` is the page, `media/3` a file. `undefined`: the token without a slash after it. */
+  path: string | undefined;
+}
+
+const methods = ['GET', 'HEAD', 'POST'] as const;
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Undefined for every request that the page did not make, and that no person made by opening its address: it is refused
+ * without a reason. A page of another origin can send requests here, and knows the token where an address was leaked; a
+ * foreign name can be made to resolve to this machine. Ports are not compared with the own one, because it may be forwarded.
+ */
+export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
+  const known = methods.find((one) => one === method);
+  const { host, origin } = headers;
+  // Always looked at, so that the time tells nothing about the token.
+  const asked = readPath(url ?? '', token);
+  if (known === undefined || asked === undefined) return undefined;
+  if (host === undefined || !loopback.test(host)) return undefined; // I29 (host)
+  if (origin !== undefined && origin !== `http://${host}`) return undefined; // I29 (origin)
+  if (known === 'POST' && (origin === undefined || !isJson(headers['content-type']))) return undefined;
+  return isSameSite(headers, { method: known, ...asked }) ? { method: known, ...asked } : undefined;
+}
+
+function readPath(url: string, token: string): { path: string | undefined } | undefined {
+  const [, given = '', slash, path = ''] = /^\/([^/?#]*)(\/?)([^?#]*)$/.exec(url) ?? [];
+  if (!isSame(given, token)) return undefined; // I29 (token)
+  return { path: slash === '' ? undefined : path };
+}
+
+/** In a time that does not depend on where they differ, nor on their lengths. */
+function isSame(given: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+/** Browsers say who asks: the page itself, or, for the page as a whole, a person who typed or opened its address. */
+function isSameSite(headers: IncomingMessage['headers'], { method, path }: CheckedRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isPage = path === undefined || path === '';
+  const dest = headers['sec-fetch-dest'];
+  if (isPage && dest !== undefined && dest !== 'document' && dest !== 'empty') return false;
+  if (site === undefined || site === 'same-origin') return true; // I29 (site)
+  return site === 'none' && headers['sec-fetch-mode'] === 'navigate' && isPage && method !== 'POST';
+}
+
+function isJson(type: string | undefined): boolean {
+  return type !== undefined && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i.test(type);
+}

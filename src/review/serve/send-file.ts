@@ -1,0 +1,94 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { ReviewFile } from '../../contract/review.ts';
+import { openPlainFile } from '../../disk/fs/plain-file.ts';
+import { answer, answerProblem, safeHeaders, sandboxedPolicy } from './answer.ts';
+
+/** Media types that a browser shows and never runs. The lock says the type of a file, and a branch can say any. */
+const shown: readonly string[] = [
+  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
+  ...['audio/mpeg', 'audio/wav', 'audio/flac', 'audio/ogg', 'audio/mp4'],
+  ...['video/mp4', 'video/webm', 'video/quicktime', 'video/x-matroska'],
+];
+
+/** Sends the bytes of an output, or the one range of them that is asked for. `path`: absolute. */
+export async function sendFile(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  file: ReviewFile,
+  path: string | undefined,
+): Promise<void> {
+  const handle = path === undefined ? undefined : await open(path);
+  if (handle === undefined) return notThere(response, file);
+  try {
+    const { size } = await handle.stat();
+    if (size !== file.bytes) return notThere(response, file);
+    await sendBytes({ request, response }, { handle, size, type: file.mediaType });
+  } finally {
+    await handle.close().catch(() => undefined);
+  }
+}
+
+/** A link, a folder or a device in its place counts as nothing. */
+async function open(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await openPlainFile(path, constants.O_RDONLY);
+  } catch {
+    return undefined;
+  }
+}
+
+function notThere(response: ServerResponse, { path }: ReviewFile): void {
+  answerProblem(response, 404, `${path} is not here, or was changed`, 'mediabatch apply fetches it for free');
+}
+
+async function sendBytes(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { handle, size, type }: { handle: FileHandle; size: number; type: string },
+): Promise<void> {
+  const range = readRange(request.headers.range, size);
+  if (range === 'unsatisfiable') {
+    const headers = { 'Content-Range': `bytes */${size}` };
+    return answer(response, { status: 416, type: 'text/plain; charset=utf-8', body: '', headers });
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  response.writeHead(range === undefined ? 200 : 206, {
+    ...safeHeaders,
+    // I29
+    ...(shown.includes(type)
+      ? { 'Content-Type': type }
+      : {
+          'Content-Type': 'application/octet-stream',
+          'Content-Disposition': 'attachment',
+          'Content-Security-Policy': sandboxedPolicy,
+        }),
+    'Accept-Ranges': 'bytes',
+    'Content-Length': end - start + 1,
+    ...(range !== undefined && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
+  });
+  if (request.method === 'HEAD' || size === 0) {
+    response.end();
+    return;
+  }
+  // Whoever goes away in the middle of a film does so often, and means nothing by it.
+  await pipeline(handle.createReadStream({ start, end, autoClose: false }), response).catch(() => undefined);
+}
+
+/** Undefined: all of it, as for anything but a single range. */
+function readRange(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if (match === null || (first === '' && last === '')) return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= size ? 'unsatisfiable' : { start, end };
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { failureOf } from '../../contract/failure.ts';
+import type { ReviewHost } from '../../contract/review.ts';
+import { adviceText, type Paste } from '../../report/advice-text.ts';
+import { Thumbs } from '../thumbs/thumbs.ts';
+import { answer, answerJson, answerProblem, refuse } from './answer.ts';
+import { Changes } from './changes.ts';
+import { checkRequest } from './check-request.ts';
+import { NumberedFiles } from './numbered-files.ts';
+import { indexHtml, pageFiles, readPageFile } from './page-files.ts';
+import { readBody, readVerdicts } from './read-verdicts.ts';
+import { sendFile } from './send-file.ts';
+
+export interface ServeOptions {
+  /** 0: any that is free. */
+  port?: number | undefined;
+  /** The folder that is never committed: small pictures are kept there. */
+  state: string;
+  /** Writes commands for hints. */
+  paste: Paste;
+  /** Hears of what went wrong through a defect: the page is told that it did, and not what. */
+  onError(error: unknown): void;
+}
+
+export interface RunningReview {
+  /** `http://127.0.0.1:41877/TOKEN/`: whoever knows it can look, and decide. */
+  url: string;
+  /** Ends when verdicts that have arrived are written. */
+  close(): Promise<void>;
+}
+
+/** What one request is about. */
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** Serves the review page of a campaign to this machine alone. Rejects with the system's error: the port is taken. */
+export async function serveReview(host: ReviewHost, options: ServeOptions): Promise<RunningReview> {
+  const token = randomBytes(16).toString('hex');
+  const review = new Review(host, token, options);
+  const server = createServer(
+    { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5000 },
+    (request, response) => void review.handle({ request, response }),
+  );
+  await listen(server, options.port ?? 0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/${token}/`,
+    async close() {
+      await review.close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Of this machine only, whatever anybody sets. */
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // I29
+    server.listen({ host: '127.0.0.1', port, backlog: 1024 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+class Review {
+  readonly #host: ReviewHost;
+  readonly #token: string;
+  readonly #options: ServeOptions;
+  readonly #files = new NumberedFiles();
+  readonly #thumbs: Thumbs;
+  readonly #changes = new Changes();
+  readonly #stopWatching: () => void;
+  /** Verdicts that are being written. */
+  readonly #writing = new Set<Promise<unknown>>();
+  #text: { revision: number; json: string } | undefined;
+
+  constructor(host: ReviewHost, token: string, options: ServeOptions) {
+    this.#host = host;
+    this.#token = token;
+    this.#options = options;
+    this.#thumbs = new Thumbs(options.state);
+    this.#stopWatching = host.watch(() => void this.#tellChange());
+  }
+
+  async handle(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    // The other end may go away at any time.
+    response.on('error', () => undefined);
+    const asked = checkRequest(request, this.#token);
+    if (asked === undefined) return refuse(response);
+    const { method, path } = asked;
+    try {
+      if (method === 'POST') await this.#post(exchange, path);
+      else await this.#get(exchange, path);
+    } catch (error) {
+      this.#fail(response, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopWatching();
+    await Promise.allSettled(this.#writing);
+    this.#changes.close();
+    await this.#thumbs.close();
+  }
+
+  async #get(exchange: Exchange, path: string | undefined): Promise<void> {
+    const { response } = exchange;
+    const [, kind, number] = /^(media|thumb)\/(\d{1,9})$/.exec(path ?? '') ?? [];
+    if (kind !== undefined) return this.#sendNumbered(exchange, kind, Number(number));
+    switch (path) {
+      case undefined: {
+        const headers = { Location: `/${this.#token}/` };
+        return answer(response, { status: 308, type: 'text/plain; charset=utf-8', body: '', headers });
+      }
+      case '':
+      case 'index.html': {
+        const { campaign } = await this.#host.look();
+        return answer(response, { status: 200, type: 'text/html; charset=utf-8', body: indexHtml(campaign) });
+      }
+      case 'data.json':
+        return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
+      case 'changes':
+        return this.#changes.add(response, (await this.#host.look()).revision);
+      default:
+        return this.#sendPageFile(response, path);
+    }
+  }
+
+  async #data(): Promise<string> {
+    const data = await this.#host.look();
+    if (this.#text?.revision === data.revision) return this.#text.json;
+    const json = JSON.stringify(this.#files.address(data));
+    this.#text = { revision: data.revision, json };
+    return json;
+  }
+
+  async #sendPageFile(response: ServerResponse, name: string): Promise<void> {
+    const type = Object.hasOwn(pageFiles, name) ? pageFiles[name] : undefined;
+    const body = type === undefined ? undefined : await readPageFile(name);
+    if (type === undefined || body === undefined) return answerProblem(response, 404, 'there is no such thing here');
+    answer(response, { status: 200, type, body });
+  }
+
+  async #sendNumbered(exchange: Exchange, kind: string, number: number): Promise<void> {
+    const { response } = exchange;
+    const file = this.#files.get(number);
+    if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
+    if (kind === 'media') return sendFile(exchange, file, await this.#host.find(file));
+    const thumb = await this.#thumbs.get(file, async () => this.#host.find(file));
+    if ('problem' in thumb) return answerProblem(response, 404, `${file.path} ${thumb.problem}`);
+    answer(response, { status: 200, type: 'image/jpeg', body: thumb.jpeg });
+  }
+
+  async #post({ request, response }: Exchange, path: string | undefined): Promise<void> {
+    if (path !== 'verdicts') return refuse(response);
+    const body = await readBody(request).catch(() => undefined);
+    if (body === undefined) return;
+    if (body === 'too large') {
+      response.setHeader('Connection', 'close');
+      answerProblem(response, 413, 'these are too many verdicts at once', 'send at most 64 KiB');
+      return;
+    }
+    const verdicts = readVerdicts(body);
+    if (verdicts === undefined) {
+      return answerProblem(response, 400, 'these are no verdicts', 'reload the page; nothing was recorded');
+    }
+    const writing = this.#host.judge(verdicts);
+    this.#writing.add(writing);
+    try {
+      const judged = await writing;
+      answerJson(response, judged.is === 'held' ? 423 : 200, judged);
+    } finally {
+      this.#writing.delete(writing);
+    }
+  }
+
+  async #tellChange(): Promise<void> {
+    const data = await this.#host.look().catch(() => undefined);
+    if (data !== undefined) this.#changes.tell(data.revision);
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    const failure = failureOf(error);
+    if (failure === undefined) this.#options.onError(error);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const text = failure?.message ?? 'something went wrong that should not';
+    const hint =
+      failure === undefined ? 'the terminal says what' : failure.hint && adviceText(failure.hint, this.#options.paste);
+    answerProblem(response, 500, text, hint);
+  }
+}

@@ -1,0 +1,32 @@
+import type { ReviewData, ReviewGroup } from '../contract/review.ts';
+import { call } from '../plan/advice.ts';
+import type { Paste } from '../report/advice-text.ts';
+import { countOf } from '../report/numbers.ts';
+
+/** What there is to do: `12 gates are open, 48 outputs to look at`. */
+export function tellReview(data: ReviewData): string {
+  const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to look at`;
+  const gates = tellGates(data, '');
+  return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
+}
+
+/** What became of it, and what comes next. Ends with a line feed. */
+export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
+  const earlier = new Map(before.assets.map(({ address, job, verdict }) => [address, `${job} ${verdict?.is}`]));
+  const changed = now.assets.filter(({ address, job, verdict }) => earlier.get(address) !== `${job} ${verdict?.is}`);
+  const count = (is: string) => changed.filter(({ verdict }) => verdict?.is === is).length;
+  const [picked, rejected] = [count('picked'), count('rejected')];
+  const gates = tellGates(now, 'still ');
+  const next = picked + rejected > 0 ? `  then: ${paste(call('apply'))}\n` : '';
+  return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
+}
+
+/** A gate counts as open when there is something to see at it. Undefined: there are no gates. */
+function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
+  const undecided = groups.filter(({ gate }) => gate !== undefined && gate.state !== 'decided');
+  const isReady = ({ members }: ReviewGroup) => members.some((index) => assets[index]?.isJudged === true);
+  const open = undecided.filter(isReady).length;
+  if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open`;
+  if (undecided.length > 0) return 'what the open gates ask about is not bought yet';
+  return groups.some(({ gate }) => gate !== undefined) ? 'every gate is decided' : undefined;
+}

@@ -1,0 +1,69 @@
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { ReviewFile } from '../../contract/review.ts';
+import { readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
+import { thumbsFolder } from '../../disk/state/small-pictures.ts';
+import type { Thumb } from './make-thumb.ts';
+import { ThumbPool } from './thumb-pool.ts';
+
+/** A small JPEG has some 10 kB. */
+const mostBytes = 1 << 20;
+/** Small pictures that are held in memory, where nothing can be kept on disk as well. */
+const mostHeld = 2000;
+
+/**
+ * Small pictures of outputs, by the digest of these, kept in `.mediabatch/thumbs/` under a seal: the folder can come with a
+ * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for.
+ */
+export class Thumbs {
+  readonly #state: string;
+  readonly #pool = new ThumbPool();
+  readonly #held = new Map<string, Promise<Thumb>>();
+
+  /** `state`: the folder that is never committed. */
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  /** `find`: the absolute path of the picture, asked only where nothing is kept. */
+  get(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
+    const { sha256 } = file;
+    const known = this.#held.get(sha256);
+    if (known !== undefined) return known;
+    const thumb = this.#read(file, find);
+    this.#held.set(sha256, thumb);
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size <= mostHeld) break;
+      this.#held.delete(oldest);
+    }
+    // What cannot be read now may be whole the next time.
+    const forget = () => this.#held.delete(sha256);
+    thumb.then((made) => 'problem' in made && forget(), forget);
+    return thumb;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
+    const name = `${thumbsFolder}/${file.sha256}.jpg`;
+    const kept = await orNothing(readSealedFile(this.#state, name, mostBytes));
+    if (kept !== undefined) return { jpeg: kept };
+    const path = await find();
+    if (path === undefined) return { problem: 'is not here' };
+    const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });
+    // Nobody waits for it: it only saves time.
+    if ('jpeg' in made) void orNothing(writeSealedFile(this.#state, name, made.jpeg));
+    return made;
+  }
+}
+
+/** Nothing relies on what is kept: a folder that cannot be used, or a link in its place, counts as empty. */
+async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || (error instanceof Error && 'code' in error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,248 @@
+import { afterAll, expect, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { asset, file, products } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
+
+test('arrows, brackets and J K move the one thing that is active; it has the keyboard', async () => {
+  const { page, press, isActive } = await openReview(browser, products(6, 4));
+  await isActive(at(1, 1));
+  await press('ArrowRight', 'ArrowRight');
+  await isActive(at(1, 3));
+  await press(']');
+  await isActive(at(2, 3));
+  await press('ArrowLeft', '[');
+  await isActive(at(1, 2));
+  await press('ArrowDown');
+  await isActive(at(2, 2));
+  await press('ArrowUp', 'ArrowUp');
+  await isActive(at(1, 2));
+  await press('j', 'j');
+  await isActive(at(3, 1));
+  await press('k');
+  await isActive(at(2, 1));
+  expect(await page.locator('.active[data-address]').count()).toBe(1);
+  expect(await page.evaluate('document.activeElement.dataset.asset')).toBe(at(2, 1));
+});
+
+test('P, X, U and digits decide about the active one alone, and lead to the neighbour', async () => {
+  const { page, host, press, isActive } = await openReview(browser, products(4, 3));
+  await isActive(at(1, 1));
+  await press('x');
+  await isActive(at(1, 2));
+  await press('p');
+  await isActive(at(2, 1));
+  await press('3');
+  await isActive(at(3, 1));
+  await page.getByText('2 of 4 gates decided · 2 left · 2 steps wait, 6 credits').waitFor();
+  await press('[', 'ArrowLeft');
+  await isActive(at(1, 3));
+  await press('ArrowLeft', 'u');
+  await isActive(at(1, 2));
+  await page.getByText('1 of 4 gates decided').waitFor();
+  await page
+    .locator('.said')
+    .getByText(`Undecided again: ${at(1, 2)}.`)
+    .waitFor();
+  await expect
+    .poll(() => host.data.assets.filter(({ verdict }) => verdict).map(({ address, verdict }) => [address, verdict?.is]))
+    .toEqual([
+      [at(1, 1), 'rejected'],
+      [at(2, 3), 'picked'],
+    ]);
+});
+
+test('under a filter that hides the decided the neighbour is next, never the first', async () => {
+  const { page, press, isActive } = await openReview(browser, products(30, 4));
+  await page.getByLabel('Undecided only').check();
+  await press('Tab');
+  await page.locator('[data-asset="hero@p001,take:1"]').focus();
+  for (let n = 0; n < 14; n += 1) await press('j');
+  await isActive('hero@p015,take:1');
+  await press('ArrowRight', 'x');
+  await isActive('hero@p015,take:3');
+  await press('1');
+  await isActive('hero@p016,take:1');
+  await expect.poll(() => page.locator('[data-address^="hero@p015"]').count()).toBe(0);
+  await press('x', 'x', 'x', 'x');
+  await isActive('hero@p017,take:1');
+});
+
+test('undo is a stack, and leads back to what it was about', async () => {
+  const { page, press, isActive } = await openReview(browser, products(4, 3));
+  await isActive(at(1, 1));
+  await press('2', '1', 'Control+z');
+  await isActive(at(2, 1));
+  await page
+    .locator('.said')
+    .getByText(`Undone: ${at(2, 1)} is undecided.`)
+    .waitFor();
+  await press('Control+z');
+  await isActive(at(1, 2));
+  await page.getByText('0 of 4 gates decided').waitFor();
+  await press('Control+z');
+  await page.getByText('Nothing to undo.').waitFor();
+});
+
+test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
+  const { page, press, active, isActive } = await openReview(browser, products(3, 3));
+  await isActive(at(1, 1));
+  await press('Alt+p', 'Meta+p', 'Control+x', 'Control+Shift+z');
+  expect(await active()).toBe(at(1, 1));
+  await press('/');
+  await page.keyboard.type('p002');
+  await isActive(at(2, 1));
+  expect(await page.locator('#search').inputValue()).toBe('p002');
+  await press('Enter', 'p');
+  await page.getByText('1 of 3 gates decided').waitFor();
+});
+
+test('a key that is held decides once, and brackets may be typed with AltGr', async () => {
+  const { page, isActive } = await openReview(browser, products(4, 3));
+  const dispatch = (init: string) =>
+    page.evaluate(`document.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, ${init} }))`);
+  await page.keyboard.down('x');
+  await isActive(at(1, 2));
+  await page.keyboard.down('x');
+  await page.keyboard.down('x');
+  await page.keyboard.up('x');
+  await isActive(at(1, 2));
+  expect(await page.locator('.tile.rejected').count()).toBe(1);
+  await dispatch(`key: ']', ctrlKey: true, altKey: true, modifierAltGraph: true`);
+  await isActive(at(2, 2));
+  await dispatch(`key: ']', ctrlKey: true, altKey: true`);
+  await isActive(at(2, 2));
+});
+
+test('views open above each other, Esc leads back, the active one stays', async () => {
+  const { page, press, isActive } = await openReview(browser, products(3, 4));
+  await press('ArrowRight', 's');
+  await page.locator('.survey').waitFor();
+  await isActive(at(1, 2));
+  expect(await page.locator('.sheet-cell').count()).toBe(4);
+  await press('Enter');
+  await page.locator('.loupe').waitFor();
+  await press('ArrowRight', 'ArrowRight', 'ArrowRight');
+  await isActive(at(2, 1));
+  await press('ArrowDown', 'Escape');
+  await page.locator('.survey').waitFor();
+  await isActive(at(3, 1));
+  await press('Escape');
+  await page.locator('.groups').waitFor();
+  await isActive(at(3, 1));
+  await press('?');
+  await page.getByRole('dialog').getByText('the asset beside it').waitFor();
+  await press('p', 'Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByText('0 of 3 gates decided').waitFor();
+});
+
+test('everything by pointer: tiles, verdicts, views, undo, filters, help', async () => {
+  const { page, isActive } = await openReview(browser, products(3, 3));
+  const tile = (address: string) => page.locator(`[data-address="${address}"]`);
+  await tile(at(1, 2)).locator('.face').click();
+  await isActive(at(1, 2));
+  await tile(at(1, 2))
+    .getByRole('button', { name: `Pick ${at(1, 2)}` })
+    .click();
+  await isActive(at(2, 1));
+  expect(await tile(at(1, 2)).getByRole('button', { name: 'Pick hero' }).getAttribute('aria-pressed')).toBe('true');
+  await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Reject' }).click();
+  await isActive(at(2, 2));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await isActive(at(2, 1));
+  await page.getByRole('button', { name: 'Survey' }).click();
+  await page.getByRole('main', { name: 'Survey' }).waitFor();
+  await page.getByRole('button', { name: 'Groups' }).click();
+  await tile(at(2, 1)).locator('.face').click();
+  await page.getByRole('main', { name: 'Loupe' }).waitFor();
+  await page.getByRole('button', { name: 'Groups' }).click();
+  await page.getByRole('searchbox', { name: 'Search' }).fill('nowhere');
+  await page.getByRole('button', { name: 'Show everything' }).click();
+  await isActive(at(1, 1));
+  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+
+test('a note is a field beside the verdict', async () => {
+  const { page, host, press, isActive } = await openReview(browser, products(2, 2));
+  await press('n');
+  await page.getByText('A note belongs to a verdict').waitFor();
+  await press('x', 'ArrowLeft', 'n');
+  await page.keyboard.type('too dark');
+  await press('Enter');
+  await isActive(at(1, 1));
+  await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'too dark' });
+  expect(await page.evaluate('document.activeElement.dataset.asset')).toBe(at(1, 1));
+});
+
+test('what arrives during a run appears, and nothing else moves', async () => {
+  const { page, host, press, isActive } = await openReview(browser, products(40, 4));
+  for (let n = 0; n < 20; n += 1) await press(']');
+  await press('ArrowRight');
+  await isActive('hero@p021,take:2');
+  const place = async () => {
+    const [groups, active] = await Promise.all([
+      page.locator('.groups').boundingBox(),
+      page.locator('.active').boundingBox(),
+    ]);
+    return (active?.y ?? 0) - (groups?.y ?? 0);
+  };
+  await page.waitForTimeout(100);
+  const before = await place();
+  host.change((data) => {
+    const extra = asset('hero@p021,take:5', { files: [file(900)] });
+    const groups = data.groups.map((group, index) =>
+      index === 20 ? { ...group, members: [...group.members, data.assets.length] } : group,
+    );
+    return { ...data, groups, assets: [...data.assets, extra], run: { is: 'running', text: '161 of 200 done' } };
+  });
+  await page.getByText('161 of 200 done').waitFor();
+  await page.locator('[data-address="hero@p021,take:5"] img').waitFor();
+  await isActive('hero@p021,take:2');
+  expect(Math.abs((await place()) - before)).toBeLessThan(120);
+});
+
+test.each([
+  ['loupe', 'Enter', ['ArrowRight', '2']],
+  ['survey', 's', [']', '2']],
+])('400 takes in 100 groups, %s: the next picture is there within 100 ms of its key', async (view, opens, keys) => {
+  const { page, press, isActive } = await openReview(browser, products(100, 4));
+  await isActive(at(1, 1));
+  expect(await page.locator('.tile').count()).toBeLessThan(80);
+  await press(opens);
+  await page.locator(`.${view}`).waitFor();
+  const times: number[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    await page.waitForTimeout(60);
+    times.push(await page.evaluate(timeToPicture(keys[n % 2] ?? '')));
+  }
+  const median = times.sort((a, b) => a - b)[20] ?? Number.NaN;
+  expect(median).toBeLessThanOrEqual(100);
+  // What stood ready was not asked for again.
+  const asked: string[] = await page.evaluate(
+    `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('media/'))`,
+  );
+  expect(asked.length).toBe(new Set(asked).size);
+});
+
+/** Milliseconds from a key to the first frame in which other pictures than before are shown, all of them whole. */
+function timeToPicture(key: string): string {
+  return `new Promise((resolve) => {
+    const shown = () => [...document.querySelectorAll('.on-stage:not([hidden]) img, .sheet-cell img')];
+    const before = shown()[0]?.src;
+    const start = performance.now();
+    const look = () => {
+      const images = shown();
+      const isThere = images.every((image) => image.complete && image.naturalWidth > 0);
+      if (images.length > 0 && images[0].src !== before && isThere) resolve(performance.now() - start);
+      else requestAnimationFrame(look);
+    };
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: ${JSON.stringify(key)}, bubbles: true, cancelable: true }));
+    requestAnimationFrame(look);
+  })`;
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import type { WantedVerdict } from '../../../src/contract/review.ts';
+import type { Lock } from '../../../src/lock/record.ts';
+import { writeLock } from '../../../src/lock/write.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
+import { graphOf } from '../../rig/campaign.ts';
+import { lockOf, saved, stepOf } from '../plan/facts.ts';
+
+const graph = graphOf(`version: 1
+name: test
+tasks:
+  one: { kind: image, takes: 3, gate: { choose: 1 }, with: { prompt: a } }
+  two: { kind: image, takes: 3, gate: { choose: 2 }, with: { prompt: b } }
+  free: { kind: image, with: { prompt: c } }
+  late: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: d, referenceImages: ["{{tasks.one.url}}"] } }
+`);
+const bought = ['one/1', 'one/2', 'one/3', 'two/1', 'two/2', 'two/3', 'free'];
+
+/** All drafts are bought, and `late` for the draft that is picked, if one is. */
+function lockWith(picked?: string): Lock {
+  const lock = lockOf(Object.fromEntries(bought.map((address) => [address, [saved(stepOf(graph, address))]])));
+  if (picked === undefined) return lock;
+  ruleOn([of(picked, 'picked', lock)], { graph, lock });
+  for (const step of matchGraph(graph, lock).graph.steps) {
+    if (step.task === 'late')
+      lock.steps.set(step.address, { address: step.address, kind: 'image', purchases: [saved(step)] });
+  }
+  return lock;
+}
+
+function of(address: string, is: WantedVerdict['is'], lock: Lock, note?: string): WantedVerdict {
+  const job = lock.steps.get(address)?.purchases[0]?.jobId ?? 'none';
+  return { address, is, job, ...(note !== undefined && { note }) };
+}
+
+/** What stands at the gates afterwards. */
+function statesOf(lock: Lock): Record<string, readonly string[]> {
+  const { gates = [] } = matchGraph(graph, lock).graph;
+  return Object.fromEntries(gates.map(({ name, state }) => [name, state?.picked ?? []]));
+}
+
+describe('a batch of verdicts', () => {
+  test('is recorded in the order given: the last about an output counts, and a pick takes the place of another', () => {
+    const lock = lockWith();
+    const rulings = ruleOn(
+      [
+        of('one/1', 'picked', lock, 'calm'),
+        of('two/1', 'rejected', lock),
+        of('one/2', 'picked', lock),
+        of('two/2', 'picked', lock),
+        of('two/1', 'picked', lock),
+        of('one/3', 'rejected', lock),
+        of('one/3', 'undecided', lock),
+      ],
+      { graph, lock },
+    );
+    expect(rulings.map(({ is }) => is)).toEqual(Array.from({ length: 7 }, () => 'recorded'));
+    expect(statesOf(lock)).toEqual({ one: ['one/2'], two: ['two/1', 'two/2'], late: [] });
+  });
+
+  test('one that is refused does not keep the others from being recorded', () => {
+    const lock = lockWith();
+    const rulings = ruleOn(
+      [
+        of('two/1', 'picked', lock),
+        { address: 'gone', is: 'picked', job: 'x' },
+        of('free', 'picked', lock),
+        { ...of('one/1', 'picked', lock), job: 'another' },
+        { address: 'late/1', is: 'picked', job: 'x' },
+        of('two/2', 'picked', lock),
+        of('two/3', 'picked', lock),
+        of('one/3', 'picked', lock),
+      ],
+      { graph, lock },
+    );
+    expect(rulings.map(({ is }) => is)).toEqual([
+      ...['recorded', 'refused', 'refused', 'refused', 'refused', 'recorded', 'refused', 'recorded'],
+    ]);
+    const texts = rulings.map(({ address, text }) => `${address} ${text}`);
+    expect(texts[1]).toBe('gone is no step of the manifest');
+    expect(texts[2]).toContain('has no gate');
+    expect(texts[3]).toBe('one/1 is not what was looked at, which was job another');
+    expect(texts[4]).toContain('has nothing that was bought');
+    expect(texts[6]).toContain('of two 2 are to be picked, and two/1, two/2 are already');
+    expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [] });
+  });
+
+  test('what hangs on a pick that the same batch changes is judged as it is then', () => {
+    const lock = lockWith('one/1');
+    const late = of('late/1', 'picked', lock);
+    const [picked, other, refused, back, again] = ruleOn(
+      [
+        late,
+        of('one/2', 'picked', lock),
+        { ...late, is: 'rejected' },
+        of('one/1', 'picked', lock),
+        { ...late, is: 'rejected' },
+      ],
+      { graph, lock },
+    );
+    expect([picked, other, back, again].map((ruling) => ruling?.is)).toEqual(
+      Array.from({ length: 4 }, () => 'recorded'),
+    );
+    // Made from what is not picked any more: to be bought anew.
+    expect(refused).toMatchObject({ is: 'refused', text: expect.stringContaining('its input changed') });
+  });
+
+  test('property: it leaves what the same verdicts leave one by one', () => {
+    const verdict = fc.record({
+      address: fc.constantFrom(...bought, 'late/1', 'late/2', 'gone'),
+      is: fc.constantFrom<WantedVerdict['is']>('picked', 'rejected', 'undecided'),
+      isOther: fc.constantFrom(false, false, false, false, true),
+      note: fc.option(fc.constantFrom('calm', 'loud'), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(undefined, 'one/1', 'one/2'),
+        fc.array(verdict, { maxLength: 12 }),
+        (picked, drawn) => {
+          const [together, apart] = [lockWith(picked), lockWith(picked)];
+          const batch = drawn.map(({ address, is, isOther, note }) => ({
+            ...of(address, is, together, note),
+            ...(isOther && { job: 'another' }),
+          }));
+          const rulings = ruleOn(batch, { graph, lock: together });
+          const single = batch.flatMap((one) => ruleOn([one], { graph, lock: apart }));
+          expect(rulings.map(({ is, text }) => `${is} ${text}`)).toEqual(single.map(({ is, text }) => `${is} ${text}`));
+          expect(writeLock(together)).toEqual(writeLock(apart));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,371 @@
+import { describe, expect, test } from 'vitest';
+import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import { joinInto } from '../../../src/lock/join.ts';
+import { writeLock } from '../../../src/lock/write.ts';
+import { type RunResult, TestCampaign } from '../../rig/campaign.ts';
+import { gatesOf, jobAt, say } from '../../rig/people.ts';
+
+const manifest = `version: 1
+name: live
+prices: { image: 2, video: 5 }
+tasks:
+  hero: { kind: image, foreach: [a, b], takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp {{row}}" } }
+  film: { kind: video, foreach: [a, b], with: { prompt: "it turns", image: "{{tasks.hero.url}}" } }
+`;
+
+/** Long enough for everything that does not wait for people. */
+const whileMs = 600_000;
+
+function makeCampaign(text = manifest): TestCampaign {
+  const campaign = new TestCampaign(text);
+  campaign.service.creditsOf = (body) => (body.includes('it turns') ? 5 : 2);
+  return campaign;
+}
+
+const prompts = ({ service }: TestCampaign) =>
+  service.ledger.map(({ body }) => String((JSON.parse(body) as { prompt?: unknown }).prompt));
+const blockedIn = ({ carriedOut }: RunResult) =>
+  Object.fromEntries(
+    carriedOut.rows.flatMap((row) => (row.action === 'blocked' ? [[row.address, row.blockedBy]] : [])),
+  );
+const told = ({ events }: RunResult) =>
+  events.flatMap((fact) => (fact.event === 'noticed' ? [`${fact.address}: ${fact.message}`] : []));
+
+describe('a run during which people decide', () => {
+  test('goes from draft to final, and buys what the plan named for afterwards', async () => {
+    const campaign = makeCampaign();
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 2 });
+        await say(live, { 'hero@a/2': 'picked' });
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@b/1': 'picked', 'hero@b/2': 'rejected' });
+      },
+    });
+    expect(run.plan.totals).toMatchObject({ toSpend: 8, afterPicks: { steps: 2, credits: 10 } });
+    expect(run.outcomes).toMatchObject({ 'film@a': 'done', 'film@b': 'done' });
+    expect(campaign.service.ledger.map(({ credits }) => credits)).toEqual([2, 2, 2, 2, 5, 5]);
+    expect(run.carriedOut.totals).toMatchObject({ toSpend: 18 });
+    expect(run.carriedOut.totals.afterPicks).toBeUndefined();
+    expect(run.events.filter(({ event }) => event === 'picks-awaited')).toMatchObject([
+      { gates: 2, steps: 2 },
+      { gates: 1, steps: 1 },
+    ]);
+    expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
+  });
+
+  test('makes what is picked while other drafts still run', async () => {
+    const campaign = makeCampaign();
+    const { service } = campaign;
+    // The last draft takes an hour.
+    service.trouble = (create) => {
+      service.jobMs = create === 4 ? 3_600_000 : 5000;
+      return undefined;
+    };
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state().is).toBe('running');
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+      },
+    });
+    const index = (event: string, address: string) =>
+      run.events.findIndex((fact) => fact.event === event && 'address' in fact && fact.address === address);
+    expect(index('step-finished', 'film@b')).toBeLessThan(index('step-finished', 'hero@b/2'));
+    expect(service.ledger).toHaveLength(6);
+  });
+
+  test('a budget that does not reach for everything is kept to', async () => {
+    const campaign = makeCampaign(`${manifest}budget: { credits: 13 }\n`);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+      },
+    });
+    expect(run.ledger.overBudget).toBe(true);
+    expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBe(13);
+  });
+
+  test('a charge above what the plan says is the last one of its price', async () => {
+    const campaign = makeCampaign();
+    campaign.service.creditsOf = (body) => (body.includes('it turns') ? 9 : 2);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked' });
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@b/1': 'picked' });
+      },
+    });
+    expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
+    expect(told(run)).toContain('film@b: is left for the next run: it costs 9 by now, and the plan says 5 at most');
+    expect(blockedIn(run)).toEqual({ 'film@b': 'budget' });
+  });
+
+  test('when everything is rejected nothing can follow, and it ends', async () => {
+    const campaign = makeCampaign();
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, {
+          'hero@a/1': 'rejected',
+          'hero@a/2': 'rejected',
+          'hero@b/1': 'rejected',
+          'hero@b/2': 'rejected',
+        });
+        await campaign.clock.sleep(whileMs);
+        expect(await say(live, { 'hero@a/1': 'picked' })).toBe('over');
+      },
+    });
+    expect(blockedIn(run)).toEqual({ 'film@a': 'gate', 'film@b': 'gate' });
+    expect(run.carriedOut.gates).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
+    expect(campaign.service.ledger).toHaveLength(4);
+  });
+
+  test('what too few drafts are there for is not waited for', async () => {
+    const campaign = makeCampaign(
+      manifest
+        .replace('choose: 1', 'choose: 2')
+        .replace('image: "{{tasks.hero.url}}"', 'images: "{{tasks.hero.urls}}"')
+        .replace(/ {2}film.*/, ''),
+    );
+    campaign.service.endOf = ({ body }) =>
+      body.includes('lamp a') && campaign.service.ledger.find((job) => job.body === body) !== undefined
+        ? { is: 'failed', error: 'boom' }
+        : undefined;
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@b/1': 'picked', 'hero@b/2': 'picked' });
+      },
+    });
+    expect(run.carriedOut.gates).toMatchObject([{ name: 'hero@a', state: 'open' }]);
+  });
+
+  test('a gate that two branches decided differently waits for a third word', async () => {
+    const campaign = makeCampaign();
+    await campaign.run();
+    const [ours, theirs] = [campaign.file.read(), campaign.file.read()];
+    const pick = (lock: typeof ours, address: string) =>
+      ruleOn([{ address, is: 'picked', job: jobAt(lock, address) ?? '' }], { graph: campaign.graph, lock });
+    pick(ours, 'hero@a/1');
+    pick(theirs, 'hero@a/2');
+    for (const record of theirs.steps.values()) joinInto(ours.steps, record);
+    pick(ours, 'hero@b/1');
+    campaign.file.text = writeLock(ours);
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@a/2': 'picked' });
+      },
+    });
+    expect(campaign.service.ledger).toHaveLength(6);
+    expect(gatesOf(campaign.graph, campaign.file.read())[0]?.state).toEqual({ is: 'decided', picked: ['hero@a/2'] });
+  });
+
+  test('a gate behind a gate is decided in the same run', async () => {
+    const campaign = makeCampaign(`version: 1
+name: live
+prices: { image: 2, video: 5 }
+tasks:
+  hero: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp" } }
+  fine: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "finer", referenceImages: ["{{tasks.hero.url}}"] } }
+  film: { kind: video, with: { prompt: "it turns", image: "{{tasks.fine.url}}" } }
+  trailer: { kind: video, with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }
+`);
+    const run = await campaign.run({
+      async people(live) {
+        for (const said of ['hero/1', 'fine/2']) {
+          await campaign.clock.sleep(whileMs);
+          expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+          await say(live, { [said]: 'picked' });
+        }
+      },
+    });
+    expect(run.outcomes).toMatchObject({ 'fine/1': 'done', 'fine/2': 'done', film: 'done', trailer: 'done' });
+    expect(campaign.service.ledger).toHaveLength(6);
+  });
+
+  test('of a changed mind only what has left stays; the rest is made from the last word', async () => {
+    const campaign = makeCampaign();
+    // One at a time: the films wait for each other.
+    const run = await campaign.run({
+      concurrency: 1,
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(1000);
+        await say(live, { 'hero@a/2': 'picked', 'hero@b/2': 'picked' });
+      },
+    });
+    expect(campaign.service.ledger).toHaveLength(6);
+    const { steps } = campaign.file.read();
+    const fingerprintOf = (address: string) => steps.get(address)?.purchases[0]?.fingerprint;
+    expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
+    expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
+    expect(told(run)).toEqual([
+      'film@a: what it is made from is not picked any more; it stays, and the next run makes it anew',
+    ]);
+    expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
+      { address: 'film@a', action: 'redo', credits: 5 },
+    ]);
+  });
+
+  test('what would be made from what is to be made anew is for the next run', async () => {
+    const campaign = makeCampaign(
+      `${manifest}  trailer: { kind: video, foreach: [a], with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }\n`,
+    );
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(1000);
+        await say(live, { 'hero@a/2': 'picked' });
+      },
+    });
+    expect(prompts(campaign).sort()).toEqual(['a lamp a', 'a lamp a', 'a lamp b', 'a lamp b', 'it turns', 'it turns']);
+    expect(blockedIn(run)).toEqual({ 'trailer@a': 'gate' });
+    await campaign.run();
+    expect(prompts(campaign).slice(6)).toEqual(['it turns', 'it turns back']);
+  });
+
+  test('what waits in line is let go of when its pick is taken back', async () => {
+    const campaign = makeCampaign();
+    const run = await campaign.run({
+      concurrency: 1,
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(1000);
+        await say(live, { 'hero@b/1': 'undecided' });
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        live.stopWaiting();
+      },
+    });
+    expect(blockedIn(run)).toEqual({ 'film@b': 'gate' });
+    expect(campaign.service.ledger).toHaveLength(5);
+  });
+
+  test('whoever stops waiting keeps everything, and the next run goes on', async () => {
+    const campaign = makeCampaign();
+    let left = false;
+    await campaign.run({
+      async people(live) {
+        expect(live.stopWaiting()).toBe(false);
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked' });
+        await campaign.clock.sleep(whileMs);
+        expect(live.stopWaiting()).toBe(true);
+        await campaign.clock.sleep(1000);
+        left = live.leftWaiting;
+      },
+    });
+    expect(left).toBe(true);
+    expect(campaign.service.ledger).toHaveLength(5);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(5);
+  });
+
+  test('a final that fails is bought again as the plan allowed', async () => {
+    const campaign = makeCampaign(manifest.replace('film: { kind', 'film: { retry: { attempts: 2 }, kind'));
+    let failed = 0;
+    campaign.service.endOf = ({ body }) => {
+      if (!body.includes('it turns') || failed > 0) return undefined;
+      failed += 1;
+      return { is: 'failed', error: 'boom' };
+    };
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+      },
+    });
+    expect(run.outcomes).toMatchObject({ 'film@a': 'done', 'film@b': 'done' });
+    expect(campaign.service.ledger).toHaveLength(7);
+  });
+
+  test('new takes of a redo are what is decided about', async () => {
+    const campaign = makeCampaign();
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+      },
+    });
+    const run = await campaign.run({
+      redo: ['hero@a/1', 'hero@a/2'],
+      async people(live) {
+        const old = jobAt(live.state().lock, 'hero@a/2') ?? '';
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        expect(await live.judge([{ address: 'hero@a/2', is: 'picked', job: old }])).toMatchObject([{ is: 'refused' }]);
+        await say(live, { 'hero@a/2': 'picked' });
+      },
+    });
+    expect(run.outcomes['film@a']).toBe('done');
+    expect(campaign.service.ledger).toHaveLength(9);
+    expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
+  });
+
+  test('the rest follows its canary in the same run, when people think well of it', async () => {
+    const campaign = makeCampaign(`version: 1
+name: live
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b, c], canary: { first: 1, then: ask }, with: { prompt: "a lamp {{row}}" } }
+`);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@a': 'picked' });
+      },
+    });
+    expect(run.outcomes).toEqual({ 'hero@a': 'done', 'hero@b': 'done', 'hero@c': 'done' });
+    expect(campaign.service.ledger).toHaveLength(3);
+  });
+
+  test('without gates it is only looked at, and ends by itself', async () => {
+    const campaign = makeCampaign('version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n');
+    const run = await campaign.run({ people: async () => {} });
+    expect(run.outcomes).toEqual({ pic: 'done' });
+    expect(run.carriedOut.rows).toEqual(run.plan.rows);
+  });
+
+  test('posts behind a gate wait for a consent of their own', async () => {
+    const campaign = makeCampaign(`version: 1
+name: live
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp" } }
+  share: { kind: post, with: { caption: "look", accounts: [one], media: ["{{tasks.hero.url}}"] } }
+`);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero/1': 'picked' });
+      },
+    });
+    expect(blockedIn(run)).toEqual({ share: 'consent' });
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test('a disk that takes no verdict ends the spending, and nobody is told that it did', async () => {
+    const campaign = makeCampaign();
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        campaign.file.failAfter = campaign.file.lines;
+        await expect(say(live, { 'hero@a/1': 'picked' })).rejects.toThrow('no space left');
+      },
+    });
+    expect(campaign.service.ledger).toHaveLength(4);
+    expect(gatesOf(campaign.graph, campaign.file.read()).map(({ state }) => state?.is)).toEqual(['open', 'open']);
+  });
+});

@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import type { RunFact } from '../../../src/contract/event.ts';
+import type { Canary } from '../../../src/graph/graph.ts';
+import { groupBy } from '../../../src/ground/values.ts';
+import { writeLock } from '../../../src/lock/write.ts';
+import { isSpending } from '../../../src/plan/actions.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
+import { type Sample, sampleSteps } from '../../../src/plan/sample.ts';
+import { Verdicts } from '../../../src/plan/verdicts.ts';
+import { graphOf, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
+
+interface Written {
+  rows: string[];
+  /** `0`: no canary. */
+  draft: string;
+  final: string;
+  gate: '' | 'gate: approve, ' | 'takes: 2, gate: { choose: 1 }, ';
+  retry: boolean;
+  priced: boolean;
+  budget?: number | undefined;
+  words: string;
+}
+
+function manifestOf({ rows, draft, final, gate, retry, priced, budget, words }: Written): string {
+  const canary = (rule: string) => (rule === '0' ? '' : `canary: ${rule}, `);
+  return `version: 1
+name: test
+${priced ? 'prices: { image: 3 }' : ''}
+${budget === undefined ? '' : `budget: { credits: ${budget} }`}
+tasks:
+  draft: { kind: image, foreach: [${rows.join(', ')}], ${canary(draft)}${gate}with: { prompt: "draft ${words} {{row}}" } }
+  final: { kind: image, foreach: [${rows.join(', ')}], ${canary(final)}${retry ? 'retry: { attempts: 2 }, ' : ''}with: { prompt: "final {{row}}", referenceImages: ["{{tasks.draft.url}}"] } }
+`;
+}
+
+const rule = fc.constantFrom('0', '1', '2', '{ first: 1, then: ask }', '{ first: 2, then: ask }');
+
+const written: fc.Arbitrary<Written> = fc.record({
+  rows: fc.integer({ min: 1, max: 5 }).map((count) => ['a', 'b', 'c', 'd', 'e'].slice(0, count)),
+  // A gate asks about each draft already.
+  draft: fc.constantFrom('0', '1', '2'),
+  final: rule,
+  gate: fc.constantFrom('', 'gate: approve, ', 'takes: 2, gate: { choose: 1 }, '),
+  retry: fc.boolean(),
+  priced: fc.boolean(),
+  budget: fc.option(fc.integer({ min: 3, max: 60 }), { nil: undefined }),
+  words: fc.constantFrom('of', 'in'),
+});
+
+type Act =
+  | { do: 'run'; concurrency: number; maxCredits: number | undefined; part: Part | undefined; redo: number[] }
+  | { do: 'fail'; body: string; how: 'fail' | 'refuse' }
+  | { do: 'repair' }
+  | { do: 'judge'; as: 'picked' | 'rejected'; from: number }
+  | { do: 'write'; words: string; rows: string[] };
+
+/** What a run is limited to: steps by their number, the first rows, or rows drawn by lot. */
+type Part = number[] | Sample;
+
+const part = fc.oneof(
+  fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }),
+  fc.record({ is: fc.constant('first' as const), count: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({
+    is: fc.constant('drawn' as const),
+    count: fc.integer({ min: 1, max: 3 }),
+    seed: fc.constantFrom('x', 'y'),
+  }),
+);
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('run' as const),
+      concurrency: fc.integer({ min: 1, max: 5 }),
+      maxCredits: fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined, freq: 4 }),
+      part: fc.option(part, { nil: undefined, freq: 3 }),
+      redo: fc.oneof(
+        { weight: 4, arbitrary: fc.constant<number[]>([]) },
+        { weight: 1, arbitrary: fc.tuple(fc.nat(9)) },
+      ),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('fail' as const),
+      body: fc
+        .tuple(fc.constantFrom('draft', 'final'), fc.constantFrom('a', 'b', 'c'))
+        .map(([t, key]) => `${t} ${key}`),
+      how: fc.constantFrom('fail', 'refuse'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Act>({ do: 'repair' }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('judge' as const),
+      as: fc.constantFrom('picked', 'picked', 'rejected'),
+      from: fc.nat(4),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('write' as const),
+      words: fc.constantFrom('of', 'in'),
+      rows: fc.subarray(['z', 'a', 'b', 'c', 'd'], { minLength: 1 }),
+    }),
+  },
+);
+
+/** A campaign, and an account of its own of what may be bought when. */
+class Watched {
+  readonly campaign: TestCampaign;
+  manifest: Written;
+  readonly troubles = new Map<string, 'fail' | 'refuse'>();
+
+  constructor(manifest: Written) {
+    this.manifest = manifest;
+    this.campaign = new TestCampaign(manifestOf(manifest));
+    const { service } = this.campaign;
+    const troubleOf = (body: string) =>
+      [...this.troubles].find(([text]) => {
+        const [task = '', key = ''] = text.split(' ');
+        return new RegExp(`"${task} (?:\\w+ )?${key}"`).test(body);
+      })?.[1];
+    service.endOf = ({ body }) => (troubleOf(body) === 'fail' ? { is: 'failed', error: 'boom' } : undefined);
+    service.trouble = (_create, body) =>
+      troubleOf(body) === 'refuse'
+        ? { answer: { is: 'refused', status: 400, why: 'invalid', message: 'no' } }
+        : undefined;
+  }
+
+  async perform(one: Act): Promise<void> {
+    switch (one.do) {
+      case 'run': {
+        const { steps } = this.campaign.graph;
+        const named = (numbers: readonly number[]) => numbers.flatMap((number) => steps[number]?.address ?? []);
+        const only = Array.isArray(one.part) ? named(one.part) : one.part && sampleSteps({ steps }, one.part);
+        await this.run({
+          concurrency: one.concurrency,
+          redo: named(one.redo),
+          ...(one.maxCredits !== undefined && { maxCredits: one.maxCredits }),
+          ...(only !== undefined && { selected: [...only] }),
+        });
+        break;
+      }
+      case 'fail':
+        this.troubles.set(one.body, one.how);
+        break;
+      case 'repair':
+        this.troubles.clear();
+        break;
+      case 'judge':
+        this.judge(one.as, (index) => index >= one.from);
+        break;
+      case 'write':
+        this.manifest = { ...this.manifest, words: one.words, rows: one.rows };
+        this.campaign.graph = graphOf(manifestOf(this.manifest));
+        break;
+      default:
+        one satisfies never;
+    }
+  }
+
+  judge(is: 'picked' | 'rejected', isMeant: (index: number) => boolean = () => true): void {
+    const { graph, file } = this.campaign;
+    const lock = file.read();
+    const { graph: decided, matches } = matchGraph(graph, lock);
+    const members = new Set((decided.gates ?? []).flatMap((gate) => gate.members));
+    const seen = matches.filter(({ step, purchase }) => members.has(step.address) && purchase?.state === 'done');
+    const verdicts = seen.map(({ step, purchase }) => ({ address: step.address, is, job: purchase?.jobId ?? '' }));
+    ruleOn(
+      verdicts.filter((_, index) => isMeant(index)),
+      { graph, lock },
+    );
+    file.text = writeLock(lock);
+  }
+
+  async run(options: RunOptions) {
+    const { campaign } = this;
+    const { graph } = campaign;
+    const lock = campaign.file.read();
+    const { matches } = matchGraph(graph, lock);
+    const verdicts = new Verdicts(lock, matches);
+    const picked = new Set<string>();
+    const bought = new Set<string>();
+    const done = new Set<string>();
+    for (const match of matches) {
+      const { step, purchase } = match;
+      const isRedone = options.redo?.includes(step.address) === true;
+      if (purchase?.state === 'done' && !isRedone && verdicts.on(match)?.is === 'picked') picked.add(step.address);
+      if (purchase?.jobId !== undefined) bought.add(step.address);
+      if (purchase?.state === 'done') done.add(step.address);
+    }
+    const check = ({ members, first, asks }: Canary, buying: string) => {
+      const proving = asks ? picked : done;
+      const proven = members.filter((name) => proving.has(name)).length;
+      const begun = members.filter((name) => bought.has(name)).length;
+      expect(begun <= first || proven >= first, `${buying} as number ${begun}, ${proven} have proven it`).toBe(true);
+    };
+    const buys = new Map<string, number>();
+    const result = await campaign.run({
+      ...options,
+      onEvent: (fact: RunFact) => {
+        if (fact.event === 'step-finished' && fact.outcome === 'done') done.add(fact.address);
+        if (fact.event !== 'job-created') return;
+        buys.set(fact.address, (buys.get(fact.address) ?? 0) + 1);
+        if (bought.has(fact.address)) return;
+        bought.add(fact.address);
+        for (const canary of graph.canaries ?? [])
+          if (canary.members.includes(fact.address)) check(canary, fact.address);
+      },
+    });
+    const { plan, outcomes } = result;
+    for (const { address: name, order } of plan.rows) {
+      if (order !== undefined) expect(outcomes, `nobody knows what became of ${name}`).toHaveProperty([name]);
+    }
+    const planned = plan.rows.filter(({ action }) => isSpending(action)).map((row) => row.address);
+    for (const [name, times] of buys) {
+      expect(planned, `${name} was bought, and is not in the plan`).toContain(name);
+      expect(times).toBeLessThanOrEqual(2);
+    }
+    const isSmooth = Object.values(outcomes).every((outcome) => outcome === 'done');
+    if (isSmooth && this.troubles.size === 0) expect([...buys.keys()].sort()).toEqual(planned.sort());
+    return result;
+  }
+}
+
+const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+
+describe('whatever canaries there are, and whatever fails', () => {
+  test('I28 a run ends, buys what its plan says, and the others only when enough have proven it', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, fc.array(act, { minLength: 1, maxLength: 8 }), async (manifest, acts) => {
+        const watched = new Watched(manifest);
+        for (const one of acts) await watched.perform(one);
+      }),
+      { numRuns: runs(300), endOnFailure: true },
+    );
+  }, 300_000);
+
+  test('when what failed is bought again and people pick, everything gets done', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, fc.array(act, { maxLength: 5 }), async (manifest, acts) => {
+        const watched = new Watched({ ...manifest, budget: undefined });
+        for (const one of acts) await watched.perform(one);
+        watched.troubles.clear();
+        for (let round = 0; round < 5; round += 1) {
+          const failed = watched.campaign.plan().rows.filter(({ action }) => action === 'failed');
+          await watched.run({ concurrency: 3, redo: failed.map((row) => row.address) });
+          watched.judge('picked');
+        }
+        const left = groupBy(watched.campaign.plan().rows, ({ action }) => action);
+        left.delete('orphan');
+        expect([...left.keys()]).toEqual(['keep']);
+      }),
+      { numRuns: runs(100), endOnFailure: true },
+    );
+  }, 300_000);
+});

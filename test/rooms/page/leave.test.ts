@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readPicks } from '../../../src/campaign/decisions/read-picks.ts';
+import type { WantedVerdict } from '../../../src/contract/review.ts';
+import { picksCommand, picksFile, shellWord } from '../../../src/page/model/leave.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+
+const verdicts: WantedVerdict[] = [
+  { address: 'hero@lamp,take:1', is: 'picked', job: 'j1', note: "it's warm" },
+  { address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
+  { address: 'hero@rug,take:1', is: 'rejected', job: 'j3', note: '' },
+  { address: 'hero@a b,take:1', is: 'undecided', job: 'j4' },
+];
+
+test('picks.json is what `pick --from` reads', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const path = join(folder.path, 'picks.json');
+  writeFileSync(path, picksFile('Ada', verdicts));
+  expect(await readPicks(path)).toEqual([
+    { by: 'Ada', address: 'hero@lamp,take:1', is: 'picked', note: "it's warm", job: 'j1' },
+    { by: 'Ada', address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
+    { by: 'Ada', address: 'hero@rug,take:1', is: 'rejected', job: 'j3' },
+  ]);
+});
+
+test('the command records the same, one for each verdict and note', () => {
+  expect(picksCommand('campaign.yaml', verdicts)).toBe(
+    [
+      `mediabatch pick campaign.yaml hero@lamp,take:1 --note 'it'\\''s warm' &&`,
+      'mediabatch pick campaign.yaml hero@rug,take:2 &&',
+      'mediabatch reject campaign.yaml hero@rug,take:1 &&',
+      `mediabatch unpick campaign.yaml 'hero@a b,take:1'`,
+    ].join('\n'),
+  );
+});
+
+test('a hostile word stays one word', () => {
+  expect(shellWord('$(rm -rf ~)')).toBe(`'$(rm -rf ~)'`);
+  expect(shellWord('a\nb')).toBe(`'a b'`);
+  expect(shellWord('--note')).toBe(`'--note'`);
+  expect(shellWord('')).toBe(`''`);
+});

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import type { WantedVerdict } from '../../../src/contract/review.ts';
+import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
+import { decide, undoOf } from '../../../src/page/model/judge.ts';
+import { count, markOf, show } from '../../../src/page/model/shown.ts';
+import { asset, campaign } from '../../rig/review/campaign.ts';
+
+const takes = (name: string, many: number) => Array.from({ length: many }, (_, i) => asset(`${name},take:${i + 1}`));
+const own = (...verdicts: [address: string, is: WantedVerdict['is']][]) =>
+  new Map(verdicts.map(([address, is]) => [address, { address, is, job: `job-${address}` }]));
+
+test('a verdict that the host does not have lies on top of its data, and decides the gate', () => {
+  const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 3) }]);
+  expect(show(data, new Map()).groups[0]?.state).toBe('open');
+  const shown = show(data, own(['hero@a,take:2', 'picked']));
+  expect(shown.groups[0]).toMatchObject({ state: 'decided', picked: 1 });
+  expect(shown.assets.get('hero@a,take:2')?.verdict).toEqual({ is: 'picked' });
+  const none = show(
+    data,
+    own(['hero@a,take:1', 'rejected'], ['hero@a,take:2', 'rejected'], ['hero@a,take:3', 'rejected']),
+  );
+  expect(none.groups[0]?.state).toBe('rejected');
+});
+
+test('a verdict about a job that was replaced counts for nothing', () => {
+  const data = campaign([{ name: 'hero@a', assets: [asset('hero@a,take:1', { job: 'newer' })] }]);
+  expect(show(data, own(['hero@a,take:1', 'picked'])).assets.get('hero@a,take:1')?.verdict).toBeUndefined();
+});
+
+test('a pick where one is to be picked un-picks its sibling, and a refused one leaves the sibling picked', () => {
+  const assets = [asset('hero@a,take:1', { verdict: { is: 'picked' } }), asset('hero@a,take:2')];
+  const data = campaign([{ name: 'hero@a', assets }]);
+  const decision = decide(show(data, new Map()), new Map(), { address: 'hero@a,take:2', is: 'picked' });
+  expect(decision).toMatchObject({ is: 'made', text: 'Picked hero@a,take:2, instead of hero@a,take:1.' });
+  // The host un-picks the other in the same write: nothing is sent about it.
+  expect(decision.is === 'made' && decision.verdicts.map(({ address }) => address)).toEqual(['hero@a,take:2']);
+  const after = show(data, own(['hero@a,take:2', 'picked']));
+  expect([...after.assets.values()].map(markOf)).toEqual(['undecided', 'picked']);
+});
+
+test('a pick that replaces one which the host may not have yet takes that back by name', () => {
+  const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 2) }]);
+  const before = own(['hero@a,take:1', 'picked']);
+  const decision = decide(show(data, before), before, { address: 'hero@a,take:2', is: 'picked' });
+  expect(decision.is === 'made' && decision.verdicts.map(({ address, is }) => [address, is])).toEqual([
+    ['hero@a,take:1', 'undecided'],
+    ['hero@a,take:2', 'picked'],
+  ]);
+});
+
+test('where several are to be picked one too many is refused, with what to do', () => {
+  const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 3), options: { choose: 2 } }]);
+  const picked = own(['hero@a,take:1', 'picked'], ['hero@a,take:3', 'picked']);
+  const decision = decide(show(data, picked), picked, { address: 'hero@a,take:2', is: 'picked' });
+  expect(decision).toEqual({
+    is: 'refused',
+    text: 'Not picked: of hero@a 2 are to be picked, and hero@a,take:1, hero@a,take:3 are already. Take one back first (U).',
+  });
+});
+
+test('what cannot be judged says why', () => {
+  const data = campaign([
+    { name: 'a', assets: [asset('a', { isJudged: false, state: 'planned' })] },
+    { name: 'b', assets: [asset('b', { isJudged: false })], options: { isFree: true } },
+  ]);
+  const text = (address: string) => decide(show(data, new Map()), new Map(), { address, is: 'picked' });
+  expect(text('a')).toEqual({ is: 'refused', text: 'Nothing to judge at a: not bought yet.' });
+  expect(text('b')).toEqual({ is: 'refused', text: 'b has no gate, so there is nothing to decide.' });
+  expect(text('gone')).toEqual({ is: 'refused', text: 'gone is not here any more.' });
+});
+
+test('undo puts back everything that a pick changed, picks last', () => {
+  const assets = [
+    asset('hero@a,take:1', { verdict: { is: 'picked', note: 'warm' } }),
+    asset('hero@a,take:2', { verdict: { is: 'rejected' } }),
+  ];
+  const data = campaign([{ name: 'hero@a', assets }]);
+  const before = show(data, new Map());
+  const after = show(data, own(['hero@a,take:2', 'picked']));
+  expect(undoOf(before, after, 'hero@a,take:2')).toEqual({
+    address: 'hero@a,take:2',
+    verdicts: [
+      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2' },
+      { address: 'hero@a,take:1', is: 'picked', job: 'job-hero@a,take:1', note: 'warm' },
+    ],
+  });
+});
+
+test('a note goes with its verdict, and stays when the verdict is given again', () => {
+  const data = campaign([{ name: 'a', assets: [asset('a', { verdict: { is: 'rejected', note: 'too dark' } })] }]);
+  const shown = show(data, new Map());
+  expect(decide(shown, new Map(), { address: 'a', is: 'rejected' })).toMatchObject({ is: 'refused' });
+  const changed = decide(shown, new Map(), { address: 'a', is: 'rejected', note: 'blurred' });
+  expect(changed).toMatchObject({ is: 'made', verdicts: [{ is: 'rejected', note: 'blurred' }] });
+  const picked = decide(shown, new Map(), { address: 'a', is: 'picked' });
+  expect(picked.is === 'made' && picked.verdicts[0]).not.toHaveProperty('note');
+});
+
+test('counts say what is decided, what is left and what waits', () => {
+  const data = campaign([
+    { name: 'a', assets: [asset('a')] },
+    { name: 'b', assets: [asset('b')] },
+    { name: 'c', assets: [asset('c')] },
+    { name: 'd', assets: [asset('d')], options: { isFree: true } },
+  ]);
+  const shown = show(data, own(['a', 'picked'], ['b', 'rejected']));
+  expect(count(shown.groups)).toEqual({ gates: 3, decided: 1, left: 1, rejected: 1, waiting: 2, waitingCredits: 6 });
+});
+
+test('filters: the undecided, tasks, kinds, states, and words anywhere', () => {
+  const data = campaign([
+    { name: 'hero@a', assets: takes('hero@a', 2) },
+    { name: 'song', assets: [asset('song', { kind: 'music', request: { prompt: 'A Brass band' }, tags: ['loud'] })] },
+  ]);
+  const shown = show(data, own(['hero@a,take:2', 'rejected']));
+  const names = (change: object) =>
+    applyFilter(shown, { ...noFilter, ...change }).flatMap(({ assets }) => assets.map(({ address }) => address));
+  expect(names({})).toEqual(['hero@a,take:1', 'hero@a,take:2', 'song']);
+  expect(names({ undecided: true })).toEqual(['hero@a,take:1', 'song']);
+  expect(names({ task: 'song' })).toEqual(['song']);
+  expect(names({ kind: 'image' })).toEqual(['hero@a,take:1', 'hero@a,take:2']);
+  expect(names({ state: 'rejected' })).toEqual(['hero@a,take:2']);
+  expect(names({ text: 'brass LOUD' })).toEqual(['song']);
+  expect(names({ text: 'brass quiet' })).toEqual([]);
+});
