@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import { matchGraph } from '../plan/match.ts';
+import { type Match, matchGraph } from '../plan/match.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { waitingRows } from '../plan/take-in.ts';
@@ -33,7 +33,10 @@ export async function planAgain(
   const waiting = waitingRows(agreed);
   const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
   const first = match();
-  const recorded = outputsOf(first.matches.filter(({ step }) => waiting.has(step.address)));
+  // Whether a canary fits lets others go on that waited.
+  const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
+  const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
+  const recorded = outputsOf(first.matches.filter(matters));
   const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
   const decided = recorded.length === 0 ? first : match();

@@ -5,10 +5,10 @@ import { waitsFor } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
 import { ChainedOrders } from './chained-orders.ts';
 import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
-import { letsPass } from './lets-pass.ts';
 import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
@@ -112,7 +112,7 @@ class Drive implements Driven {
     if (order.jobId !== undefined) return [];
     return waitsFor(order).flatMap((address) => {
       const [on, how] = [this.#orders.get(address), this.#ended.get(address)];
-      return on === undefined || how === undefined || letsPass(order, on, how) ? [] : [{ dependent: order, on, how }];
+      return on === undefined || how === undefined || letsGoOn(order, on, how) ? [] : [{ dependent: order, on, how }];
     });
   }
 
@@ -213,7 +213,7 @@ class Drive implements Driven {
       const { dependent, on, how } = link;
       const name = orderName(dependent);
       if (this.#ended.has(name)) continue;
-      if (!letsPass(dependent, on, how)) {
+      if (!letsGoOn(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -241,25 +241,22 @@ class Drive implements Driven {
     const needed = by.asksOnly ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
-    const isCanary = order.canaries?.includes(by.address) === true;
-    const error = isCanary
-      ? `waits for its canary: ${by.address} ${outcomeWords[needed] ?? needed}`
-      : `needs ${by.address}, which is ${needed}`;
+    const error = isCanaryOf(order, by) ? describeHold(by, needed) : `needs ${by.address}, which is ${needed}`;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
   }
 }
 
-const outcomeWords: { readonly [outcome in StepOutcome]?: string } = {
-  refused: 'was refused',
-  left: 'was not bought',
-  running: 'is running',
-  blocked: 'is blocked',
-  unresolved: 'is unresolved',
-  unneeded: 'is not needed; the next run lets another one go first',
-  lost: 'is lost',
-};
+/**
+ * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
+ * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
+ * else.
+ */
+function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
+  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
+  return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
+}
 
 function leave(row: PlanRow, ports: Ports): void {
   const { address, task, kind, action, reason, blockedBy, send } = row;
