@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import { matchGraph } from '../plan/match.ts';
+import { type Match, matchGraph } from '../plan/match.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { waitingRows } from '../plan/take-in.ts';
@@ -25,15 +25,19 @@ export async function planAgain(
     /** What the disk says of recorded outputs. */
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   },
-  now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan },
+  now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan; took: ReadonlyMap<string, unknown> },
   same: { hints: PriceHints; selected?: ReadonlySet<string> | undefined; onUnknown?: 'ask' | 'hold' | undefined },
 ): Promise<PlannedAgain> {
-  const { graph, lock, redo, agreed } = now;
+  const { graph, lock, redo, agreed, took } = now;
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
-  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
+  const underWay = new Set([...agreed.rows.flatMap(({ address, order }) => (order ? [address] : [])), ...took.keys()]);
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
   const first = match();
-  const recorded = outputsOf(first.matches.filter(({ step }) => waiting.has(step.address)));
+  // Whether a canary fits lets others go on that waited.
+  const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
+  const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
+  const recorded = outputsOf(first.matches.filter(matters));
   const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
   const decided = recorded.length === 0 ? first : match();
@@ -50,6 +54,7 @@ export async function planAgain(
     now: means.now(),
     concurrency: agreed.concurrency,
     redo,
+    underWay,
     ...(selected !== undefined && { selected }),
     ...(onUnknown !== undefined && { onUnknown }),
   });

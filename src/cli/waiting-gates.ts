@@ -40,8 +40,8 @@ export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): v
 
 function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
   const about = note === undefined ? '' : ` (${note})`;
+  if (is === 'canary') return `${name}: ${members.join(', ')} ${state === 'rejected' ? 'rejected' : 'to be picked'}`;
   if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, and ${choose} is to be${about}`;
   if (state === 'rejected') return `${name}: rejected${about}`;
-  if (is === 'canary') return `${name}: ${members.join(', ')} to be picked${about}`;
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;
 }

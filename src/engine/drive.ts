@@ -1,10 +1,11 @@
 import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
-import type { PartCondition } from '../plan/parts.ts';
+import { waitsFor } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
 import { ChainedOrders } from './chained-orders.ts';
 import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
@@ -109,9 +110,9 @@ class Drive implements Driven {
   /** What it needs has ended before it was taken in, and not well. */
   #brokenNeeds(order: StepOrder): Link[] {
     if (order.jobId !== undefined) return [];
-    return order.needs.flatMap((address) => {
+    return waitsFor(order).flatMap((address) => {
       const [on, how] = [this.#orders.get(address), this.#ended.get(address)];
-      return on === undefined || how === undefined || letsGoOn(on, how) ? [] : [{ dependent: order, on, how }];
+      return on === undefined || how === undefined || letsGoOn(order, on, how) ? [] : [{ dependent: order, on, how }];
     });
   }
 
@@ -212,8 +213,7 @@ class Drive implements Driven {
       const { dependent, on, how } = link;
       const name = orderName(dependent);
       if (this.#ended.has(name)) continue;
-      const isCanary = dependent.canaries?.includes(on.address) === true;
-      if (isCanary ? !provesEnough(on, how, dependent) : !letsGoOn(on, how)) {
+      if (!letsGoOn(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -241,10 +241,7 @@ class Drive implements Driven {
     const needed = by.asksOnly ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
-    const isCanary = order.canaries?.includes(by.address) === true;
-    const error = isCanary
-      ? `waits for its canary: ${by.address} ${outcomeWords[needed] ?? needed}`
-      : `needs ${by.address}, which is ${needed}`;
+    const error = isCanaryOf(order, by) ? describeHold(by, needed) : `needs ${by.address}, which is ${needed}`;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
@@ -256,29 +253,10 @@ class Drive implements Driven {
  * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
  * else.
  */
-function letsGoOn(order: StepOrder, end: StepEnd): boolean {
+function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
+  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
-
-/** True when what waits for this canary can go on. One that turned out not to be needed shows nothing to others. */
-function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
-  if (end.outcome === 'done') return true;
-  if (end.outcome !== 'unneeded') return false;
-  // Later parts of the same output are not needed either, and find that out themselves.
-  const isEarlier = ({ of, fingerprint, index }: PartCondition) =>
-    canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
-  return parts.some(isEarlier);
-}
-
-const outcomeWords: { readonly [outcome in StepOutcome]?: string } = {
-  refused: 'was refused',
-  left: 'was not bought',
-  running: 'is running',
-  blocked: 'is blocked',
-  unresolved: 'is unresolved',
-  unneeded: 'is not needed; the next run lets another one go first',
-  lost: 'is lost',
-};
 
 function leave(row: PlanRow, ports: Ports): void {
   const { address, task, kind, action, reason, blockedBy, send } = row;

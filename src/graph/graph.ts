@@ -121,8 +121,8 @@ export interface Canary {
   name: string;
   task: string;
   first: number;
-  /** `check`: the others follow when these are done and fit `expect`. `ask`: when people have picked these. */
-  then: 'check' | 'ask';
+  /** The others follow when people have picked these, or else when these are done and fit `expect`. */
+  asks: boolean;
   /** Addresses of all its steps, in the order of the graph. */
   members: string[];
 }

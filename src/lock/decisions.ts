@@ -1,6 +1,9 @@
 import { canonicalJson } from '../ground/json.ts';
 import type { Acceptance, Decisions, Purchase, StepRecord, Verdict } from './record.ts';
 
+/** Length of a note at most, in UTF-16 code units. */
+export const mostNote = 500;
+
 /** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
@@ -37,15 +40,16 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 
 /**
  * Of two verdicts about one purchase returns the one that counts. Of equal revisions it is the larger text: a rejection,
- * so that nothing is made from what somebody turned down.
+ * so that nothing is made from what somebody turned down, and one that says why before one that does not.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
   return textOf(a) >= textOf(b) ? a : b;
 }
 
-function textOf({ is, ...rest }: Verdict): string {
-  return `${is ?? ''} ${canonicalJson(rest)}`;
+function textOf(verdict: Verdict): string {
+  const { is = '', note = '' } = verdict;
+  return `${is} ${note} ${canonicalJson({ ...verdict })}`;
 }
 
 interface Revised {

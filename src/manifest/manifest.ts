@@ -101,13 +101,11 @@ export type GateRule =
       note?: string;
     };
 
-/**
- * So many steps of one price class go first. `check`: the others follow when these are done and fit; `ask`: when people
- * have picked these.
- */
+/** `then: ask` or `check`: the others follow when people have picked these, or when these are done and fit `expect`. */
 export interface CanaryRule {
+  /** So many steps of each price class go first. */
   first: number;
-  then: 'check' | 'ask';
+  asks: boolean;
 }
 
 /** Requirements for a downloaded file. Pixels, seconds, bytes; `min` and `max` are inclusive. */

@@ -26,5 +26,5 @@ export function readCanary(value: Json | undefined): CanaryRule | undefined {
   const first = ownValue(written, 'first') ?? 1;
   const then = ownValue(written, 'then') ?? 'check';
   if (typeof first !== 'number' || !Number.isInteger(first) || first < 1) return undefined;
-  return then === 'check' || then === 'ask' ? { first, then } : undefined;
+  return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }

@@ -26,6 +26,8 @@ export interface CanaryFacts {
   redo?: ReadonlySet<string> | undefined;
   /** Addresses that the run is limited to. Absent: all of them. */
   selected?: ReadonlySet<string> | undefined;
+  /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
+  underWay?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface CanaryFacts {
  * to be needed proves nothing, and has no seat.
  */
 export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
-  const canaries = (facts.graph.canaries ?? []).filter(({ then }) => then === 'check');
+  const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
   return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
 }
 
@@ -46,7 +48,7 @@ export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean
  */
 export function withCanaryGates(facts: CanaryFacts): { graph: Graph; matches: readonly Match[] } {
   const { graph, matches } = facts;
-  const canaries = (graph.canaries ?? []).filter(({ then }) => then === 'ask');
+  const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
   if (canaries.length === 0 || graph.gates?.some(isCanaryGate) === true) return { graph, matches };
   const seenOf = lookAtPicks(facts);
   const seated = new Seating(facts, (match) => seenOf(match) === 'picked').seat(canaries);
@@ -66,7 +68,7 @@ export function withCanaryGates(facts: CanaryFacts): { graph: Graph; matches: re
 export function askedCanaries({ canaries = [], gates = [] }: Graph): SeatedCanary[] {
   const byName = new Map(gates.filter(isCanaryGate).map((gate) => [gate.name, gate]));
   return canaries.flatMap((canary): SeatedCanary[] => {
-    const gate = canary.then === 'ask' ? byName.get(canary.name) : undefined;
+    const gate = canary.asks ? byName.get(canary.name) : undefined;
     if (gate === undefined) return [];
     const seats = new Set(gate.members);
     const others = canary.members.filter((address) => !seats.has(address));
@@ -132,7 +134,7 @@ class Seating {
       for (const canary of byTask.get(task) ?? []) {
         const one = this.#seatOne(canary);
         seated.push(one);
-        if (canary.then === 'check' || one.isProven) continue;
+        if (!canary.asks || one.isProven) continue;
         for (const address of one.others) this.#close(address);
         for (const address of one.seats) this.#closed.add(address);
       }
@@ -168,6 +170,7 @@ class Seating {
     if (this.#provesIt(match)) return ranks.proven;
     if (match.purchase !== undefined) return ranks.begun; // I28
     if (this.#closed.has(address)) return ranks.closed;
+    if (this.#facts.underWay?.has(address) === true) return ranks.begun;
     return this.#facts.selected?.has(address) === false ? ranks.unselected : ranks.free;
   }
 }

@@ -81,7 +81,7 @@ class Producers {
     const chosen = new Set<string>();
     for (const gate of gates) {
       for (const address of gate.members) this.#gates.set(address, gate);
-      if (gate.is === 'approve') continue;
+      if (gate.is !== 'choose') continue;
       this.#gates.set(gate.name, gate);
       chosen.add(gate.task);
       this.#counts.set(gate.task, (this.#counts.get(gate.task) ?? 0) + 1);
@@ -148,7 +148,7 @@ function usesOf(step: Step, producers: Producers): Use[] {
   const { part, request, needs } = step;
   if (part !== undefined) uses.push({ is: 'part', address: part.of, names: [] });
   for (const { address, list } of findUses(request, producers)) {
-    for (const member of producers.gateOf(address)?.members ?? [address]) used.add(member);
+    used.add(address);
     if (address === part?.of) continue;
     const is = list === undefined ? 'one' : list === producers.countOf(producers.taskOf(address)) ? 'all' : 'several';
     uses.push({ is, address, names: is === 'all' ? [] : producers.equalNames(step, address) });

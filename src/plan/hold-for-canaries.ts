@@ -21,7 +21,7 @@ export function holdForCanaries(
     const held = others.flatMap((address) => inRun.get(address) ?? []);
     for (const row of held) if (isSent(row)) buyOnce(row);
     const pending = seats.flatMap((address) => byAddress.get(address) ?? []).filter(({ action }) => action !== 'keep');
-    if (canary.then === 'ask') {
+    if (canary.asks) {
       if (held.some(({ blockedBy }) => blockedBy === 'gate')) goFirst(pending);
       continue;
     }

@@ -1,4 +1,4 @@
-import { isSpending } from './actions.ts';
+import { isSpending, waitsFor } from './actions.ts';
 import { block } from './block.ts';
 import { isNamedAfterPicks, sumAfterPicks } from './block-at-gates.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
@@ -76,7 +76,7 @@ function dropUnmet(
   for (let before = -1; before !== candidates.size; ) {
     before = candidates.size;
     for (const [address, row] of candidates) {
-      const unmet = row.order?.needs.find((need) => {
+      const unmet = (row.order === undefined ? [] : waitsFor(row.order)).find((need) => {
         const order = byAddress.get(need)?.order;
         return order !== undefined && !candidates.has(need) && !own.makes(order);
       });

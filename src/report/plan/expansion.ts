@@ -2,7 +2,7 @@ import { trailOf } from '../../graph/expand/draft.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { writeReferences } from './write-references.ts';
 
 /** Source position of a value. `from`: it is not written under the task's own name, but here. */
@@ -97,7 +97,7 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
     ...(retry !== undefined && { retry: { ...retry } }),
     ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
     ...(task?.gate !== undefined && { gate: writtenGate(task.gate) }),
-    ...(task?.canary !== undefined && { canary: { ...task.canary } }),
+    ...(task?.canary !== undefined && { canary: writtenCanary(task.canary) }),
     ...(pin === true && { pin }),
     ...(task?.description !== undefined && { description: task.description }),
   };
@@ -108,4 +108,9 @@ function writtenGate(gate: GateRule): Json {
   if (gate.is === 'approve') return gate.note === undefined ? 'approve' : { approve: true, ...note };
   const { choose, among } = gate;
   return { choose, among: among.by === 'axis' ? among.axis : among.by, ...note };
+}
+
+function writtenCanary({ first, asks }: CanaryRule): Json {
+  const then = asks ? 'ask' : 'check';
+  return { first, then };
 }

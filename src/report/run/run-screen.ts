@@ -3,8 +3,9 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutToWidth } from '../text-width.ts';
+import { noticeText } from './notice-text.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { noticeText, type RunView, type TaskView } from './run-view.ts';
+import type { RunView, TaskView } from './run-view.ts';
 import { awaitedGatesText, awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
 import { type Board, createBoard } from './screen-board.ts';
 import { defaultColumns, defaultRows, type ScreenStream, showCursor } from './screen-output.ts';
@@ -55,9 +56,14 @@ export function createScreen(options: ScreenOptions): RunReporter {
       board?.show(id, message === undefined ? '' : cutToWidth(`  › ${message}`, columns - 1));
     });
     // A closed row is never redrawn, so with more tasks than rows all stay open: they may have to make room.
-    if (hidden.size === 0) for (const task of view.tasks.values()) closeTask(board, task, moment);
+    if (hidden.size === 0) {
+      for (const task of view.tasks.values()) if (moment === 'ended' || !mayGoOn(task)) closeTask(board, task, moment);
+    }
     if (moment === 'ended') for (const id of ownIds) board.close(id, 'done');
   };
+
+  /** People decide during the run, and then it begins. */
+  const mayGoOn = ({ stages }: TaskView) => options.page !== undefined && (stages.get('awaits-pick') ?? 0) > 0;
 
   return {
     on(event) {

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
 import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { asset, campaign as campaignOf } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
 
 const manifest = `version: 1
@@ -33,10 +35,10 @@ test('say what is known: credits, job, file, digest, verdict and note', async ()
   const details = page.getByRole('complementary', { name: 'Details' });
   const [asset] = (await data()).assets;
   const file = asset?.files[0];
-  const text = () => details.innerText();
+  const text = () => details.textContent();
   await details.getByText('1024 × 1024').waitFor();
-  expect(await text()).toContain(`Job\n${asset?.job}`);
-  expect(await text()).toContain(`Charged\n${asset?.credits} credits`);
+  expect(await text()).toContain(`Job${asset?.job}`);
+  expect(await text()).toContain(`Charged${asset?.credits} credits`);
   expect(await text()).toContain(file?.sha256 ?? '?');
   expect(await text()).toContain('output/hero-lamp-1.png');
   await press('p', 'i');
@@ -55,11 +57,11 @@ test('mark the words in which the request differs in its group', async () => {
   await press(']', 'i');
   await isActive('concept@warm');
   const request = page.locator('.details .request');
-  expect(await request.locator('.differs dt').allInnerTexts()).toEqual(['prompt differs in the group']);
-  expect(await request.locator('mark').allInnerTexts()).toEqual(['warm']);
+  expect(await request.locator('.differs dt').allTextContents()).toEqual(['prompt differs in the group']);
+  expect(await request.locator('mark').allTextContents()).toEqual(['warm']);
   await press('ArrowRight');
   await isActive('concept@cold');
-  expect(await request.locator('mark').allInnerTexts()).toEqual(['cold']);
+  expect(await request.locator('mark').allTextContents()).toEqual(['cold']);
 });
 
 test('lead to what it is made from and what is made from it, also past a filter', async () => {
@@ -71,20 +73,40 @@ test('lead to what it is made from and what is made from it, also past a filter'
   await details.getByRole('button', { name: 'final@lamp' }).click();
   await isActive('final@lamp');
   await details.getByRole('heading', { name: 'Made from' }).waitFor();
-  await details.getByRole('button', { name: 'hero@lamp/2' }).first().click();
-  await isActive('hero@lamp/2');
+  await details.getByRole('button', { name: 'hero@lamp/1' }).first().click();
+  await isActive('hero@lamp/1');
 });
 
-test('show earlier versions: the picture, what it cost, and what changed since', async () => {
+test('show earlier versions: the picture, what it cost, and what is known of its request', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
   await isActive('hero@lamp/1');
   await press('i');
   const earlier = page.locator('.details .earlier');
   expect(await earlier.count()).toBe(1);
-  expect(await earlier.innerText()).toContain('changed since: prompt');
-  expect(await earlier.innerText()).toContain('2 credits');
-  expect(await earlier.locator('mark').allInnerTexts()).toEqual(['oak']);
-  await expect.poll(() => earlier.locator('img').evaluate('(image) => image.naturalWidth')).toBeGreaterThan(0);
+  expect(await earlier.textContent()).toContain('2 credits');
+  expect(await earlier.textContent()).toContain('is not in the lock any more');
+  await expect
+    .poll(() => page.evaluate<number>("document.querySelector('.earlier img').naturalWidth"))
+    .toBeGreaterThan(0);
+});
+
+test('show what changed since, word by word', async () => {
+  const was = { job: 'job-0', credits: 2, files: [], request: { model: 'alpha', prompt: 'a lamp on oak' } };
+  const own = {
+    request: { model: 'alpha', prompt: 'a lamp on elm' },
+    earlier: [
+      { ...was, changed: ['prompt'] },
+      { ...was, job: 'job-1', changed: [] },
+    ],
+  };
+  const { page, press } = await openReview(browser, campaignOf([{ name: 'hero', assets: [asset('hero', own)] }]));
+  await press('i');
+  const earlier = page.locator('.details .earlier');
+  expect(await earlier.first().textContent()).toContain('changed since: prompt');
+  expect(await earlier.first().locator('dt').allTextContents()).toEqual(['prompt']);
+  expect(await earlier.first().locator('mark').allTextContents()).toEqual(['oak']);
+  expect(await earlier.last().textContent()).toContain('the same request');
+  expect(await earlier.last().textContent()).toContain('not on this disk any more');
 });
 
 test('have the command that says the same in a terminal', async () => {

@@ -365,6 +365,42 @@ export const invariants: readonly Invariant[] = [
         file: 'test/rooms/plan/gates.test.ts',
         title: 'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
       },
+      {
+        file: 'test/rooms/engine/gates-model.test.ts',
+        title:
+          'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
+      },
+    ],
+  },
+  {
+    id: 'I28',
+    says: 'of a task with a canary nothing is bought beside it until as many steps of that price as the manifest says have proven it',
+    shown: [
+      {
+        file: 'test/rooms/engine/canaries.test.ts',
+        title: 'I28 a run ends, buys what its plan says, and the others only when enough have proven it',
+      },
+      {
+        file: 'test/rooms/engine/canary-runs.test.ts',
+        title: 'keeps its seat when it failed, whatever is selected; another request begins anew',
+      },
+    ],
+  },
+  {
+    id: 'I29',
+    says: 'the review page answers itself and the person who opened it, and nobody else writes a verdict or reads a picture',
+    shown: [
+      { file: 'test/rooms/review/serve.test.ts', title: '%s is refused, and nothing is told' },
+      { file: 'test/rooms/review/serve.test.ts', title: 'with %s are refused and written nowhere' },
+      { file: 'test/rooms/review/serve.test.ts', title: 'nothing but 127.0.0.1 is listened on' },
+      {
+        file: 'test/proof/browser/review-attacks.test.ts',
+        title: 'from another port of this machine, with the token known: nothing is read, and nothing is written',
+      },
+      {
+        file: 'test/proof/browser/review-attacks.test.ts',
+        title: 'under a foreign name that leads to this machine: refused',
+      },
     ],
   },
 ];

@@ -10,7 +10,7 @@ service: { url: "https://x" }
 tasks:
   a:
     kind: image
-    canary: x
+    colour: x
     foreach: missing.csv
     with: { promt: x, model: alpha-3, prompt: "{{vars.b}}" }
     save: ../x

@@ -149,7 +149,11 @@ it.each<[string, object, boolean]>([
   ['a time without a unit', manifest('image', {}, { timeout: 90 }), false],
   ['no time at all', manifest('image', {}, { timeout: '0.0s' }), false],
   ['an expectation of nothing', manifest('image', {}, { expect: { width: {} } }), false],
-  ['a key that is none', manifest('image', { prompt: 'x' }, { canary: 'x' }), false],
+  ['a key that is none', manifest('image', { prompt: 'x' }, { colour: 'x' }), false],
+  ['canaries', manifest('image', { prompt: 'x' }, { canary: 20 }), true],
+  ['canaries that ask', manifest('image', { prompt: 'x' }, { canary: JSON.parse('{"first":2,"then":"ask"}') }), true],
+  ['half a canary', manifest('image', { prompt: 'x' }, { canary: 1.5 }), false],
+  ['too many canaries', manifest('image', { prompt: 'x' }, { canary: { first: 21 } }), false],
   [
     'the address of the service',
     { ...manifest('image', { prompt: 'x' }), service: { url: 'https://example.com' } },

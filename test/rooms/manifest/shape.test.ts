@@ -36,10 +36,42 @@ testMistakes([
     says: ['straight'],
   },
   {
-    name: 'a key of a later version',
+    name: 'a canary that is no number',
     text: tasks('  a: { kind: image, with: { prompt: x }, canary: x }'),
-    found: ['MB1101 4:42'],
-    says: ['does not support it yet'],
+    found: ['MB1103 4:50'],
+    says: ['a whole number from 1 to 20, or a map, as in `canary: { first: 2, then: ask }`'],
+  },
+  {
+    name: 'a canary of none',
+    text: tasks('  a: { kind: image, with: { prompt: x }, canary: 0 }'),
+    found: ['MB1103 4:50'],
+    says: ['a whole number from 1 to 20'],
+  },
+  {
+    name: 'canaries of a negative number, and with an unknown `then`',
+    text: tasks('  a: { kind: image, with: { prompt: x }, canary: { first: -1, then: wait } }'),
+    found: ['MB1103 4:59', 'MB1103 4:69'],
+    says: ['a whole number from 1 to 20', '`check` or `ask`'],
+  },
+  {
+    name: 'a canary of an upload and of a post',
+    text: tasks(
+      '  a: { kind: upload, with: { file: x.png }, canary: 1 }',
+      '  b: { kind: post, with: { caption: x, accounts: [1] }, canary: { then: ask } }',
+    ),
+    found: ['MB1103 4:45', 'MB1103 5:57', 'MB1306 4:36', 'MB1501 5:40 warning'],
+    says: ['an upload costs nothing', 'a consent of its own'],
+  },
+  {
+    name: 'a canary and a gate that ask the same',
+    text: tasks('  a: { kind: image, with: { prompt: x }, gate: approve, canary: { then: ask } }'),
+    found: ['MB1103 4:73'],
+    says: ['one pick would answer both', 'write then: check, or remove `gate`'],
+  },
+  {
+    name: 'a canary that checks, beside a gate',
+    text: tasks('  a: { kind: image, with: { prompt: x }, gate: approve, canary: 3 }'),
+    found: [],
   },
   {
     name: 'a key of an anchor',

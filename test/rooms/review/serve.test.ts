@@ -102,6 +102,31 @@ describe('who may ask', () => {
     expect((await get('data.json', { host: 'localhost:4020', origin: 'http://localhost:4020' })).status).toBe(200);
   });
 
+  test.skipIf(process.platform !== 'linux')('nothing but 127.0.0.1 is listened on', async () => {
+    const { running } = await served();
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.2');
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+  });
+
+  test('the entrance leads to the page once, and only whoever may ask', async () => {
+    const { running } = await served();
+    const { pathname } = new URL(running.entrance);
+    const enter = (headers: Record<string, string> = {}, path = pathname, method = 'GET') =>
+      rawRequest(running.url, { path, headers, method });
+    expect(pathname).not.toBe(new URL(running.url).pathname);
+    const refused = [
+      await enter({ host: 'evil.test' }),
+      await enter({ 'sec-fetch-site': 'same-site' }),
+      await enter({}, `${pathname}data.json`),
+      await enter({}, pathname, 'HEAD'),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    const first = await enter({ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' });
+    expect(first).toMatchObject({ status: 303, headers: { location: new URL(running.url).pathname } });
+    expect((await enter()).status).toBe(403);
+  });
+
   test('without the slash at its end the address leads to the page', async () => {
     const { running } = await served();
     const { pathname } = new URL(running.url);
@@ -113,7 +138,7 @@ describe('who may ask', () => {
     const { running, get, post } = await served();
     const answers = [
       await get(''),
-      await get('data.json'),
+      await get('icon.svg'),
       await get('media/0'),
       await get('media/9'),
       await get('nothing'),
