@@ -227,6 +227,34 @@ test('what cannot be seen says why, and what stands alone says so', async () => 
   expect(await page.getByRole('button', { name: 'Wipe' }).count()).toBe(0);
 });
 
+test('the loupe zooms too, and shows the same place of the next take', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', 'Enter');
+  await isActive('hero@rug/1');
+  const seen = page.locator('.on-stage:not([hidden]) .zoomed-media');
+  const place = async () => {
+    const style = await seen.getAttribute('style');
+    return style ?? '';
+  };
+  await expect.poll(place).toContain('translate');
+  const whole = await place();
+  await seen.hover();
+  await page.mouse.wheel(0, -400);
+  await expect.poll(place).not.toBe(whole);
+  const near = await place();
+  await press('ArrowRight');
+  await isActive('hero@rug/2');
+  await expect.poll(place).toBe(near);
+  await press('Shift+ArrowRight');
+  await expect.poll(place).not.toBe(near);
+  await press('0');
+  await expect.poll(place).toBe(whole);
+  await page.getByRole('button', { name: '1:1' }).click();
+  await expect.poll(place).toContain('1024px');
+  await page.getByRole('button', { name: '1:1', pressed: true }).click();
+  await expect.poll(place).toBe(whole);
+});
+
 test('films play in step', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
   await press(']', ']', ']', 'c');
