@@ -1,5 +1,5 @@
 // Bundles the review page into dist/page/: one classic script, as pages from disk load no modules, and one style sheet.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 
@@ -33,5 +33,6 @@ export async function bundlePage(root) {
   const inOrder = styles.sort((a, b) => Number(b === 'page.css') - Number(a === 'page.css') || (a < b ? -1 : 1));
   const styleSheet = inOrder.map((path) => readFileSync(join(folder, path), 'utf8')).join('\n');
   writeFileSync(join(output, 'page.css'), smallStyles(styleSheet));
+  copyFileSync(join(folder, 'icon.svg'), join(output, 'icon.svg'));
   return built.flatMap(({ moduleIds }) => moduleIds);
 }

@@ -64,6 +64,8 @@ const layering = {
         open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
       }
     }
+    const strays = [...layerOf.keys()].filter((id) => slashed(id).includes('/src/review/'));
+    if (strays.length > 0) throw new Error(`internal error: every command would load ${strays.join(', ')}`);
   },
 };
 

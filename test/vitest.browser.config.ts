@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/proof/browser/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
+    // A browser beside other work is slow at times; what is polled comes, or does not.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

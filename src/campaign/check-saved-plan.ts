@@ -4,6 +4,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
+import { findBehind } from '../plan/behind-gates.ts';
 import { isNamedAfterPicks } from '../plan/block-at-gates.ts';
 import type { Row } from '../plan/plan.generated.ts';
 import type { Plan, PlanRow, Price } from '../plan/plan.ts';
@@ -52,6 +53,10 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
+  // What follows picks is shown apart from what is spent: nothing that could be bought at once may stand there.
+  const behind = findBehind(graph, saved.gates);
+  const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
+  if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);
   const others = plan.rows.filter((row) => !isNamedBy(saved, row));
   const [first] = others;
   if (first === undefined) return;

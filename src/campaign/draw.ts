@@ -1,5 +1,7 @@
-import { assemblePlan } from '../plan/assemble.ts';
+import { measureMedia } from '../disk/outputs/outputs.ts';
+import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import { type Diagram, makeDiagram } from '../plan/diagram.ts';
+import type { MediaFacts } from '../plan/expectation.ts';
 import { matchGraph } from '../plan/match.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -13,7 +15,7 @@ export interface DrawOptions extends Pick<PlanningOptions, 'select' | 'exclude'>
   steps?: boolean | undefined;
 }
 
-/** The campaign as nodes and edges, from manifest and lock alone: no network, no outputs are looked at. */
+/** The campaign as nodes and edges, from manifest and lock: no network, and of the outputs only those that `expect` is about. */
 export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions = {}): Promise<Diagram> {
   const { graph, facts } = await requireCheckedGraph(campaign, {});
   const { lock } = await requireLock(campaign, undefined);
@@ -22,7 +24,8 @@ export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions 
   const decided = matchGraph(graph, lock);
   const { matches } = decided;
   const redo = new Set<string>();
-  const { rows } = assemblePlan({
+  const measured = await measureExpected(outputsOf(matches), campaign.paths.outputs);
+  const plan = assemblePlan({
     graph,
     lock,
     decided,
@@ -30,10 +33,19 @@ export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions 
     hints: await findPriceHints(campaign, { graph, lock, matches, redo, facts }),
     // A file that is missing is fetched for nothing: it makes no difference to what is drawn.
     fileState: () => 'intact',
+    mediaFacts: (output) => measured.get(output.path),
     replays,
     accountOf,
     now: Date.now(),
     concurrency: 1,
   });
-  return makeDiagram({ graph, lock, rows, selected, by: options.steps ? 'step' : 'task' });
+  return makeDiagram({ graph, lock, plan, selected, by: options.steps ? 'step' : 'task' });
+}
+
+async function measureExpected(outputs: readonly OutputToCheck[], folder: string) {
+  const measured = new Map<string, MediaFacts | undefined>();
+  for (const { output, measure } of outputs) {
+    if (measure) measured.set(output.path, await measureMedia(folder, output));
+  }
+  return measured;
 }

@@ -1,11 +1,6 @@
-import type { RunEvent, RunFact } from '../contract/event.ts';
+import type { RunEvent } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
-import type { LocalGate } from '../engine/create-gate.ts';
-import type { Driven } from '../engine/driven.ts';
-import type { LocalLedger } from '../engine/local-ledger.ts';
-import type { Graph } from '../graph/graph.ts';
 import { messageOf } from '../ground/values.ts';
-import type { Lock } from '../lock/record.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { Ruling } from '../plan/ruling.ts';
@@ -13,46 +8,8 @@ import { findTakenIn, type TakenIn, waitingRows, withTakenIn } from '../plan/tak
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge-batch.ts';
+import type { LiveRunOptions, LiveState, Works } from './live-parts.ts';
 import type { PlannedAgain } from './plan-again.ts';
-
-export interface LiveRunOptions {
-  /** As somebody agreed to it. */
-  agreed: Plan;
-  /** As written: without decisions. */
-  graph: Graph;
-  lock: Lock;
-  /** The steps that are bought anew. */
-  redo: ReadonlySet<string>;
-  /** The steps that the run is about. Absent: all. */
-  selected?: ReadonlySet<string> | undefined;
-  /** `took`: what the run carries out beside its plan, by address. */
-  plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
-  /** Whether a saved plan names this row. */
-  isNamed(row: PlanRow): boolean;
-}
-
-/** What carries the plan out. */
-export interface Works {
-  ledger: Pick<LocalLedger, 'lock' | 'decide'>;
-  gate: Pick<LocalGate, 'stopped' | 'stop'>;
-  driven: Driven;
-  signal: AbortSignal;
-  emit(fact: RunFact): void;
-}
-
-/** What a run shows while people look at its outputs. */
-export interface LiveState {
-  graph: Graph;
-  lock: Lock;
-  /** Of the plan as it is now, as far as it is known. */
-  rows: readonly PlanRow[];
-  selected: ReadonlySet<string> | undefined;
-  is: ReviewRun['is'];
-  /** Gates that the run waits for. */
-  gates: number;
-  /** `7 of 12 done, 2 running`. */
-  progress: string;
-}
 
 /**
  * A run during which people decide. Verdicts go through the ledger of the run. When they decide a gate, what its plan named
@@ -151,10 +108,9 @@ export class LiveRun {
         this.#become('ended', this.#isEnough ? this.#gates : 0);
         return false;
       }
-      if (gates.length !== this.#gates) {
-        emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
-      }
+      const isNews = gates.length !== this.#gates;
       this.#become('waiting', gates.length);
+      if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -24,6 +24,8 @@ export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
   /** What may be bought when gates are decided, by address. */
   afterPicks: ReadonlyMap<string, LaterPurchase>;
+  /** Those that it shows as not decided. */
+  gates: NonNullable<WrittenPlan['gates']>;
   /** Rows as the file shows them, by address. */
   shown: ReadonlyMap<string, Row>;
   /** Open sends that were to be asked about beside the steps. */
@@ -86,6 +88,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     redo,
     publishes: new Set(publishes),
     afterPicks: new Map(Object.entries(afterPicks)),
+    gates: plan.gates ?? [],
     shown: steps,
     purchases: new Map(
       Object.entries(purchases).map(([address, one]) => [address, { ...one, credits: priceOf(address, one) }]),

@@ -108,9 +108,13 @@ export async function readListings(
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
+let ofSandbox: ServiceDocument | undefined;
+
+/** Of this very version: it is read once. */
 async function readSandboxDocument(): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
-  return readServiceDocument(await sandboxDocument(), kinds);
+  ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
+  return ofSandbox;
 }
 
 async function readKeptServiceDocument(

@@ -14,6 +14,7 @@ import { agreeTo } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askAboutMove } from './ask-about-move.ts';
 import { listenForStrayErrors } from './last-resort.ts';
+import { openNotification } from './notify.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption } from './signals.ts';
 import { tellCredential } from './tell-credential.ts';
@@ -36,7 +37,9 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { campaign, terminal, given, saved } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
+  const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
+  let begun: string | undefined;
   let unselected: Unselected | undefined;
   let live: LiveRun | undefined;
   let page: string | undefined;
@@ -47,7 +50,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
   };
-  const applied = await applyGraph(campaign, {
+  const work = applyGraph(campaign, {
     async check() {
       const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
       const ours = [
@@ -89,6 +92,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
         : undefined,
     agree: (made) => agreeTo(made, options, { ...context, show }),
     async observe(plan) {
+      begun = plan.campaign;
       const recorder = await makeRecorder(plan, {
         ...{ terminal, clock: systemClock, paths },
         events: events?.(),
@@ -111,6 +115,10 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       };
     },
   });
+  const applied = await work.catch(async (error: unknown) => {
+    if (begun !== undefined) await notification?.broke(begun, error);
+    throw error;
+  });
   if (applied.is !== 'ran') {
     terminal.err('nothing was spent\n');
     return applied.is === 'no' ? exitCodes.done : exitCodes.interrupted;
@@ -124,5 +132,6 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
   tellOpenGates(applied.carriedOut, terminal);
+  await notification?.ended(applied);
   return applied.result.exit;
 }

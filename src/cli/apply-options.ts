@@ -1,3 +1,4 @@
+import type { NotifyReason } from '../contract/notifier.ts';
 import type { StateOptions } from './open.ts';
 
 export interface PlanCommandOptions extends StateOptions {
@@ -45,6 +46,10 @@ export interface ApplyOptions extends PlanCommandOptions {
   onUnknown: 'ask' | 'hold';
   onError: 'continue' | 'finish';
   pollInterval: 'auto' | number;
+  /** What the address of notifications is told of. Absent: everything. */
+  notify?: NotifyReason[];
+  /** Names of steps and gates are told, too. */
+  notifyDetails?: boolean;
   /** Credits of the account in a rehearsal. Absent: enough. */
   sandboxCredits?: number;
   sandboxSpeed?: number;

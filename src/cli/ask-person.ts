@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { CampaignError } from '../contract/failure.ts';
+import { readAnswers } from './read-answers.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Nobody can be asked, and nobody has agreed: the command ends. */
@@ -18,26 +18,7 @@ export async function askPerson(
 ): Promise<'yes' | 'no' | 'interrupted'> {
   if (yes === true) return 'yes';
   requireSomebody({ yes, terminal });
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await new Promise((resolve) => {
-      const leave = (answer: 'no' | 'interrupted') => {
-        terminal.err('\n');
-        resolve(answer);
-      };
-      // Ctrl-D, or the terminal is gone.
-      const onClose = () => leave('no');
-      reader.on('close', onClose);
-      reader.on('SIGINT', () => {
-        reader.off('close', onClose);
-        leave('interrupted');
-      });
-      reader.question(`${question} [y/N] `, (answer) => {
-        reader.off('close', onClose);
-        resolve(/^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no');
-      });
-    });
-  } finally {
-    reader.close();
-  }
+  const answer = await readAnswers(terminal, (ask) => ask(`${question} [y/N] `));
+  if (answer === 'interrupted') return answer;
+  return answer !== 'left' && /^\s*y(es)?\s*$/i.test(answer.typed) ? 'yes' : 'no';
 }

@@ -12,7 +12,7 @@ export function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): st
   // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
   const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...others } =
     options;
-  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate, notify, notifyDetails, ...planned } = others;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

@@ -1,6 +1,9 @@
 import { canonicalJson } from '../ground/json.ts';
 import type { Acceptance, Decisions, Purchase, StepRecord, Verdict } from './record.ts';
 
+/** Length of a note at most, in UTF-16 code units. */
+export const mostNote = 500;
+
 /** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];

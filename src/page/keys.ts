@@ -52,8 +52,10 @@ const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown']
 
 /** Fields, open dialogs, players and the browser have keys of their own. */
 function isForAnother(event: KeyboardEvent): boolean {
-  if (event.altKey || event.metaKey || event.isComposing) return true;
-  if (event.ctrlKey && event.key.toLowerCase() !== 'z') return true;
+  // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
+  const isTyped = event.getModifierState('AltGraph');
+  if (event.isComposing || (!isTyped && (event.altKey || event.metaKey))) return true;
+  if (!isTyped && event.ctrlKey && event.key.toLowerCase() !== 'z') return true;
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
   const isSlider = target.matches('input[type="range"]');
@@ -68,7 +70,9 @@ function isForAnother(event: KeyboardEvent): boolean {
 /** Does what a key says. False: it says nothing here. */
 function act(page: Page, event: KeyboardEvent): boolean {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (event.ctrlKey) {
+  // A key that is held goes on moving, and decides once.
+  if (event.repeat && /^[\dpuxz]$/.test(key)) return true;
+  if (event.ctrlKey && key === 'z') {
     if (event.shiftKey) return false;
     page.undo();
     return true;

@@ -109,7 +109,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
-  const open = openGates(graph.gates ?? [], rows, matches);
+  const open = openGates(graph.gates ?? [], rows, { matches, everyRow });
   return {
     mediabatch: 'plan',
     version: 2,

@@ -50,19 +50,37 @@ function holdBack(row: PlanRow, text: string): void {
   if (mayRetry !== undefined) row.wouldRetry = mayRetry;
 }
 
-/** The gates that are not decided, with how many of these rows wait for each. */
-export function openGates(gates: readonly Gate[], rows: readonly PlanRow[], matches: readonly Match[]): Plan['gates'] {
-  const waiting = new Set(rows.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+/**
+ * The gates that are not decided, with how many of these rows wait for each: also for one before a step that the plan is not
+ * about. `everyRow`: those of all steps.
+ */
+export function openGates(
+  gates: readonly Gate[],
+  rows: readonly PlanRow[],
+  { matches, everyRow }: { matches: readonly Match[]; everyRow: readonly PlanRow[] },
+): Plan['gates'] {
+  if (gates.length === 0) return undefined;
+  const held = new Set(everyRow.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+  const steps = new Map(matches.map(({ step }) => [step.address, step]));
   const counts = new Map<string, number>();
-  for (const { step } of matches) {
-    if (!waiting.has(step.address)) continue;
-    for (const name of step.waits ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const open = rows.flatMap(({ address }) => (held.has(address) ? [address] : []));
+  const seen = new Set(open);
+  const counted = new Set(open);
+  for (let address = open.pop(); address !== undefined; address = open.pop()) {
+    const { waits = [], needs = [] } = steps.get(address) ?? {};
+    for (const name of waits) counts.set(name, (counts.get(name) ?? 0) + (counted.has(address) ? 1 : 0));
+    for (const need of waits.length === 0 ? needs : []) {
+      if (seen.has(need) || !held.has(need)) continue;
+      seen.add(need);
+      open.push(need);
+    }
   }
   const about = new Set(rows.map(({ address }) => address));
-  const open = gates.flatMap(({ state, note, ...gate }) => {
+  const found = gates.flatMap(({ state, note, ...gate }) => {
     const count = counts.get(gate.name) ?? 0;
     // Behind canaries nothing waits any more when everything is bought.
-    const isMeant = count > 0 || (gate.is !== 'canary' && gate.members.some((address) => about.has(address)));
+    const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
+    const isMeant = counts.has(gate.name) || isAbout;
     if (state === undefined || state.is === 'decided' || !isMeant) return [];
     const { is, choose, name, task, members } = gate;
     return [
@@ -73,12 +91,12 @@ export function openGates(gates: readonly Gate[], rows: readonly PlanRow[], matc
       },
     ];
   });
-  return open.length === 0 ? undefined : (open as Plan['gates']);
+  return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
 /** What follows open gates. Undefined when nothing does. */
 export function sumAfterPicks(
-  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'price'>[],
+  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
   if (waiting.length === 0) return undefined;
@@ -86,7 +104,12 @@ export function sumAfterPicks(
   const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
   const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
   const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
-  return { steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced };
+  const retried = waiting.flatMap(({ wouldRetry }) => (wouldRetry === undefined ? [] : [wouldRetry ?? 0]));
+  const mayRetry = retried.reduce((sum, more) => sum + more, 0);
+  return {
+    ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
+    ...(retried.length > 0 && { mayRetry }),
+  };
 }
 
 /**

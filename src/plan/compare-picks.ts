@@ -1,9 +1,7 @@
 import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
+import { mostNote } from '../lock/decisions.ts';
 import { gatesByMember } from './gates.ts';
-
-/** UTF-16 code units of a note in the lock. */
-const mostNote = 500;
 
 /** What one person says of one output. `job`: the one that was looked at. */
 export interface Opinion {

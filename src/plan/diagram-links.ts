@@ -148,7 +148,7 @@ function usesOf(step: Step, producers: Producers): Use[] {
   const { part, request, needs } = step;
   if (part !== undefined) uses.push({ is: 'part', address: part.of, names: [] });
   for (const { address, list } of findUses(request, producers)) {
-    for (const member of producers.gateOf(address)?.members ?? [address]) used.add(member);
+    used.add(address);
     if (address === part?.of) continue;
     const is = list === undefined ? 'one' : list === producers.countOf(producers.taskOf(address)) ? 'all' : 'several';
     uses.push({ is, address, names: is === 'all' ? [] : producers.equalNames(step, address) });

@@ -2,10 +2,11 @@ import type { Gate, GateState, Graph } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { applyDecisions } from './apply-decisions.ts';
+import { type CanaryMark, findCanaryMarks } from './diagram-canary.ts';
 import { findLinks, gateId, type Link } from './diagram-links.ts';
 import { listCharges } from './list-charges.ts';
 import { type Match, matchSteps } from './match.ts';
-import type { PlanRow } from './plan.ts';
+import type { Plan, PlanRow } from './plan.ts';
 import { type StepState, stateOfStep, stepStates } from './step-state.ts';
 
 /** A campaign as nodes and edges, from what is on record. */
@@ -38,6 +39,8 @@ export interface WorkNode {
    * parts of is done.
    */
   fanOut?: 'open' | 'known';
+  /** Of a step only while it is among those that go first. */
+  canary?: CanaryMark;
 }
 
 export interface DiagramCredits {
@@ -60,7 +63,7 @@ export interface GateNode {
   /** `gate:` and the name of the task or of the gate. */
   id: string;
   task: string;
-  asks: Gate['is'];
+  asks: Exclude<Gate['is'], 'canary'>;
   /** How many are to be picked at each. */
   choose: number;
   /** How many gates there are, by what people have decided. */
@@ -77,8 +80,8 @@ export interface DiagramEdge {
 export interface DiagramFacts {
   graph: Graph;
   lock: Lock;
-  /** A plan of all steps. */
-  rows: readonly PlanRow[];
+  /** Of all steps. */
+  plan: Pick<Plan, 'rows' | 'gates'>;
   /** Limits the nodes. Absent: all steps. */
   selected?: ReadonlySet<string> | undefined;
   by: Diagram['by'];
@@ -87,7 +90,7 @@ export interface DiagramFacts {
 /** Pure: the same facts always give the same diagram. */
 export function makeDiagram(facts: DiagramFacts): Diagram {
   const { graph, by } = facts;
-  const unneeded = new Set(facts.rows.flatMap((row) => (row.unneeded === true ? [row.address] : [])));
+  const unneeded = new Set(facts.plan.rows.flatMap((row) => (row.unneeded === true ? [row.address] : [])));
   const steps = graph.steps.filter(({ address }) => (facts.selected?.has(address) ?? true) && !unneeded.has(address));
   const shown = new Set(steps.map(({ address }) => address));
   const gates = (graph.gates ?? []).filter(({ members }) => members.some((address) => shown.has(address)));
@@ -106,7 +109,7 @@ function homeOf({ members }: Gate, shown: ReadonlySet<string>): string | undefin
   return members.findLast((address) => shown.has(address));
 }
 
-function workNodes({ graph, lock, rows, by, selected }: DiagramFacts, shown: ReadonlySet<string>): WorkNode[] {
+function workNodes({ graph, lock, plan, by, selected }: DiagramFacts, shown: ReadonlySet<string>): WorkNode[] {
   const matches = matchSteps(graph, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map((task) => [task.id, task]));
@@ -134,9 +137,13 @@ function workNodes({ graph, lock, rows, by, selected }: DiagramFacts, shown: Rea
     const sums = isWhole || shown.has(address) ? nodes.get(by === 'task' ? task : address)?.credits : undefined;
     if (sums !== undefined) sums[went === 'held' ? 'held' : 'spent'] += credits ?? 0;
   }
-  for (const row of rows) {
+  for (const row of plan.rows) {
     const sums = shown.has(row.address) ? nodes.get(by === 'task' ? row.task : row.address)?.credits : undefined;
     if (sums !== undefined) addRow(sums, row);
+  }
+  for (const [id, canary] of findCanaryMarks(graph, plan, by)) {
+    const node = nodes.get(id);
+    if (node !== undefined) node.canary = canary;
   }
   return [...nodes.values()];
 }
@@ -172,7 +179,8 @@ function gateNodes({ graph, lock, by }: DiagramFacts, gates: readonly Gate[]): G
   const names = new Set(gates.map(({ name }) => name));
   const nodes = new Map<string, GateNode>();
   for (const { name, task, is, choose, state } of applyDecisions(graph, lock).gates ?? []) {
-    if (!names.has(name)) continue;
+    // Canaries are marked on what they are about: it is the rest of the same task that waits for them.
+    if (!names.has(name) || is === 'canary') continue;
     const id = gateId(by === 'task' ? task : name);
     const states = { decided: 0, open: 0, contested: 0, rejected: 0 };
     const node = nodes.get(id) ?? { is: 'gate', id, task, asks: is, choose, states };

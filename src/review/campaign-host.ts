@@ -146,12 +146,14 @@ export class CampaignHost implements ReviewHost {
   /** The more there is to look at, the longer the pauses. */
   #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
     const timer = setTimeout(async () => {
-      const before = performance.now();
+      const began = performance.now();
       // A disk that fails now may not do so the next time.
       const stamp = await this.#readStamp().catch(() => this.#stamp);
       if (this.#timer !== timer) return;
-      this.#timer = this.#startLooking(Math.max(lookEveryMs, (performance.now() - before) * restFactor));
-      if (stamp !== undefined && this.#stamp !== undefined && stamp !== this.#stamp) this.#noteChange(stamp);
+      this.#timer = this.#startLooking(Math.max(lookEveryMs, (performance.now() - began) * restFactor));
+      const before = this.#stamp;
+      this.#stamp ??= stamp;
+      if (stamp !== undefined && before !== undefined && stamp !== before) this.#noteChange(stamp);
     }, waitMs).unref();
     return timer;
   }

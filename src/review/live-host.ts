@@ -8,6 +8,8 @@ import { FileFinder } from './find-files.ts';
 
 /** Changes that come this close to each other are told once, in ms. */
 const tellEveryMs = 250;
+/** Looking takes at most one part of this many of the time: the run goes on in the same process. */
+const lookShare = 8;
 
 /** A campaign that a run of this process has: what is shown is what the run knows, and verdicts are written by it. */
 export class LiveHost implements ReviewHost {
@@ -20,6 +22,9 @@ export class LiveHost implements ReviewHost {
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
+  /** Something has changed since `#revision` was given. */
+  #isOlder = false;
+  #lookMs = 0;
 
   constructor(live: LiveRun, { campaign, paste }: { campaign: Pick<OpenCampaign, 'file' | 'paths'>; paste: Paste }) {
     this.#live = live;
@@ -30,8 +35,9 @@ export class LiveHost implements ReviewHost {
   }
 
   async look(): Promise<ReviewData> {
-    if (this.#known?.revision === this.#revision) return this.#known.data;
-    const revision = this.#revision;
+    const revision = this.#currentRevision();
+    if (this.#known?.revision === revision) return this.#known.data;
+    const startedAt = performance.now();
     const { graph, lock, rows, selected, ...run } = this.#live.state();
     const described = describeCampaign({ graph, lock, rows, selected, problemOf: this.#finder.newLook() });
     const data: ReviewData = {
@@ -43,6 +49,7 @@ export class LiveHost implements ReviewHost {
       ...described,
     };
     this.#known = { revision, data };
+    this.#lookMs = performance.now() - startedAt;
     return data;
   }
 
@@ -55,9 +62,7 @@ export class LiveHost implements ReviewHost {
         ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, this.#paste) }]
         : [],
     );
-    // Whoever asked sees what they said at once.
-    if (rulings.some(({ is }) => is === 'recorded')) this.#revision += 1;
-    return { is: 'recorded', revision: this.#revision, refused };
+    return { is: 'recorded', revision: this.#currentRevision(), refused };
   }
 
   watch(listener: () => void): () => void {
@@ -75,12 +80,19 @@ export class LiveHost implements ReviewHost {
     clearTimeout(this.#timer);
   }
 
+  #currentRevision(): number {
+    if (this.#isOlder) this.#revision += 1;
+    this.#isOlder = false;
+    return this.#revision;
+  }
+
   #change(): void {
+    this.#isOlder = true;
+    const waitMs = Math.max(tellEveryMs, this.#lookMs * lookShare);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#revision += 1;
       for (const listener of this.#listeners) listener();
-    }, tellEveryMs).unref();
+    }, waitMs).unref();
   }
 }
 

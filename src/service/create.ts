@@ -25,7 +25,13 @@ export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 export async function createJob(
   http: Http,
   call: { kind: string; body: string; key: string },
-  options: { deadlineMs: number; redact: Redact; route: CreateRoute | undefined; replays: boolean },
+  options: {
+    deadlineMs: number;
+    redact: Redact;
+    holdsKey: (text: string) => boolean;
+    route: CreateRoute | undefined;
+    replays: boolean;
+  },
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
   const { route = { path: kind.create.paths[0] } } = options;
@@ -39,19 +45,23 @@ export async function createJob(
     deadlineMs: options.deadlineMs,
     freshConnection: !options.replays,
   });
-  return classifyCreate(answer, options.redact, { kind, route });
+  return classifyCreate(answer, options.redact, { kind, route, holdsKey: options.holdsKey });
 }
 
 /** Classifies a create's answer. Anything but a job ID or the service's own error may have been charged. */
 export function classifyCreate(
   answer: HttpAnswer,
   redact: Redact,
-  { kind, route }: { kind?: Kind; route?: Exclude<CreateRoute, { missing: string }> } = {},
+  {
+    kind,
+    route,
+    holdsKey = () => false,
+  }: { kind?: Kind; route?: Exclude<CreateRoute, { missing: string }>; holdsKey?: (text: string) => boolean } = {},
 ): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json } = answer;
   const message = readMessage(json, status, redact);
-  if (status >= 200 && status < 300) return readCreated(json, message, { redact, kind });
+  if (status >= 200 && status < 300) return readCreated(json, message, { redact, holdsKey, kind });
   if (status === 429)
     return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]), message };
   if (status === 409) return { is: 'in-progress', message };
@@ -79,12 +89,12 @@ export function classifyCreate(
 function readCreated(
   json: Json | undefined,
   message: string,
-  { redact, kind }: { redact: Redact; kind: Kind | undefined },
+  { redact, holdsKey, kind }: { redact: Redact; holdsKey: (text: string) => boolean; kind: Kind | undefined },
 ): CreateAnswer {
   const { created } = envelope;
   const found = findJob(json, kind);
-  // An ID that contains the credential could be stored nowhere.
-  if (found === undefined || redact(found.jobId) !== found.jobId) {
+  // An ID that contains the credential could be stored nowhere. What only looks like a signed link is an ID like any other.
+  if (found === undefined || holdsKey(found.jobId)) {
     const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
@@ -97,7 +107,7 @@ function readCreated(
       jobId,
       credits: chargeOf(readAt(json, created.credits)),
       balance: chargeOf(readAt(json, created.balance)),
-      ...(recordId !== undefined && redact(recordId) === recordId && { recordId }),
+      ...(recordId !== undefined && !holdsKey(recordId) && { recordId }),
     },
     ...(typeof model === 'string' && { model: redact(model).slice(0, 100) }),
   };

@@ -10,6 +10,12 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
+/** Tells whether a text holds the secret, in whatever spelling: it could be stored nowhere. */
+export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
+  const spellings = spellingsOf(secret);
+  return (text) => spellings.some((spelling) => text.includes(spelling));
+}
+
 /** Longest first. */
 function spellingsOf(secret: string | undefined): string[] {
   if (secret === undefined || secret.length < 8) return [];

@@ -10,7 +10,7 @@ import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
 import { requireAnswer } from './require-answer.ts';
-import { makeRedact, readCredential } from './secrets.ts';
+import { makeKeyFinder, makeRedact, readCredential } from './secrets.ts';
 import { ServiceClock } from './service-clock.ts';
 import { uploadOrder } from './upload-order.ts';
 import { type WatchPorts, watchJob } from './watch.ts';
@@ -38,6 +38,7 @@ export interface ServiceOptions {
 /** Creates, status, downloads and uploads over HTTP. */
 export function createService(options: ServiceOptions): Service & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
+  const holdsKey = makeKeyFinder(options.token);
   const credential = readCredential(options.token);
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
@@ -69,7 +70,7 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];
-      const limits = { deadlineMs: options.createTimeoutMs, redact, route, replays: replays(call.kind) };
+      const limits = { deadlineMs: options.createTimeoutMs, redact, holdsKey, route, replays: replays(call.kind) };
       const answer = await createJob(http, call, limits);
       if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
       return answer;

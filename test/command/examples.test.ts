@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { exampleNames, openExample } from '../rig/examples.ts';
 
-test('there are six campaigns beside the quickstart, and they use every kind', () => {
+test('there are seven campaigns beside the quickstart, and they use every kind', () => {
   expect(exampleNames()).toEqual([
+    'draft-to-final',
     'influencer-lookbook',
     'localized-launch',
     'podcast-clips',

@@ -42,7 +42,7 @@ describe('the help of every command ends with examples', () => {
   });
 });
 
-test.each(Object.values(examples).flatMap((own) => own.filter(([, , how]) => how !== undefined).map(([line]) => line)))(
+test.each(Object.values(examples).flatMap((own) => own.filter(([, , how]) => how === 'not run').map(([line]) => line)))(
   'what is not run can be read: %s',
   async (line) => {
     place.write('campaign.yaml', '');

@@ -38,7 +38,7 @@ export async function runInProcess(args: string[], env: Record<string, string>, 
   return { code, ...texts };
 }
 
-const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'];
+const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY', 'MEDIABATCH_NOTIFY_URL'];
 
 function enter(env: Record<string, string>, folder: string): void {
   const before = process.cwd();

@@ -55,7 +55,7 @@ test('validate loads what reads a manifest; nothing that sends, draws a screen o
   const heavy = ['ajv', 'ajv-formats', 'listr2', 'mediainfo.js', 'p-queue'];
   expect(packagesIn(loaded).filter((name) => heavy.includes(name))).toEqual([]);
   // What a credential is, and nothing that sends it.
-  const sending = loaded.filter((name) => /src\/(engine|service|sandbox)\//.test(name));
+  const sending = loaded.filter((name) => /src\/(engine|service|sandbox|review|page)\//.test(name));
   expect(sending.filter((name) => name !== 'src/service/secrets.ts')).toEqual([]);
   const commands = loaded.filter((name) => /src\/cli\/commands\//.test(name));
   expect(commands).toEqual(['src/cli/commands/validate.ts']);

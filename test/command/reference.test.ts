@@ -102,6 +102,7 @@ describe('completion', () => {
       complete(`${script}\nCOMP_LINE='${line}'\nCOMP_POINT=${line.length}`, words);
     expect(press('mediabatch explain hero@l', ['mediabatch', 'explain', 'hero', '@', 'l'])).toEqual(['lamp']);
     expect(press('mediabatch pin campaign.yaml he', ['mediabatch', 'pin', 'campaign.yaml', 'he'])).toEqual([
+      'hero',
       'hero@lamp',
       'hero@vase',
     ]);

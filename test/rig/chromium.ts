@@ -1,8 +1,10 @@
 import { type BrowserContext, chromium } from 'playwright-core';
 import { temporaryFolder } from './command.ts';
 
-/** A Chromium with a profile of its own, which goes away with it. `CHROMIUM` says where the program is. */
-export async function openChromium(): Promise<{ browser: BrowserContext; close(): Promise<void> }> {
+/** A Chromium with a profile of its own, which goes away with it. `CHROMIUM` says where the program is. `more`: arguments. */
+export async function openChromium(
+  more: readonly string[] = [],
+): Promise<{ browser: BrowserContext; close(): Promise<void> }> {
   const profile = temporaryFolder();
   const browser = await chromium.launchPersistentContext(profile.path, {
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -14,6 +16,7 @@ export async function openChromium(): Promise<{ browser: BrowserContext; close()
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
   return {

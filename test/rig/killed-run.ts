@@ -24,8 +24,15 @@ export function dyingAt(
 }
 
 /** A run that lives, and how many operations on its lock it took. */
-export async function countWrites(place: Place): Promise<{ ended: CommandResult; writes: number }> {
-  const ended = await place.apply([], { env: { REPORT_COUNT: '1' }, preload });
+export function countWrites(place: Place): Promise<{ ended: CommandResult; writes: number }> {
+  return countWritesOf((options) => place.apply([], options));
+}
+
+/** The same of any command. */
+export async function countWritesOf(
+  run: (options: Pick<CommandOptions, 'env' | 'preload'>) => Promise<CommandResult>,
+): Promise<{ ended: CommandResult; writes: number }> {
+  const ended = await run({ env: { REPORT_COUNT: '1' }, preload });
   return { ended, writes: Number(/lock operations: (\d+)/.exec(ended.err)?.[1]) };
 }
 

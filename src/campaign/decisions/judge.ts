@@ -1,5 +1,7 @@
 import { CampaignError } from '../../contract/failure.ts';
 import type { Gate } from '../../graph/graph.ts';
+import { isPlainText } from '../../ground/plain-text.ts';
+import { mostNote } from '../../lock/decisions.ts';
 import { comparePicks } from '../../plan/compare-picks.ts';
 import { type JudgeFacts, type Judgement, judgeSteps } from '../../plan/judge.ts';
 import { matchGraph } from '../../plan/match.ts';
@@ -96,18 +98,21 @@ function judge(
   });
 }
 
-function lookAt({ graph, lock }: HeldCampaign): JudgeFacts {
+/** What is known at the gates of a campaign. */
+export function lookAt({ graph, lock }: Pick<HeldCampaign, 'graph' | 'lock'>): JudgeFacts {
   const { graph: decided, matches } = matchGraph(graph, lock);
   return { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
 }
 
 /** As the lock takes it. */
 function checkNote(note: string | undefined): void {
-  if (note === undefined || (note.length <= 500 && note !== '' && !/[\p{Cc}\p{Cs}]/u.test(note))) return;
+  if (note === undefined) return;
+  const { length } = note;
+  if (isPlainText(note, mostNote)) return;
   throw new CampaignError({
     code: 'MB3001',
-    message: `--note has ${note.length} characters, or some that cannot be printed`,
-    hint: 'write 1 to 500 characters on one line; nothing was recorded',
+    message: `--note has ${length} characters, or some that cannot be printed`,
+    hint: `write 1 to ${mostNote} characters on one line; nothing was recorded`,
     options: ['--note'],
   });
 }

@@ -2,7 +2,9 @@ import { basename } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
 import type { Json } from '../../ground/json.ts';
+import { isPlainText } from '../../ground/plain-text.ts';
 import { isMap } from '../../ground/values.ts';
+import { mostNote } from '../../lock/decisions.ts';
 import type { Opinion } from '../../plan/compare-picks.ts';
 
 const mostBytes = 1 << 24;
@@ -21,7 +23,8 @@ export async function readPicks(path: string): Promise<Opinion[]> {
   if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
   const { by = basename(path), verdicts } = document;
   if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
-  if (!isText(by, mostName)) throw unusable(path, `has no usable name in "by": a text of 1 to ${mostName} characters`);
+  if (!isPlainText(by, mostName))
+    throw unusable(path, `has no usable name in "by": a text of 1 to ${mostName} characters`);
   return verdicts.map((one, index) => {
     const opinion = readOpinion(one, by);
     if (opinion === undefined) throw unusable(path, `has a verdict that is none, the one numbered ${index + 1}`);
@@ -32,18 +35,14 @@ export async function readPicks(path: string): Promise<Opinion[]> {
 function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, job } = value;
-  if (!isText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
-  if ([note, job].some((text) => text !== undefined && !isText(text, 500))) return undefined;
+  if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
+  // What somebody else wrote is printed, and joined into the note that the lock keeps.
+  if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   return {
     ...{ by, address, is },
     ...(typeof note === 'string' && { note }),
     ...(typeof job === 'string' && { job }),
   };
-}
-
-/** What somebody else wrote is printed, and joined into the note that the lock keeps: no control characters. */
-function isText(text: Json | undefined, most: number): text is string {
-  return typeof text === 'string' && text !== '' && text.length <= most && !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
 function unusable(path: string, what: string): CampaignError {

@@ -15,6 +15,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Leftover } from '../../contract/leftover.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
+import { measureThumbs, thumbsFolder } from '../../disk/state/small-pictures.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -60,6 +61,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
   const campaign = await open(file, options, terminal);
   const { paths, tell } = campaign;
+  await tellThumbs(paths, terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
   try {
     const { found, remove } = options.kept
@@ -79,6 +81,15 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   } finally {
     await guard.release();
   }
+}
+
+/** They are no leftovers: what was bought is not in them, and they are made again when somebody looks. */
+async function tellThumbs({ state }: CampaignPaths, terminal: Terminal): Promise<void> {
+  const { count, bytes } = await measureThumbs(state);
+  if (count === 0) return;
+  const where = safeText(`${relative('', state) || state}/${thumbsFolder}`.replaceAll('\\', '/'));
+  const text = `${where} has ${countOf(count, 'small picture')} of the review page (${bytesText(bytes)}): made again when they are needed, so the folder may go`;
+  terminal.err(`${terminal.style.dim(text)}\n`);
 }
 
 const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';

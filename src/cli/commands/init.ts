@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { readEnvironment } from '../../campaign/environment.ts';
 import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -9,6 +10,7 @@ import { writeNewFile } from '../../disk/fs/replace.ts';
 import { messageOf } from '../../ground/values.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { askStart, type Start } from '../ask-start.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
@@ -36,7 +38,7 @@ const longestFile = 1024 * 1024;
 
 const defaultExample = 'quickstart';
 
-/** Writes a campaign that runs as it is. Nothing that exists is changed. */
+/** Writes a campaign that runs as it is; somebody at a terminal is asked which. Nothing that exists is changed. */
 export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
   if (options.list) {
     for (const { name, description } of await listExamples()) terminal.out(`${name}  ${description}\n`);
@@ -50,10 +52,15 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       options: ['--example', '--from-csv'],
     });
   }
+  const start = await findStart(folder, options, terminal);
+  if (start === 'interrupted') {
+    terminal.err('nothing was written\n');
+    return exitCodes.interrupted;
+  }
   const files =
-    options.fromCsv === undefined
-      ? await readExample(options.example ?? defaultExample)
-      : await makeCsvCampaign(options.fromCsv, folder);
+    start.fromCsv === undefined
+      ? await readExample(start.example ?? defaultExample)
+      : await makeCsvCampaign(start.fromCsv, folder);
   const { 'campaign.yaml': text = '', ...others } = files;
   const { manifest, copies } = pointAtSchema(nameAfterFolder(String(text), folder), folder);
   await writeAll(
@@ -63,8 +70,31 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   );
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
   terminal.err(`\n${await gitText(path)}`);
-  terminal.err(`Try it with play money: ${terminal.paste({ ...call('apply', '--sandbox'), file: path })}\n`);
+  terminal.err(start.money === 'own' ? ownMoneyText(path, terminal) : playMoneyText(path, terminal));
   return exitCodes.done;
+}
+
+/** What was asked for, or what a person says, where nothing was, and nothing is in the way. */
+async function findStart(folder: string, options: InitOptions, terminal: Terminal): Promise<Start | 'interrupted'> {
+  const { example, fromCsv } = options;
+  const isSaid = example !== undefined || fromCsv !== undefined;
+  if (!isSaid && terminal.interactive && readIfThere(join(folder, defaultManifest)) === undefined) {
+    return askStart(terminal);
+  }
+  return { ...(example !== undefined && { example }), ...(fromCsv !== undefined && { fromCsv }), money: 'play' };
+}
+
+function playMoneyText(file: string, { paste }: Terminal): string {
+  return `Try it with play money: ${paste({ ...call('apply', '--sandbox'), file })}\n`;
+}
+
+function ownMoneyText(file: string, { paste }: Terminal): string {
+  const { token } = readEnvironment(process.env, process.cwd());
+  const key =
+    token === undefined
+      ? `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${safeText(join(dirname(file), '.env.example'))} named .env, here, and keep it out of git.\n`
+      : '';
+  return `${key}Check the way to the service: ${paste(call('doctor'))}\nSee what it costs: ${paste({ ...call('plan'), file })}\n`;
 }
 
 /** What of a campaign git sees: the lock has to be committed, and what is saved may be. */

@@ -11,7 +11,7 @@ import { type WatchView, watchText } from '../../report/watch-text.ts';
 import type { PlanCommandOptions } from '../apply-options.ts';
 import { open } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
+import { listenForReader, type Terminal } from '../terminal.ts';
 
 type WatchCommandOptions = Omit<PlanCommandOptions, 'redo' | 'refresh' | 'compare' | 'out' | 'format'>;
 
@@ -22,11 +22,9 @@ export async function watch(file: string, options: WatchCommandOptions, terminal
   const { out, err, screen, style, paste } = terminal;
   const campaign = await open(file, options, terminal);
   const interruption = listenForInterruption();
-  const unread = new AbortController();
-  process.stdout.once('error', () => unread.abort());
   const seen = new Seen();
   await watchCampaign(campaign, options, {
-    signal: AbortSignal.any([interruption.signal, unread.signal]),
+    signal: AbortSignal.any([interruption.signal, listenForReader()]),
     show(round, { at, files }) {
       const { failure } = round;
       // A wrong name is better said than watched.

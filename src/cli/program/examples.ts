@@ -3,11 +3,11 @@ import type { Style } from '../../report/style.ts';
 
 /**
  * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident; `until
- * Ctrl-C`: it ends when somebody ends it.
+ * Ctrl-C`: it ends when somebody ends it; `at gates`: it is about draft-to-final.
  */
-export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C'];
+export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates'];
 
-/** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart. */
+/** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart, or at gates. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
   init: [
     ['mediabatch init spring', 'a small campaign, in a new folder'],
@@ -46,8 +46,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
     ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
+    ['mediabatch apply --sandbox --review', 'draft, pick, final: the page opens, and the run waits', 'not run'],
     ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
     ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
+    ['mediabatch apply --yes --notify failed,gate', 'MEDIABATCH_NOTIFY_URL hears of it', 'not run'],
   ],
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
@@ -98,17 +100,17 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
   ],
   pick: [
-    ['mediabatch pick --sandbox hero@lamp/2', 'of several takes this one', 'not run'],
-    ["mediabatch pick 'poster@*' --note 'seen by Ada'", 'approves all posters', 'not run'],
-    ['mediabatch pick --from ada.json --from bo.json --dry-run', 'where two people agree', 'not run'],
+    ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
+    ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'of each product this take, and why', 'at gates'],
+    ['mediabatch pick --sandbox --from ada.json --from bo.json', 'where two people agree', 'at gates'],
   ],
   reject: [
-    ['mediabatch reject --sandbox hero@lamp', 'all of its takes; apply --redo hero@lamp buys new ones', 'not run'],
-    ['mediabatch reject hero@lamp/1 --note dark', 'says why', 'not run'],
+    ['mediabatch reject --sandbox draft@lamp', 'all of its takes; --redo draft@lamp buys others', 'at gates'],
+    ['mediabatch reject --sandbox draft@lamp/1 --note dark', 'says why', 'at gates'],
   ],
   unpick: [
-    ['mediabatch unpick --sandbox hero@lamp/2', 'its gate is open again', 'not run'],
-    ['mediabatch unpick --select hero --dry-run', 'shows it, records nothing', 'not run'],
+    ['mediabatch unpick --sandbox draft@lamp/2', 'its gate is open again', 'at gates'],
+    ['mediabatch unpick --sandbox --select draft --dry-run', 'shows it, records nothing', 'at gates'],
   ],
   pin: [
     ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
@@ -146,6 +148,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   gc: [
     ['mediabatch gc --sandbox --dry-run', 'what no step owns any more'],
     ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
+    ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
     ['mediabatch gc --sandbox --kept --older-than 30d --yes', 'what newer outputs replaced, a month ago'],
   ],
   destroy: [

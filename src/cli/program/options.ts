@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type NotifyReason, notifyReasons } from '../../contract/notifier.ts';
 
 /** Options that `plan` and `apply` share. */
 export function addPlanOptions(command: Command): Command {
@@ -79,6 +80,14 @@ function countAboveZero(text: string): number {
   const value = wholeNumber(text);
   if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
   return value;
+}
+
+/** `done,failed`. */
+export function notifyList(text: string): NotifyReason[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = names.flatMap((name) => notifyReasons.find((one) => one === name) ?? []);
+  if (known.length < names.length) throw new InvalidArgumentError(`give one or several of ${notifyReasons.join(', ')}`);
+  return known;
 }
 
 export function port(text: string): number {

@@ -8,6 +8,7 @@ import {
   addStateOptions,
   duration,
   lockTimeoutOption,
+  notifyList,
   pollInterval,
   port,
   positive,
@@ -89,6 +90,13 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .choices(['continue', 'finish'])
           .default('continue'),
       )
+      .addOption(
+        new Option(
+          '--notify <reasons>',
+          'tell MEDIABATCH_NOTIFY_URL how the run ended: done, failed, budget, gate (default: all of them)',
+        ).argParser(notifyList),
+      )
+      .option('--notify-details', 'with the names of failed steps and open gates')
       .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
       .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
       .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
@@ -136,7 +144,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .description(
           'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
         )
-        .option('--port <n>', 'listen on this port of 127.0.0.1 (default: any that is free)', port, 0)
+        .addOption(
+          new Option('--port <n>', 'listen on this port of 127.0.0.1').argParser(port).default(0, 'any that is free'),
+        )
         .option('--no-open', 'only print the address')
         .addHelpText(
           'after',

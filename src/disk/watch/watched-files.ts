@@ -21,10 +21,14 @@ export class WatchedFiles {
   readonly #marks = new Map<string, string>();
   /** By folder, with what told it from others of its name. */
   readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string }>();
-  /** The names that matter, by folder. */
-  #names = new Map<string, Set<string>>();
+  /** Watched paths by folder and by the name in it that stands for them: a link has two. */
+  #places = new Map<string, Map<string, string[]>>();
   #timer: NodeJS.Timeout | undefined;
   #isSoon = false;
+  /** Another file has come under a name: it may be a link elsewhere. */
+  #isStale = false;
+  /** By the last look. */
+  #tookMs = 0;
 
   /**
    * `onChange` hears that something changed, not what; several changes may be one call. `lookEveryMs`: how often everything is
@@ -44,9 +48,11 @@ export class WatchedFiles {
   /** Watches these absolute paths from now on, and no others. They need not exist; what they are now is no change. */
   watch(paths: Iterable<string>): void {
     const wanted = new Set(paths);
-    for (const path of this.#marks.keys()) if (!wanted.has(path)) this.#marks.delete(path);
-    for (const path of wanted) if (!this.#marks.has(path)) this.#marks.set(path, markOf(path));
-    this.#arm();
+    const gone = [...this.#marks.keys()].filter((path) => !wanted.has(path));
+    const come = [...wanted].filter((path) => !this.#marks.has(path));
+    for (const path of gone) this.#marks.delete(path);
+    for (const path of come) this.#marks.set(path, markOf(path));
+    if (gone.length > 0 || come.length > 0) this.#arm();
   }
 
   /** Ends it. Until then it keeps the process. */
@@ -59,22 +65,26 @@ export class WatchedFiles {
 
   /** Lets every folder report that holds a watched path; of one that is not there, the nearest that is. */
   #arm(): void {
-    const names = new Map<string, Set<string>>();
-    const add = (folder: string, name: string) => names.set(folder, (names.get(folder) ?? new Set()).add(name));
+    const places = new Map<string, Map<string, string[]>>();
+    const add = (path: string, folder: string, name: string) => {
+      const names = places.get(folder) ?? new Map<string, string[]>();
+      places.set(folder, names.set(name, [...(names.get(name) ?? []), path]));
+    };
     for (const [path, mark] of this.#marks) {
-      if (isFolder(mark)) add(path, '');
-      add(nearestFolder(dirname(path)), basename(path));
+      if (isFolder(mark)) add(path, path, '');
+      add(path, nearestFolder(dirname(path)), basename(path));
       const real = realPathOf(path);
-      if (real !== path) add(dirname(real), basename(real));
+      if (real !== path) add(path, dirname(real), basename(real));
     }
-    this.#names = names;
+    this.#places = places;
+    this.#isStale = false;
     for (const [folder, { watcher, identity }] of this.#watchers) {
       // What came later under its name is another folder.
-      if (names.has(folder) && identityOf(folder) === identity) continue;
+      if (places.has(folder) && identityOf(folder) === identity) continue;
       watcher.close();
       this.#watchers.delete(folder);
     }
-    for (const folder of names.keys()) {
+    for (const folder of places.keys()) {
       if (this.#watchers.size >= mostWatchers) return;
       if (!this.#watchers.has(folder)) this.#listen(folder);
     }
@@ -95,13 +105,20 @@ export class WatchedFiles {
 
   /** Two writes within one tick of a file system's clock leave one mark: a file that is named has changed. */
   #onReport(folder: string, name: string | null): void {
-    if (name !== null && this.#names.get(folder)?.has(name) === true) {
-      this.#look();
-      this.#onChange();
-    } else if (!this.#isSoon) {
-      this.#isSoon = true;
-      this.#lookIn(gatherMs);
+    const named = name === null ? undefined : this.#places.get(folder)?.get(name);
+    for (const path of named ?? []) {
+      const mark = markOf(path);
+      this.#isStale ||= nameOf(mark) !== nameOf(this.#marks.get(path));
+      this.#marks.set(path, mark);
     }
+    if (named === undefined || this.#isStale) this.#lookSoon();
+    if (named !== undefined) this.#onChange();
+  }
+
+  #lookSoon(): void {
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    this.#lookIn(Math.max(gatherMs, this.#tookMs));
   }
 
   #lookIn(ms: number): void {
@@ -110,15 +127,18 @@ export class WatchedFiles {
       const from = performance.now();
       this.#isSoon = false;
       const isChanged = this.#look();
-      this.#lookIn(Math.max(this.#lookEveryMs, (performance.now() - from) / lookShare));
+      this.#tookMs = performance.now() - from;
+      this.#lookIn(Math.max(this.#lookEveryMs, this.#tookMs / lookShare));
       if (isChanged) this.#onChange();
     }, ms);
   }
 
   /** Whether anything is not as it was last seen. */
   #look(): boolean {
-    // The folder of what is not there may have come, and it with it.
-    if ([...this.#marks.values()].includes(missing)) this.#arm();
+    const isGone = ([path, mark]: [string, string]) =>
+      mark === missing && !this.#places.has(nearestFolder(dirname(path)));
+    // The folder of what was not there has come, and perhaps it in it.
+    if (this.#isStale || [...this.#marks].some(isGone)) this.#arm();
     let isChanged = false;
     for (const [path, mark] of this.#marks) {
       const now = markOf(path);
@@ -130,6 +150,11 @@ export class WatchedFiles {
     if (isChanged || isMoved) this.#arm();
     return isChanged;
   }
+}
+
+/** Which file it is, whatever is in it. */
+function nameOf(mark = missing): string {
+  return mark.split(' ', 2).join(' ');
 }
 
 function realPathOf(path: string): string {

@@ -23,7 +23,7 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   checkChoices(expanded, gates, expansion);
   return gate.is === 'approve'
     ? { ...expanded, gates }
-    : { ...expanded, gates, offered: seenThroughGate(expanded, gate) };
+    : { ...expanded, gates, offered: seenThroughGate(expanded, gate, gates) };
 }
 
 /** Returns the rows for a task's steps; when it goes through parts, those of the steps made before. */

@@ -29,13 +29,14 @@ export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axe
  * Returns the task as others see it through its gate: instead of the steps that are chosen among, one that stands for what
  * is picked, without the attribute in which they differ. Its address is the name of the gate.
  */
-export function seenThroughGate(expanded: ExpandedTask, gate: Choice): ExpandedTask {
+export function seenThroughGate(expanded: ExpandedTask, gate: Choice, gates: readonly Gate[]): ExpandedTask {
   const { task, axes, drafts, hasKey } = expanded;
-  const groups = groupBy(drafts, (draft) => nameOfGroup(draft, gate, axes));
   const left = axes.filter((axis) => !isChosen(axis, gate));
-  const merged = [...groups].flatMap(([name, [first]]) =>
-    first === undefined ? [] : [withoutChoice(first, { name, gate, axes: left })],
-  );
+  const byAddress = new Map(drafts.map((draft) => [draft.address, draft]));
+  const merged = gates.flatMap(({ name, members: [first = ''] }) => {
+    const draft = byAddress.get(first);
+    return draft === undefined ? [] : [withoutChoice(draft, { name, gate, axes: left })];
+  });
   return {
     ...expanded,
     task: { ...task, takes: gate.among.by === 'axis' ? task.takes : undefined },

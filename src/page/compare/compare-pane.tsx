@@ -24,6 +24,7 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
     <section
       class={`pane ${side} ${mark}${isActive ? ' active' : ''}`}
       aria-label={`${sideNames[side]}: ${asset.address}`}
+      data-address={asset.address}
       onPointerDown={() => compare.activate(side, false)}
       onFocusIn={() => compare.activate(side, false)}
     >

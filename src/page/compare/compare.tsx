@@ -7,6 +7,7 @@ import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page } from '../state/page.ts';
 import type { View } from '../views/view.ts';
+import { useAhead } from './ahead.ts';
 import { Candidates } from './candidates.tsx';
 import { ComparePane } from './compare-pane.tsx';
 import { CompareTools } from './compare-tools.tsx';
@@ -37,6 +38,7 @@ function CompareView({ page }: { page: Page }) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
   const compare = compareOf(page);
+  useAhead(page.shown.value.assets.get(compare.next(1) ?? ''));
   const group = page.activeGroup.value;
   const { value: sides } = compare.sides;
   if (group === undefined || sides === undefined) return null;

@@ -95,7 +95,7 @@ export class Compare {
   whole(): void {
     this.pair.value = rejoin(this.pair.value, this.activeSide());
     this.move(this.activeSide(), () => wholePicture);
-    this.#page.say('Both are as large as fits, at the same place.');
+    this.#page.say('Both are whole, at the same place.');
   }
 
   setMode(mode: Mode): void {
@@ -103,8 +103,8 @@ export class Compare {
     this.mode.value = mode;
     const words: Record<Mode, string> = {
       beside: 'Side by side.',
-      wipe: 'One over the other: arrows move the line between them.',
-      blink: 'One at a time at the same place: B shows the other one.',
+      wipe: 'One over the other: arrows move the line.',
+      blink: 'One at a time: B shows the other one.',
     };
     this.#page.say(words[mode]);
   }

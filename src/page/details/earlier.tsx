@@ -15,11 +15,7 @@ interface EarlierProps {
 export function Earlier({ page, earlier, request }: EarlierProps) {
   const { job, changed, files } = earlier;
   const file = files.find(({ is }) => is !== 'other');
-  const facts = [
-    earlier.credits === undefined ? '' : credits(earlier.credits),
-    job ?? '',
-    changed.length === 0 ? 'the same request' : `changed since: ${changed.join(', ')}`,
-  ];
+  const facts = [earlier.credits === undefined ? '' : credits(earlier.credits), job ?? '', wordsOf(earlier)];
   return (
     <div class="earlier">
       {file === undefined && <p class="quiet">Its output is not on this disk any more.</p>}
@@ -30,4 +26,10 @@ export function Earlier({ page, earlier, request }: EarlierProps) {
       {changed.length > 0 && <RequestList page={page} request={earlier.request} others={[request]} isBrief />}
     </div>
   );
+}
+
+/** The lock keeps the request of the newest purchase; of older ones nobody may know it any more. */
+function wordsOf({ request, changed }: ReviewEarlier): string {
+  if (Object.keys(request).length === 0) return 'what it was asked for with is not in the lock any more';
+  return changed.length === 0 ? 'the same request' : `changed since: ${changed.join(', ')}`;
 }

@@ -64,6 +64,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   return (
     <div
       class={`matrix-asset ${mark}${page.active.value === address ? ' active' : ''}`}
+      data-address={address}
       onFocusIn={() => page.activate(address, false)}
     >
       <Face page={page} address={address}>

@@ -26,11 +26,15 @@ function assetsOf(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
 }
 
-/** What is active is always in the matrix: an axis that it does not have is not shown. */
+/** The axis that was chosen, unless what is active does not have it; by itself an axis only where everything has one. */
 function byOf(page: Page): MatrixBy {
-  const axes = Object.keys(page.activeAsset.value?.matrix ?? {});
-  const axis = chosen.value === undefined ? axes[0] : axes.find((one) => one === chosen.value);
-  return axis === undefined ? { is: 'task' } : { is: 'axis', axis };
+  const own = page.activeAsset.value?.matrix ?? {};
+  const axis = chosen.value ?? sharedAxis(assetsOf(page));
+  return axis === undefined || own[axis] === undefined ? { is: 'task' } : { is: 'axis', axis };
+}
+
+function sharedAxis(assets: readonly ReviewAsset[]): string | undefined {
+  return listAxes(assets).find((axis) => assets.every(({ matrix }) => matrix[axis] !== undefined));
 }
 
 function choose(page: Page, axis: string): void {

@@ -1,4 +1,5 @@
 import type { ReviewAsset, WantedVerdict } from '../../contract/review.ts';
+import { stateWords } from '../parts/words.ts';
 import { type Mark, markOf, type Own, type Shown } from './shown.ts';
 
 export type Decision = { is: 'made'; verdicts: WantedVerdict[]; text: string } | { is: 'refused'; text: string };
@@ -31,7 +32,9 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
   const { gate } = group.group;
   if (gate === undefined) return { is: 'refused', text: `${address} has no gate, so there is nothing to decide.` };
   const { job } = asset;
-  if (!asset.isJudged || job === undefined) return { is: 'refused', text: `${address} ${whyNotJudged(asset)}.` };
+  if (!asset.isJudged || job === undefined) {
+    return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
+  }
   const kept = note ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
   if (markOf(asset) === is && kept === asset.verdict?.note) {
     return { is: 'refused', text: `${address} is ${is} already.` };
@@ -67,23 +70,4 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
 
 function verdictOn({ address, job }: ReviewAsset, is: Mark, note?: string): WantedVerdict[] {
   return job === undefined ? [] : [{ address, is, job, ...(note !== undefined && { note }) }];
-}
-
-function whyNotJudged({ state }: ReviewAsset): string {
-  switch (state) {
-    case 'planned':
-      return 'is not bought yet';
-    case 'running':
-      return 'is still running';
-    case 'failed':
-      return 'failed, so there is nothing to look at';
-    case 'changed':
-      return 'is to be bought anew, because its input changed; `accept` keeps what it has';
-    case 'unresolved':
-      return 'has a purchase of which nobody knows how it ended; `resolve` it first';
-    case 'done':
-      return 'has no output that can be judged';
-    default:
-      return state satisfies never;
-  }
 }

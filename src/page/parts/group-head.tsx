@@ -1,5 +1,5 @@
 import type { ShownGroup } from '../model/shown.ts';
-import { credits, gateWords } from './words.ts';
+import { gateWords, waitWords } from './words.ts';
 
 /** Name of a group, what its gate asks for, and what waits behind it. */
 export function GroupHead({ group }: { group: ShownGroup }) {
@@ -9,7 +9,7 @@ export function GroupHead({ group }: { group: ShownGroup }) {
     <header class="group-head">
       <h2>{name}</h2>
       {gate !== undefined && <span class={`gate ${group.state}`}>{gateWords(group)}</span>}
-      {waiting !== undefined && <span class="quiet">{`${credits(waiting.waitingCredits)} wait`}</span>}
+      {waiting !== undefined && <span class="quiet">{waitWords(waiting.waiting, waiting.waitingCredits)}</span>}
       {gate?.note !== undefined && <span class="quiet">{gate.note}</span>}
     </header>
   );

@@ -115,6 +115,7 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
       type="button"
       class={`verdict ${is}`}
       aria-pressed={mark === is}
+      tabIndex={page.active.value === asset.address ? 0 : -1}
       onClick={() => page.judge(asset.address, mark === is ? 'undecided' : is)}
     >
       {label}

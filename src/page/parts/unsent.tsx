@@ -4,10 +4,14 @@ import { counted } from './words.ts';
 /** Says of verdicts that are only in this page why, and what becomes of them. */
 export function Unsent({ page }: { page: Page }) {
   const waits = page.outbox.waits.value;
-  if (waits === undefined || page.outbox.isEmpty.value) return null;
+  const isWaiting = waits !== undefined && !page.outbox.isEmpty.value;
   return (
     <p class="unsent" role="status">
-      {`${counted(page.unsaved().length, 'verdict')} wait in this page and will be recorded as soon as they can: ${waits}.`}
+      {isWaiting &&
+        `${counted(page.unsaved().length, 'verdict')} wait in this page until they can be recorded: ${waits}.`}
+      {!isWaiting &&
+        page.isLost.value &&
+        'mediabatch does not answer: what is shown may be old, and verdicts will wait in this page.'}
     </p>
   );
 }

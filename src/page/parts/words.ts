@@ -10,6 +10,12 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
+/** What a gate holds back: `2 steps wait, 12 credits`. */
+export function waitWords(steps: number, amount: number | null): string {
+  const price = amount === null ? 'at a price not known yet' : credits(amount);
+  return `${counted(steps, 'step')} ${steps === 1 ? 'waits' : 'wait'}, ${price}`;
+}
+
 /** The state of an asset in words; empty for one that is simply there. */
 export function stateWords({ state, error }: ReviewAsset): string {
   switch (state) {

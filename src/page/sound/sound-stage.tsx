@@ -69,6 +69,7 @@ function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: De
   return (
     <li
       class={`sound ${markOf(asset)}${isActive ? ' active' : ''}`}
+      data-address={asset.address}
       onFocusIn={() => page.activate(asset.address, false)}
     >
       <Face page={page} address={asset.address}>

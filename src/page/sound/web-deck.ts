@@ -41,9 +41,9 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
 
   const lengthOf = (url: string) => {
     const state = states.value.get(url);
-    return state?.is === 'ready' ? state.seconds : 0;
+    return state?.is === 'ready' ? state.seconds : Number.POSITIVE_INFINITY;
   };
-  const position = () => (isPlaying.value ? Math.max(0, offset + context.currentTime - since) : offset);
+  const position = () => (voice === undefined ? offset : Math.max(0, offset + context.currentTime - since));
 
   const gains = () => {
     const all = shared.tracks.value;
@@ -107,7 +107,6 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     source.start(at, from);
     voice = { url, source, gain };
     since = at;
-    isPlaying.value = true;
   };
 
   const measure = async ({ url }: Track) => {
@@ -143,16 +142,23 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     if (gain !== undefined) voice?.gain.gain.setTargetAtTime(gain, context.currentTime + lead + fade, 0.05);
   });
 
-  const play = () => {
-    void context.resume();
+  const hold = () => {
+    offset = position();
+    stopVoice(context.currentTime);
+    isPlaying.value = false;
+  };
+  /** Plays what is heard as soon as it is read; until then what was heard before goes on. */
+  const begin = () => {
     const url = heard.value;
-    const from = offset >= lengthOf(url) ? 0 : offset;
+    const isWanted = () => heard.value === url && isPlaying.value && !stop.signal.aborted;
     void read(url).then(
       (buffer) => {
-        if (heard.value === url && !stop.signal.aborted && !isPlaying.value) start(buffer, url, from);
+        if (isWanted()) start(buffer, url, voice === undefined ? offset : position() + lead);
       },
-      // Its state says why.
-      () => undefined,
+      () => {
+        // Its state says why.
+        if (isWanted()) hold();
+      },
     );
   };
 
@@ -162,29 +168,27 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     setTracks,
     gainOf: (url) => 20 * Math.log10(gains().get(url) ?? 1),
     position,
-    play,
-    pause: () => {
-      offset = position();
-      stopVoice(context.currentTime);
-      isPlaying.value = false;
+    play: () => {
+      void context.resume();
+      if (offset >= lengthOf(heard.value)) offset = 0;
+      isPlaying.value = true;
+      begin();
     },
+    pause: hold,
     listenTo: (url) => {
       if (url === heard.value) return;
       heard.value = url;
-      if (!isPlaying.value) return;
-      void read(url).then(
-        (buffer) => {
-          if (heard.value !== url || stop.signal.aborted || !isPlaying.value) return;
-          start(buffer, url, position() + lead);
-        },
-        () => undefined,
-      );
+      if (isPlaying.value) begin();
     },
     seek: (seconds) => {
       const to = Math.min(Math.max(0, seconds), lengthOf(heard.value));
       const buffer = decoded.get(heard.value);
-      if (isPlaying.value && buffer !== undefined) start(buffer, heard.value, to);
-      else offset = to;
+      if (isPlaying.value && buffer !== undefined) {
+        start(buffer, heard.value, to);
+        return;
+      }
+      stopVoice(context.currentTime);
+      offset = to;
     },
     close: () => {
       stop.abort();

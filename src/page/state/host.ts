@@ -3,8 +3,8 @@ import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../contract/revi
 /** Who serves the page. A page from disk has its data in it, and nobody to talk to. */
 export interface Host {
   load(): Promise<ReviewData>;
-  /** Calls `listener` with each new revision, and with `undefined` after the connection was lost and found again. */
-  watch(listener: (revision: number | undefined) => void): void;
+  /** Calls `listener` with each new revision, and when the connection is lost and found again. */
+  watch(listener: (revision: number | 'lost' | 'found') => void): void;
   /** `failed`: nothing was recorded, for the reason in `text`. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
@@ -26,15 +26,16 @@ async function load(): Promise<ReviewData> {
   return (await answer.json()) as ReviewData;
 }
 
-function watch(listener: (revision: number | undefined) => void): void {
+function watch(listener: Parameters<Host['watch']>[0]): void {
   const changes = new EventSource('changes');
-  let wasLost = false;
+  let isLost = false;
   changes.addEventListener('open', () => {
-    if (wasLost) listener(undefined);
-    wasLost = false;
+    if (isLost) listener('found');
+    isLost = false;
   });
   changes.addEventListener('error', () => {
-    wasLost = true;
+    isLost = true;
+    listener('lost');
   });
   changes.addEventListener('change', ({ data }) => listener((JSON.parse(data) as { revision: number }).revision));
 }

@@ -9,18 +9,20 @@ export interface Kept {
 
 /** All pages from disk share one store: the names begin with the campaign. */
 export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
-  const prefix = `mediabatch verdict ${JSON.stringify([campaign, file]).slice(0, -1)}`;
-  const nameOf = ({ address, job }: Pick<WantedVerdict, 'address' | 'job'>) =>
-    `${prefix},${JSON.stringify(address)},${JSON.stringify(job)}]`;
+  const prefix = `mediabatch verdict ${JSON.stringify([campaign, file])} `;
+  const jobs = new Map(assets.map(({ address, job }) => [address, job]));
+  const nameOf = ({ address, job }: Pick<WantedVerdict, 'address' | 'job'>) => prefix + JSON.stringify([address, job]);
   return {
     read: () =>
-      assets.flatMap(({ address, job }): WantedVerdict[] => {
-        const text = job === undefined ? null : attempt(() => localStorage.getItem(nameOf({ address, job })));
-        const verdict = text ? attempt(() => JSON.parse(text) as Omit<WantedVerdict, 'address' | 'job'>) : undefined;
-        return verdict && job !== undefined ? [{ ...verdict, address, job }] : [];
+      (attempt(() => Object.keys(localStorage)) ?? []).flatMap((name): WantedVerdict[] => {
+        if (!name.startsWith(prefix)) return [];
+        const verdict = attempt(() => JSON.parse(localStorage.getItem(name) ?? '') as WantedVerdict);
+        const isShown = verdict !== undefined && jobs.get(verdict.address) === verdict.job;
+        // It is about an output that another one has replaced.
+        if (!isShown) attempt(() => localStorage.removeItem(name));
+        return isShown ? [verdict] : [];
       }),
-    keep: ({ address, job, ...verdict }) =>
-      attempt(() => localStorage.setItem(nameOf({ address, job }), JSON.stringify(verdict))),
+    keep: (verdict) => attempt(() => localStorage.setItem(nameOf(verdict), JSON.stringify(verdict))),
     drop: (verdict) => attempt(() => localStorage.removeItem(nameOf(verdict))),
   };
 }

@@ -23,6 +23,8 @@ export class Page {
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
   /** What was done last, for the line of status and for screen readers. */
   readonly said = signal('');
+  /** Nobody answers at the page's address. */
+  readonly isLost = signal(false);
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
@@ -46,6 +48,8 @@ export class Page {
   readonly #undo = signal<readonly Step[]>([]);
   readonly #host: Host | undefined;
   #isLoading = false;
+  /** Something changed while the data were loading. */
+  #isStale = false;
 
   constructor(data: ReviewData, host: Host | undefined) {
     this.data = signal(data);
@@ -58,7 +62,8 @@ export class Page {
     });
     this.active.value = this.strips.value[0]?.assets[0]?.address ?? '';
     host?.watch((revision) => {
-      if (revision === undefined || revision > this.data.value.revision) void this.reload();
+      this.isLost.value = revision === 'lost';
+      if (revision === 'found' || (revision !== 'lost' && revision > this.data.value.revision)) void this.reload();
     });
     // What is active stays active while it is shown; its place decides when it is not.
     effect(() => {
@@ -70,6 +75,7 @@ export class Page {
 
   /** Asks for the data as they are now; what was not recorded stays on top of them. */
   async reload(): Promise<void> {
+    this.#isStale = this.#isLoading;
     if (this.#host === undefined || this.#isLoading) return;
     this.#isLoading = true;
     try {
@@ -83,6 +89,7 @@ export class Page {
       // The page stays as it is; the next change, or the connection that comes back, asks again.
     } finally {
       this.#isLoading = false;
+      if (this.#isStale) void this.reload();
     }
   }
 
@@ -113,7 +120,8 @@ export class Page {
   }
 
   back(): void {
-    if (this.views.value.length > 1) this.views.value = this.views.value.slice(0, -1);
+    if (this.hasDetails.value && this.views.value.length === 1) this.hasDetails.value = false;
+    else if (this.views.value.length > 1) this.views.value = this.views.value.slice(0, -1);
     this.focusWish.value += 1;
   }
 

@@ -42,6 +42,7 @@ function Groups({ page }: { page: Page }) {
     count: rows.length,
     estimate: (index) => (rows[index]?.lines ?? 1) * (tile * pictureHeight + below + gap) + head,
     keyOf: (index) => rows[index]?.strips[0]?.group.group.name ?? '',
+    width: tile,
     scroller,
   });
   const active = page.active.value;

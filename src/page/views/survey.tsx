@@ -1,12 +1,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { linesOfGrid, moveInLines } from '../model/moves.ts';
-import { markOf } from '../model/shown.ts';
+import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
+import { markOf, type ShownGroup } from '../model/shown.ts';
 import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { Large } from '../parts/large.tsx';
 import { mainFile } from '../parts/media.tsx';
 import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { useSize } from '../parts/use-size.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
@@ -17,6 +18,8 @@ import type { View } from './view.ts';
 
 /** CSS pixels beneath each picture, and around it. */
 const below = 96;
+/** Pictures that are held ready: each of them takes megabytes. */
+const mostAhead = 12;
 
 /** One group, each of its assets as large as fits. */
 export const surveyView: View = {
@@ -34,20 +37,26 @@ function assetsOf(page: Page): readonly ReviewAsset[] {
 }
 
 function Survey({ page }: { page: Page }) {
+  const group = page.activeGroup.value;
+  if (group === undefined) return null;
+  if (!isSoundGroup(group)) return <Sheets page={page} group={group} />;
+  page.columns = 1;
+  return <SoundStage page={page} group={group} />;
+}
+
+function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
   const place = useRef<HTMLDivElement>(null);
   const room = useSize(place);
   useFocus(page, place);
-  const group = page.activeGroup.value;
+  useAhead(next(page));
   const assets = assetsOf(page);
-  const aspect = useAspect(place, group?.group.name ?? '');
+  const aspect = useAspect(place, group.group.name);
   const columns = fitColumns(assets.length, aspect, room, below);
   const rows = Math.max(1, Math.ceil(assets.length / columns));
-  const isSound = group !== undefined && isSoundGroup(group);
-  page.columns = isSound ? 1 : columns;
-  if (isSound) return <SoundStage page={page} group={group} />;
+  page.columns = columns;
   return (
     <div class="survey">
-      {group !== undefined && <GroupHead group={group} />}
+      <GroupHead group={group} />
       <div
         class="sheet"
         ref={place}
@@ -56,13 +65,19 @@ function Survey({ page }: { page: Page }) {
           gridTemplateRows: `repeat(${rows}, minmax(${below + 120}px, 1fr))`,
         }}
       >
-        {group !== undefined &&
-          assets.map((asset) => (
-            <Sheet key={asset.address} page={page} asset={asset} digit={group.assets.indexOf(asset) + 1} />
-          ))}
+        {assets.map((asset) => (
+          <Sheet key={asset.address} page={page} asset={asset} digit={group.assets.indexOf(asset) + 1} />
+        ))}
       </div>
     </div>
   );
+}
+
+/** Pictures of the groups to which a verdict or `]` leads. */
+function next({ strips, active }: Page): ReviewAsset[] {
+  const addresses = [moveToUndecided(strips.value, active.value, 1), moveByGroup(strips.value, active.value, 1)];
+  const groups = strips.value.filter(({ assets }) => assets.some(({ address }) => addresses.includes(address)));
+  return groups.flatMap(({ assets }) => assets).slice(0, mostAhead);
 }
 
 /** Width to height of the first picture that is there; 1 before one is. */

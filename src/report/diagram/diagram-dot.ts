@@ -31,7 +31,8 @@ export function diagramDot({ campaign, nodes, edges }: Diagram): string {
 function attributesOf(node: DiagramNode): string {
   const label = `label=${quoteLines(Object.values(nodeWords(node)).filter((line) => line !== ''))}`;
   if (node.is === 'gate') return `${label}, shape=hexagon, style=solid`;
-  return node.fanOut === undefined ? label : `${label}, peripheries=2`;
+  const parts = node.fanOut === undefined ? '' : ', peripheries=2';
+  return `${label}${parts}${node.canary === undefined ? '' : ', shape=cds, style=solid'}`;
 }
 
 function quote(text: string): string {

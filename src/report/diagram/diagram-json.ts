@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import type { Diagram } from '../../plan/diagram.ts';
+import type { Diagram, WorkNode } from '../../plan/diagram.ts';
 
 /** The diagram for programs, as `schemas/graph.schema.json` describes it. */
 export function diagramJson({ campaign, by, nodes, edges }: Diagram): Json {
@@ -8,11 +8,16 @@ export function diagramJson({ campaign, by, nodes, edges }: Diagram): Json {
     version: 1,
     campaign,
     by,
-    nodes: nodes.map((node) =>
-      node.is === 'gate'
-        ? { ...node, states: { ...node.states } }
-        : { ...node, states: { ...node.states }, credits: { ...node.credits } },
-    ),
+    nodes: nodes.map((node) => (node.is === 'gate' ? { ...node, states: { ...node.states } } : workJson(node))),
     edges: edges.map(({ from, to, links }) => ({ from, to, links: links.map((link) => ({ ...link })) })),
+  };
+}
+
+function workJson({ states, credits, canary, ...node }: WorkNode): Json {
+  return {
+    ...node,
+    states: { ...states },
+    credits: { ...credits },
+    ...(canary !== undefined && { canary: { ...canary } }),
   };
 }

@@ -29,7 +29,7 @@ function write({ campaign, nodes, edges }: Diagram, how: 'whole' | 'names'): str
   return `${lines.join('\n')}\n`;
 }
 
-/** A box, a hexagon for gates, a box with a double side for what is made of parts. */
+/** A box, a hexagon for gates, a box with a double side for what is made of parts, a flag for canaries. */
 function shapeOf(node: DiagramNode, how: 'whole' | 'names'): string {
   const { name, ...rest } = nodeWords(node);
   const lines = how === 'names' ? [name] : [name, ...Object.values(rest)];
@@ -38,7 +38,8 @@ function shapeOf(node: DiagramNode, how: 'whole' | 'names'): string {
     .map(inert)
     .join('<br/>')}"`;
   if (node.is === 'gate') return `{{${text}}}`;
-  return node.fanOut === undefined ? `[${text}]` : `[[${text}]]`;
+  if (node.fanOut !== undefined) return `[[${text}]]`;
+  return node.canary === undefined ? `[${text}]` : `>${text}]`;
 }
 
 /** Signs that mean nothing to Mermaid, wherever they stand in a quoted text. */

@@ -15,6 +15,7 @@ const margin = 24;
 const pad = 12;
 const line = 16;
 const barHeight = 6;
+const flagWidth = 18;
 const narrowest = 140;
 /** Limits of texts, in columns. */
 const most = { name: 32, words: 48, label: 28 } as const;
@@ -99,19 +100,19 @@ function describe({ nodes, edges }: Diagram, sums: string): string {
 }
 
 function boxOf(node: DiagramNode): Box {
-  const { name, kind, states, credits } = nodeWords(node);
+  const { name, kind, canary, states, credits } = nodeWords(node);
   const words: NodeWords = {
     name: cutMiddle(name, most.name),
     kind: cutToWidth(kind, most.words),
+    canary: cutToWidth(canary, most.words),
     states: cutToWidth(states, most.words),
     credits: cutToWidth(credits, most.words),
   };
-  const own = Math.max(
-    widthOf(words.name, 'name'),
-    ...[words.kind, words.states, words.credits].map((one) => widthOf(one, 'words')),
-  );
+  const { upper, lower } = linesOf(words);
+  const flag = node.is !== 'gate' && node.canary !== undefined ? flagWidth : 0;
+  const own = Math.max(widthOf(words.name, 'name') + flag, ...[...upper, ...lower].map((one) => widthOf(one, 'words')));
   const isGate = node.is === 'gate';
-  const lines = [words.kind, words.states, words.credits].filter((one) => one !== '').length;
+  const lines = upper.length + lower.length;
   const height = 2 * pad + line * (1 + lines) - 2 + (isGate ? 0 : barHeight + 6);
   return { node, words, width: own + 2 * pad + (isGate ? 2 * pad : 0), height };
 }
@@ -122,22 +123,28 @@ function boxLines({ node, words, width: own, height }: Box, place: Point | undef
   const [left, top] = [round(x - width / 2), round(y - height / 2)];
   const inner = left + (node.is === 'gate' ? 2 * pad : pad);
   const lines = [`<g><title>${xmlText(hoverText(node))}</title>`, ...shapeLines(node, { left, top, width, height })];
+  const { upper, lower } = linesOf(words);
   let baseline = top + pad + 11;
   lines.push(text(words.name, { x: inner, y: baseline, font: 'name' }));
-  if (words.kind !== '') {
+  for (const one of upper) {
     baseline += line;
-    lines.push(text(words.kind, { x: inner, y: baseline, font: 'words' }));
+    lines.push(text(one, { x: inner, y: baseline, font: 'words' }));
   }
   if (node.is !== 'gate') {
     lines.push(...barLines(node.states, { left: inner, top: baseline + 8, width: width - 2 * pad }));
     baseline += barHeight + 6;
   }
-  for (const words2 of [words.states, words.credits]) {
-    if (words2 === '') continue;
+  for (const one of lower) {
     baseline += line;
-    lines.push(text(words2, { x: inner, y: baseline, font: 'words' }));
+    lines.push(text(one, { x: inner, y: baseline, font: 'words' }));
   }
   return [...lines, '</g>'];
+}
+
+/** What stands below the name, above and below the bar. */
+function linesOf({ kind, canary, states, credits }: NodeWords): { upper: string[]; lower: string[] } {
+  const said = (lines: string[]) => lines.filter((one) => one !== '');
+  return { upper: said([kind, canary]), lower: said([states, credits]) };
 }
 
 function hoverText(node: DiagramNode): string {
@@ -146,7 +153,7 @@ function hoverText(node: DiagramNode): string {
   return [...lines, ...more].join('\n');
 }
 
-/** A card; a pile of dashed cards for what is made of parts; a hexagon for gates. */
+/** A card; a pile of dashed cards for what is made of parts; a hexagon for gates. Canaries carry a flag. */
 function shapeLines(node: DiagramNode, at: { left: number; top: number; width: number; height: number }): string[] {
   const { left, top, width, height } = at;
   if (node.is === 'gate') {
@@ -165,7 +172,10 @@ function shapeLines(node: DiagramNode, at: { left: number; top: number; width: n
   }
   const card = (shift: number) =>
     `<rect class="card${node.fanOut === undefined ? '' : ' parts'}" x="${round(left + shift)}" y="${round(top + shift)}" width="${round(width)}" height="${round(height)}" rx="8"/>`;
-  return node.fanOut === undefined ? [card(0)] : [card(6), card(3), card(0)];
+  const cards = node.fanOut === undefined ? [card(0)] : [card(6), card(3), card(0)];
+  if (node.canary === undefined) return cards;
+  const [x, y] = [round(left + width - pad - 10), round(top + pad - 1)];
+  return [...cards, `<path class="flag ${node.canary.state}" d="M${x} ${y}v14m0 -14l10 4l-10 4z"/>`];
 }
 
 /** Every state that there is can be seen, however few steps are in it. */

@@ -1,4 +1,5 @@
 import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from '../../plan/diagram.ts';
+import type { CanaryMark } from '../../plan/diagram-canary.ts';
 import { gateId, type Link } from '../../plan/diagram-links.ts';
 import { type StepState, stepStates } from '../../plan/step-state.ts';
 import { countOf, creditsText } from '../numbers.ts';
@@ -8,6 +9,7 @@ import { safeText } from '../safe-text.ts';
 export interface NodeWords {
   name: string;
   kind: string;
+  canary: string;
   states: string;
   credits: string;
 }
@@ -33,13 +35,14 @@ export function stateWord(state: StepState): string {
   return wordOf[state];
 }
 
-function workWords({ is, id, kind, steps, states, credits, fanOut }: WorkNode): NodeWords {
+function workWords({ is, id, kind, steps, states, credits, fanOut, canary }: WorkNode): NodeWords {
   const count = `${fanOut === 'open' ? 'up to ' : ''}${countOf(steps, 'step')}`;
   const own = stepStates.filter((state) => states[state] > 0);
   const counted = own.map((state) => `${creditsText(states[state])} ${wordOf[state]}`).join(' · ');
   return {
     name: safeText(id, longest),
     kind: is === 'step' ? safeText(kind, 40) : `${safeText(kind, 40)} · ${count}`,
+    canary: canary === undefined ? '' : canaryWords(canary, is),
     states: is === 'step' ? own.map((state) => wordOf[state]).join('') : counted,
     credits: creditsWords(credits),
   };
@@ -51,9 +54,16 @@ function gateWords({ id, task, asks, choose, states }: GateNode): NodeWords {
   return {
     name: safeText(id.slice(id.indexOf(':') + 1), longest),
     kind: asksWords(asks, choose),
+    canary: '',
     states: isOne ? parts.join('') : parts.map((state) => `${creditsText(states[state])} ${state}`).join(' · '),
     credits: '',
   };
+}
+
+function canaryWords({ rule, state }: CanaryMark, is: WorkNode['is']): string {
+  if (is === 'step') return rule === 'ask' ? 'canary: to be picked first' : 'canary: goes first';
+  if (state === 'proven') return 'canary: proven';
+  return rule === 'ask' ? 'canary: the rest waits for a pick' : 'canary: the rest follows it';
 }
 
 function asksWords(asks: GateNode['asks'], choose: number): string {
@@ -62,8 +72,6 @@ function asksWords(asks: GateNode['asks'], choose: number): string {
       return 'gate: approve';
     case 'choose':
       return `gate: pick ${choose}`;
-    case 'canary':
-      return `canary: pick ${choose}`;
     default:
       return asks satisfies never;
   }

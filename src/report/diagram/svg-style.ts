@@ -13,6 +13,7 @@ const shapes: Rules = {
   '.line': 'fill:none;stroke-width:1.4',
   '.weak': 'stroke-dasharray:5 4',
   '.parts': 'stroke-dasharray:4 3',
+  '.flag': 'stroke-width:1.4;stroke-linejoin:round',
 };
 
 const light: Rules = {
@@ -20,6 +21,8 @@ const light: Rules = {
   '.card': 'fill:#f6f8fa;stroke:#c3cad2',
   '.gate': 'fill:#eef4ff;stroke:#7d9fd6',
   '.gate.open': 'fill:#fff4d6;stroke:#b98900',
+  '.flag': 'fill:#2da44e;stroke:#2da44e',
+  '.flag.open': 'fill:#e0a800;stroke:#b98900',
   '.line': 'stroke:#8a939d',
   '.head': 'fill:#8a939d',
   '.title,.name': 'fill:#1b2128',
@@ -38,6 +41,8 @@ const dark: Rules = {
   '.card': 'fill:#161b22;stroke:#3d444d',
   '.gate': 'fill:#13233a;stroke:#4a74b4',
   '.gate.open': 'fill:#2e2508;stroke:#c69026',
+  '.flag': 'fill:#3fb950;stroke:#3fb950',
+  '.flag.open': 'fill:#c69026;stroke:#c69026',
   '.line': 'stroke:#768390',
   '.head': 'fill:#768390',
   '.title,.name': 'fill:#e6edf3',

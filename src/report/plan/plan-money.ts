@@ -57,11 +57,14 @@ function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
 
 /** `at most 8 credits + 3 steps of unknown price`. */
 export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
-  const { steps, credits, unknownPrices, likely, unpriced } = after;
+  const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
   const parts = [
     ...(steps > unpriced ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+    ...(mayRetry === undefined
+      ? []
+      : [mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price']),
   ];
   return parts.join(' + ');
 }

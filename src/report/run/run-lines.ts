@@ -4,8 +4,9 @@ import { bytesText, countOf } from '../numbers.ts';
 import { spendText } from '../plan/plan-money.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { noticeText, settledText } from './notice-text.ts';
 import type { RunReporter } from './run-reporter.ts';
-import { noticeText, type RunView, settledText } from './run-view.ts';
+import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
 
 export interface LinesOptions {

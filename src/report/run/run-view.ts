@@ -1,6 +1,7 @@
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Action } from '../../plan/plan.ts';
+import { noticeText, settledText } from './notice-text.ts';
 import {
   addFile,
   isSettled,
@@ -199,18 +200,6 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     default:
       event satisfies never;
   }
-}
-
-/** Outcome of a send that was asked about beside the steps. */
-export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
-  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
-  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
-  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
-}
-
-/** A notice with its step. */
-export function noticeText(notice: { address?: string; message: string }): string {
-  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }
 
 function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started' }>): void {

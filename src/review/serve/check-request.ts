@@ -22,15 +22,15 @@ export function checkRequest({ method, url, headers }: IncomingMessage, token: s
   // Always looked at, so that the time tells nothing about the token.
   const asked = readPath(url ?? '', token);
   if (known === undefined || asked === undefined) return undefined;
-  if (host === undefined || !loopback.test(host)) return undefined; // I31
-  if (origin !== undefined && origin !== `http://${host}`) return undefined; // I32
+  if (host === undefined || !loopback.test(host)) return undefined; // I29 (host)
+  if (origin !== undefined && origin !== `http://${host}`) return undefined; // I29 (origin)
   if (known === 'POST' && (origin === undefined || !isJson(headers['content-type']))) return undefined;
   return isSameSite(headers, { method: known, ...asked }) ? { method: known, ...asked } : undefined;
 }
 
 function readPath(url: string, token: string): { path: string | undefined } | undefined {
   const [, given = '', slash, path = ''] = /^\/([^/?#]*)(\/?)([^?#]*)$/.exec(url) ?? [];
-  if (!isSame(given, token)) return undefined; // I33
+  if (!isSame(given, token)) return undefined; // I29 (token)
   return { path: slash === '' ? undefined : path };
 }
 
@@ -46,7 +46,7 @@ function isSameSite(headers: IncomingMessage['headers'], { method, path }: Check
   const isPage = path === undefined || path === '';
   const dest = headers['sec-fetch-dest'];
   if (isPage && dest !== undefined && dest !== 'document' && dest !== 'empty') return false;
-  if (site === undefined || site === 'same-origin') return true;
+  if (site === undefined || site === 'same-origin') return true; // I29 (site)
   return site === 'none' && headers['sec-fetch-mode'] === 'navigate' && isPage && method !== 'POST';
 }
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 export const pageFiles: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
 };
 
 /** Beside the built code; where this is run from its sources, in what was built last. */
@@ -28,6 +29,7 @@ export function indexHtml(campaign: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${name} – review</title>
+<link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>
 </head>

@@ -55,6 +55,7 @@ async function sendBytes(
   const { start, end } = range ?? { start: 0, end: size - 1 };
   response.writeHead(range === undefined ? 200 : 206, {
     ...safeHeaders,
+    // I29
     ...(shown.includes(type)
       ? { 'Content-Type': type }
       : {

@@ -62,8 +62,8 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
+    // I29
     server.listen({ host: '127.0.0.1', port, backlog: 1024 }, () => {
-      // I34
       server.off('error', reject);
       resolve();
     });

@@ -4,9 +4,14 @@ import { makeThumb, type Thumb, type ThumbOrder } from './make-thumb.ts';
 
 const mostThreads = 4;
 /** A picture that takes longer is a trap, in ms. */
-const patienceMs = 20_000;
+const defaultPatienceMs = 20_000;
 /** A thread without work keeps the memory of its largest picture; it goes after so long, in ms. */
 const idleMs = 10_000;
+
+/** From TypeScript sources there is none: a thread would need the loader that runs them. */
+const ownWorker = import.meta.url.endsWith('.js') ? new URL('../thumb-worker.js', import.meta.url) : undefined;
+
+const notNeeded: Thumb = { problem: 'was not needed any more' };
 
 interface Waiting {
   order: ThumbOrder;
@@ -15,17 +20,26 @@ interface Waiting {
 
 /**
  * Makes small pictures in threads of their own, the newest order first: it is for what a person looks at now. One core is
- * left for everything else. Whatever a picture does to its thread, another thread goes on. From TypeScript sources they are
- * made here: a thread would need the loader that runs them.
+ * left for everything else. Whatever a picture does to its thread, another thread goes on. Without a worker they are made
+ * here.
  */
 export class ThumbPool {
+  readonly #worker: URL | undefined;
+  readonly #patienceMs: number;
   readonly #threads = new Set<Thread>();
   readonly #waiting: Waiting[] = [];
   readonly #most = Math.max(1, Math.min(mostThreads, availableParallelism() - 1));
   #isClosed = false;
 
+  /** `worker`: what runs in each thread. Default: that of this package, where it is built. */
+  constructor({ worker = ownWorker, patienceMs = defaultPatienceMs }: { worker?: URL; patienceMs?: number } = {}) {
+    this.#worker = worker;
+    this.#patienceMs = patienceMs;
+  }
+
   make(order: ThumbOrder): Promise<Thumb> {
-    if (!import.meta.url.endsWith('.js')) return makeThumb(order);
+    if (this.#worker === undefined) return makeThumb(order);
+    if (this.#isClosed) return Promise.resolve(notNeeded);
     return new Promise((resolve) => {
       this.#waiting.push({ order, resolve });
       this.#goOn();
@@ -35,26 +49,26 @@ export class ThumbPool {
   /** What is still wanted gets a reason instead. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { resolve } of this.#waiting.splice(0)) resolve({ problem: 'was not needed any more' });
+    for (const { resolve } of this.#waiting.splice(0)) resolve(notNeeded);
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
   #goOn(): void {
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (this.#waiting.length > 0 && !this.#isClosed && this.#worker !== undefined) {
       const free = [...this.#threads].find(({ isBusy }) => !isBusy);
       if (free === undefined && this.#threads.size >= this.#most) return;
-      const thread = free ?? this.#addThread();
+      const thread = free ?? this.#addThread(this.#worker);
       const next = this.#waiting.pop();
       if (next === undefined) return;
-      void thread.make(next.order).then((thumb) => {
+      void thread.make(next.order, this.#patienceMs).then((thumb) => {
         next.resolve(thumb);
         this.#goOn();
       });
     }
   }
 
-  #addThread(): Thread {
-    const thread = new Thread(() => this.#threads.delete(thread));
+  #addThread(worker: URL): Thread {
+    const thread = new Thread(worker, () => this.#threads.delete(thread));
     this.#threads.add(thread);
     return thread;
   }
@@ -62,20 +76,26 @@ export class ThumbPool {
 
 /** One worker. It does not keep the process. */
 class Thread {
-  readonly #worker = new Worker(new URL('../thumb-worker.js', import.meta.url), {
-    name: 'review-thumbs',
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
-    stdout: true,
-    stderr: true,
-  });
+  readonly #worker: Worker;
+  readonly #onEnd: () => void;
   #settle: ((thumb: Thumb) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(onEnd: () => void) {
+  /** `onEnd`: from then on it takes no orders. */
+  constructor(worker: URL, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    // What a decoder says is for nobody's terminal.
+    const quiet = { stdout: true, stderr: true };
+    this.#worker = new Worker(worker, {
+      name: 'review-thumbs',
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+      ...quiet,
+    });
     this.#worker.unref();
     this.#worker.on('message', (thumb: Thumb) => this.#finish(thumb));
     const stop = (why: string) => {
-      onEnd();
+      // An exit follows an error.
+      this.#onEnd();
       this.#finish({ problem: `cannot be read: ${why}` });
     };
     this.#worker.on('error', (error) => stop(String(error).slice(0, 200)));
@@ -86,7 +106,7 @@ class Thread {
     return this.#settle !== undefined;
   }
 
-  make(order: ThumbOrder): Promise<Thumb> {
+  make(order: ThumbOrder, patienceMs: number): Promise<Thumb> {
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#endAfter(patienceMs);
@@ -95,6 +115,7 @@ class Thread {
   }
 
   async end(): Promise<void> {
+    this.#onEnd();
     clearTimeout(this.#timer);
     await this.#worker.terminate();
   }

@@ -1,6 +1,7 @@
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
+import { thumbsFolder } from '../../disk/state/small-pictures.ts';
 import type { Thumb } from './make-thumb.ts';
 import { ThumbPool } from './thumb-pool.ts';
 
@@ -45,7 +46,7 @@ export class Thumbs {
   }
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
-    const name = `thumbs/${file.sha256}.jpg`;
+    const name = `${thumbsFolder}/${file.sha256}.jpg`;
     const kept = await orNothing(readSealedFile(this.#state, name, mostBytes));
     if (kept !== undefined) return { jpeg: kept };
     const path = await find();

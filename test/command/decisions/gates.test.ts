@@ -102,6 +102,21 @@ describe('draft, pick, final', () => {
     expect(ungated.err).toContain('the manifest, its data, its files or its variables changed');
     trial.write('campaign.yaml', manifest);
 
+    // What could be bought at once is nothing that follows a pick.
+    const hidden = JSON.parse(JSON.stringify(document));
+    const row = hidden.rows.find(({ address }: { address: string }) => address === 'hero/1');
+    Object.assign(row, { action: 'blocked', blockedBy: 'gate', credits: 0, wouldCost: 2 });
+    Object.assign(hidden.totals, {
+      toSpend: 4,
+      afterPicks: { ...hidden.totals.afterPicks, steps: 3, credits: 6, likely: 6 },
+    });
+    delete hidden.totals.estimate;
+    delete hidden.saved.purchases['hero/1'];
+    hidden.saved.afterPicks['hero/1'] = { generation: 1 };
+    trial.write('hidden.plan.json', JSON.stringify(hidden));
+    const early = await trial.run(['apply', 'hidden.plan.json']);
+    expect(early.err).toContain('hero/1 hangs on none of the gates that it shows as open');
+
     const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
     trial.write('q.plan.json', text);
     const forged = await trial.run(['apply', 'q.plan.json']);

@@ -25,7 +25,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
     // Others ask how wide they are, wait until all is said, hand the terminal to the screen, or let readline ask on it.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
+    expect(others).toEqual(['cli/read-answers.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
   });
 
   test('the key is taken out of texts by one function', () => {

@@ -34,7 +34,9 @@ const diagram: Diagram = {
   campaign: names[1] ?? '',
   by: 'task',
   nodes: [
-    ...names.map((name, index) => task(name, index === 3 ? { fanOut: 'open' } : {})),
+    ...names.map((name, index) =>
+      task(name, index === 3 ? { fanOut: 'open' } : { canary: { rule: 'ask', state: 'open' } }),
+    ),
     {
       ...{ is: 'gate', id: `gate:${names[0]}`, task: names[0] ?? '', asks: 'choose', choose: 1 },
       states: { decided: 1, open: 2, contested: 0, rejected: 0 },

@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
@@ -62,8 +61,6 @@ test('hostile prompts, addresses, errors, notes and file names stay text in ever
   expect(await page.locator('#app script, #app iframe, #app svg[onload], #app b, #app img[src="x"]').count()).toBe(0);
 });
 
-const axe = process.env.MEDIABATCH_AXE ?? '';
-
 function oneOfEach(): ReviewData {
   const verdicts = [{ is: 'picked' as const, note: 'warm' }, { is: 'rejected' as const }];
   return campaign(
@@ -100,15 +97,7 @@ function oneOfEach(): ReviewData {
   );
 }
 
-/** What axe finds, as `rule: element`. */
-async function findings(page: Page): Promise<string[]> {
-  // As the page's policy forbids scripts of others, it is evaluated past it.
-  await page.evaluate(readFileSync(axe, 'utf8'));
-  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate('axe.run()');
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
-
-test.skipIf(!existsSync(axe)).each(['light', 'dark'] as const)(
+test.skipIf(!hasAxe).each(['light', 'dark'] as const)(
   'axe finds nothing in any view, %s, wide and at 200% zoom (MEDIABATCH_AXE says where axe.min.js is)',
   async (colorScheme) => {
     const { page, host, press, expectTrouble } = await openReview(browser, oneOfEach());
@@ -122,11 +111,11 @@ test.skipIf(!existsSync(axe)).each(['light', 'dark'] as const)(
       await page.setViewportSize(viewport);
       for (const view of ['Groups', 'Survey', 'Loupe']) {
         await page.getByRole('navigation').getByRole('button', { name: view }).click();
-        found.push(...(await findings(page)).map((one) => `${view} ${viewport.width} ${one}`));
+        found.push(...(await axeFindings(page)).map((one) => `${view} ${viewport.width} ${one}`));
       }
       await page.getByRole('navigation').getByRole('button', { name: 'Groups' }).click();
       await page.keyboard.press('?');
-      found.push(...(await findings(page)).map((one) => `help ${one}`));
+      found.push(...(await axeFindings(page)).map((one) => `help ${one}`));
       await page.keyboard.press('Escape');
     }
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -138,7 +127,7 @@ test.skipIf(!existsSync(axe)).each(['light', 'dark'] as const)(
     await page.locator('[data-asset="hero@lamp,take:1"]').click();
     await press('n');
     await page.getByText('wait in this page').waitFor();
-    found.push(...(await findings(page)).map((one) => `messages ${one}`));
+    found.push(...(await axeFindings(page)).map((one) => `messages ${one}`));
     expect(found).toEqual([]);
   },
 );

@@ -98,6 +98,31 @@ test('a host that does not answer is asked again; nothing is lost', async () => 
   await expect.poll(() => host.data.assets[1]?.verdict?.is, { timeout: 10_000 }).toBe('picked');
 });
 
+test('a page whose host has gone says so, and finds it again', async () => {
+  const { page, host, expectTrouble } = await openReview(browser, products(3, 2));
+  expectTrouble();
+  host.mode = 'down';
+  host.disconnect();
+  await page.getByText('mediabatch does not answer: what is shown may be old').waitFor();
+  host.mode = 'open';
+  host.change((data) => ({ ...data, run: { is: 'waiting', text: 'back again' } }));
+  await page.getByText('back again').waitFor();
+  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
+});
+
+test('a verdict kept for an output that was replaced is dropped', async () => {
+  const { page, host, press, expectTrouble } = await openReview(browser, products(3, 2));
+  expectTrouble();
+  host.mode = 'held';
+  await press('2');
+  await page.getByText('1 verdict wait').waitFor();
+  host.data = { ...host.data, assets: host.data.assets.map((one) => ({ ...one, job: `newer-${one.address}` })) };
+  page.on('dialog', (dialog) => dialog.accept().catch(() => undefined));
+  await page.reload();
+  await page.getByText('0 of 3 gates decided').waitFor();
+  expect(await page.evaluate(stored)).toBe(0);
+});
+
 test('later data take the place of what is shown; a verdict that was not recorded stays on top', async () => {
   const { page, host, press, expectTrouble } = await openReview(browser, products(3, 2));
   expectTrouble();

@@ -381,4 +381,21 @@ export const invariants: readonly Invariant[] = [
       },
     ],
   },
+  {
+    id: 'I29',
+    says: 'the review page answers itself and the person who opened it, and nobody else writes a verdict or reads a picture',
+    shown: [
+      { file: 'test/rooms/review/serve.test.ts', title: '%s is refused, and nothing is told' },
+      { file: 'test/rooms/review/serve.test.ts', title: 'with %s are refused and written nowhere' },
+      { file: 'test/rooms/review/serve.test.ts', title: 'nothing but 127.0.0.1 is listened on' },
+      {
+        file: 'test/proof/browser/review-attacks.test.ts',
+        title: 'from another port of this machine, with the token known: nothing is read, and nothing is written',
+      },
+      {
+        file: 'test/proof/browser/review-attacks.test.ts',
+        title: 'under a foreign name that leads to this machine: refused',
+      },
+    ],
+  },
 ];

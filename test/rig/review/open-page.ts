@@ -54,8 +54,9 @@ export function complaintsOf(page: Page, home: string): string[] {
     dialog.dismiss().catch(() => undefined);
   });
   page.on('request', (request) => {
-    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(home))
+    if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(home)) {
       complaints.push(`asked ${request.url()}`);
+    }
   });
   return complaints;
 }

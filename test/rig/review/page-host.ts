@@ -12,7 +12,7 @@ export const policy =
 
 export const html =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
-  '<title>mediabatch</title><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
+  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
   '<body><div id="app"><h1>aurora-launch</h1></div></body></html>';
 
 export interface PageHost {
@@ -26,6 +26,8 @@ export interface PageHost {
   readonly batches: WantedVerdict[][];
   /** Replaces the data and tells the page. */
   change(next: (data: ReviewData) => ReviewData): void;
+  /** Ends the connections over which changes are told. */
+  disconnect(): void;
   close(): void;
 }
 
@@ -48,6 +50,9 @@ export async function startPageHost(first: ReviewData): Promise<PageHost> {
         listener.write(`event: change\ndata: ${JSON.stringify({ revision: host.data.revision })}\n\n`);
       }
     },
+    disconnect() {
+      for (const listener of listeners) listener.destroy();
+    },
     close() {
       server.closeAllConnections();
       server.close();
@@ -68,9 +73,9 @@ async function answer(
       .writeHead(status, { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' })
       .end(body);
   if (host.mode === 'down') return void response.destroy();
-  if (path === '/favicon.ico') return void response.writeHead(204).end();
   if (path === '') return void send('text/html', html);
   if (path === 'page.js') return void send('text/javascript', readFileSync(join(root, 'dist/page/page.js')));
+  if (path === 'icon.svg') return void send('image/svg+xml', readFileSync(join(root, 'dist/page/icon.svg')));
   if (path === 'page.css') return void send('text/css', readFileSync(join(root, 'dist/page/page.css')));
   if (path === 'data.json') return void send('application/json', JSON.stringify(host.data));
   if (path === 'changes') {
@@ -89,8 +94,16 @@ async function answer(
   if (asked === undefined) return void send('application/json', '{"error":{"text":"is not here"}}', 404);
   if (asked.path.endsWith('broken')) return void send(asked.mediaType, 'no picture');
   if (asked.is === 'audio') return void send('audio/wav', silentWav(3));
-  const size = path.startsWith('thumb') ? 128 : 512;
-  return void send('image/png', drawPng(size, Math.round(size * 0.75), (number * 37) % 256));
+  return void send('image/png', pictureOf(number, path.startsWith('thumb') ? 128 : 512));
+}
+
+const pictures = new Map<string, Buffer>();
+
+function pictureOf(number: number, size: number): Buffer {
+  const name = `${number % 64}-${size}`;
+  const picture = pictures.get(name) ?? drawPng(size, Math.round(size * 0.75), (number * 37) % 256);
+  pictures.set(name, picture);
+  return picture;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<WantedVerdict[]> {

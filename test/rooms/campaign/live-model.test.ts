@@ -122,24 +122,27 @@ async function runByHand(campaign: TestCampaign, shape: Shape): Promise<void> {
     await campaign.run({ concurrency: shape.concurrency });
     const lock = campaign.file.read();
     const words = openWords(campaign, lock, shape.seed);
-    if (words.length === 0) return;
+    let isHeard = false;
     for (const [, said] of words) {
       const verdicts = Object.entries(said).map(([address, is]) => ({ address, is, job: jobAt(lock, address) ?? '' }));
-      ruleOn(verdicts, { graph: campaign.graph, lock });
+      const rulings = ruleOn(verdicts, { graph: campaign.graph, lock });
+      isHeard ||= rulings.some(({ is }) => is === 'recorded');
     }
+    // What is to be made anew first is not judged before.
+    if (!isHeard) return;
     campaign.file.text = writeLock(lock);
   }
 }
 
-function expectNamed(campaign: TestCampaign, plan: Plan, from = 0): void {
+function expectNamed(campaign: TestCampaign, plan: Plan): void {
   const { steps } = campaign.file.read();
   const rows = new Map(plan.rows.map((row) => [row.address, row]));
   const addressOf = new Map(
-    [...steps.values()].flatMap(({ address, purchases }) => purchases.map(({ jobId }) => [jobId, address] as const)),
+    [...steps.values()].flatMap(({ address, purchases }) => purchases.map(({ key }) => [key, address] as const)),
   );
   const bought = new Map<string, number>();
-  for (const { jobId } of campaign.service.ledger.slice(from)) {
-    const address = addressOf.get(jobId) ?? `unknown ${jobId}`;
+  for (const { key } of campaign.service.ledger) {
+    const address = addressOf.get(key) ?? `unknown ${key}`;
     bought.set(address, (bought.get(address) ?? 0) + 1);
   }
   for (const [address, count] of bought) {
@@ -150,7 +153,7 @@ function expectNamed(campaign: TestCampaign, plan: Plan, from = 0): void {
   }
   const { toSpend, mayRetry = 0, afterPicks } = plan.totals;
   const wouldRetry = plan.rows.reduce((sum, row) => sum + (row.later === undefined ? 0 : (row.wouldRetry ?? 0)), 0);
-  const spent = campaign.service.ledger.slice(from).reduce((sum, { credits }) => sum + credits, 0);
+  const spent = campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0);
   expect(spent).toBeLessThanOrEqual(toSpend + mayRetry + (afterPicks?.credits ?? 0) + wouldRetry);
 }
 
@@ -176,7 +179,7 @@ describe('whatever people decide while a run goes on', () => {
           expect(keysOf(live)).toEqual(keysOf(byHand));
           expect(live.plan().rows.map(({ action }) => action)).toEqual(byHand.plan().rows.map(({ action }) => action));
         }),
-        { numRuns: runs(150), endOnFailure: true },
+        { numRuns: runs(80), endOnFailure: true },
       );
     },
     timeoutMs,
@@ -224,7 +227,8 @@ describe('whatever people decide while a run goes on', () => {
                 for (const one of siblings) if (answered.get(one)?.is === 'picked') answered.delete(one);
               answered.set(address, { is, job });
             }
-            while (live.state().is !== 'ended') {
+            // Nobody waits for a machine that has died.
+            while (live.state().is !== 'ended' && !campaign.file.dead) {
               await campaign.clock.sleep(60_000);
               live.stopWaiting();
             }
@@ -237,16 +241,13 @@ describe('whatever people decide while a run goes on', () => {
           const plan = campaign.plan(options);
           if (dieAt === undefined) await campaign.run(options);
           else await campaign.runAndDie(dieAt, options);
-          const gates = gatesOf(campaign.graph, campaign.file.read());
-          for (const [address, { is }] of answered) {
+          const { steps } = campaign.file.read();
+          for (const [address, { is, job }] of answered) {
             if (unsure.has(address)) continue;
-            const gate = gates.find(({ members }) => members.includes(address));
-            if (gate?.state === undefined || jobAt(campaign.file.read(), address) !== answered.get(address)?.job)
-              continue;
-            expect(gate.state.picked.includes(address), `${address} ${is}`).toBe(is === 'picked');
+            const verdict = steps.get(address)?.decisions?.verdicts?.find((one) => one.job === job);
+            expect(verdict?.is ?? 'undecided', address).toBe(is);
           }
           expectPaidOnce(campaign);
-          await campaign.run({ concurrency: shape.concurrency, onError: 'continue', maxCredits: 0 });
           expectNamed(campaign, plan);
           if (budget !== undefined) {
             expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(budget);
@@ -254,7 +255,7 @@ describe('whatever people decide while a run goes on', () => {
           await runByHand(campaign, shape);
           expectPaidOnce(campaign);
         }),
-        { numRuns: runs(250), endOnFailure: true },
+        { numRuns: runs(120), endOnFailure: true },
       );
     },
     timeoutMs,

@@ -216,6 +216,24 @@ tasks:
     ]);
   });
 
+  test('what would be made from what is to be made anew is for the next run', async () => {
+    const campaign = makeCampaign(
+      `${manifest}  trailer: { kind: video, foreach: [a], with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }\n`,
+    );
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(1000);
+        await say(live, { 'hero@a/2': 'picked' });
+      },
+    });
+    expect(prompts(campaign).sort()).toEqual(['a lamp a', 'a lamp a', 'a lamp b', 'a lamp b', 'it turns', 'it turns']);
+    expect(blockedIn(run)).toEqual({ 'trailer@a': 'gate' });
+    await campaign.run();
+    expect(prompts(campaign).slice(6)).toEqual(['it turns', 'it turns back']);
+  });
+
   test('what waits in line is let go of when its pick is taken back', async () => {
     const campaign = makeCampaign();
     const run = await campaign.run({
@@ -293,6 +311,24 @@ tasks:
     expect(run.outcomes['film@a']).toBe('done');
     expect(campaign.service.ledger).toHaveLength(9);
     expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
+  });
+
+  test('the rest follows its canary in the same run, when people think well of it', async () => {
+    const campaign = makeCampaign(`version: 1
+name: live
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b, c], canary: { first: 1, then: ask }, with: { prompt: "a lamp {{row}}" } }
+`);
+    const run = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@a': 'picked' });
+      },
+    });
+    expect(run.outcomes).toEqual({ 'hero@a': 'done', 'hero@b': 'done', 'hero@c': 'done' });
+    expect(campaign.service.ledger).toHaveLength(3);
   });
 
   test('without gates it is only looked at, and ends by itself', async () => {

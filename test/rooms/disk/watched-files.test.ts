@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { foldersOfPattern } from '../../../src/disk/fs/pattern-folders.ts';
@@ -75,6 +75,26 @@ test('a folder that another one replaces reports again', async () => {
   await replaced;
   const written = changed();
   writeFileSync(path, 'again');
+  await written;
+});
+
+test('a link that leads elsewhere is followed there, long before anybody looks', async () => {
+  const place = folder();
+  for (const name of ['a', 'b']) {
+    mkdirSync(join(place, name));
+    writeFileSync(join(place, name, 'file'), name);
+  }
+  symlinkSync('a/file', join(place, 'link'));
+  const { changed } = watchPaths(join(place, 'link'));
+  const turned = changed();
+  symlinkSync('b/file', join(place, 'link~'));
+  renameSync(join(place, 'link~'), join(place, 'link'));
+  await turned;
+  await vi.waitFor(() =>
+    expect(vi.mocked(watch).mock.calls.map(([path]) => path)).toContain(realpathSync(join(place, 'b'))),
+  );
+  const written = changed();
+  writeFileSync(join(place, 'b/file'), 'again');
   await written;
 });
 

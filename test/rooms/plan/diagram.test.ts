@@ -11,7 +11,7 @@ function campaign(...lines: string[]): Graph {
 
 function draw(graph: Graph, more: Partial<DiagramFacts> = {}) {
   const { lock = lockOf({}) } = more;
-  return makeDiagram({ graph, lock, rows: planOf(graph, lock).rows, by: 'task', ...more });
+  return makeDiagram({ graph, lock, plan: planOf(graph, lock), by: 'task', ...more });
 }
 
 /** `hero → poster: one by key`. */
@@ -171,6 +171,35 @@ describe('a node has', () => {
       nodes.reduce((total, node) => total + (node.is === 'gate' ? 0 : node.credits[name]), 0);
     expect(sum('toSpend')).toBe(4);
     expect(sum('waiting')).toBeGreaterThan(0);
+  });
+});
+
+describe('canaries', () => {
+  const tune = (then: string) =>
+    campaign(
+      `tune: { kind: music, foreach: [a, b, c], canary: { first: 1, then: ${then} }, with: { model: song-7.5, prompt: "{{row}}" } }`,
+    );
+  const seatsOf = (graph: Graph, lock: Lock) =>
+    draw(graph, { lock, by: 'step' }).nodes.flatMap((node) => (node.is !== 'gate' && node.canary ? [node.id] : []));
+
+  test.each(['check', 'ask'])('are a mark on their task, and on the steps that go first (%s)', (then) => {
+    const graph = tune(then);
+    expect(nodeOf(draw(graph).nodes, 'tune')).toMatchObject({ canary: { rule: then, state: 'open' } });
+    expect(draw(graph).edges).toEqual([]);
+    expect(seatsOf(graph, lockOf({}))).toEqual(['tune@a']);
+  });
+
+  it('have proven themselves when nothing waits any more', () => {
+    const graph = tune('check');
+    const lock = lockOf({ 'tune@b': [saved(stepOf(graph, 'tune@b'))] });
+    expect(nodeOf(draw(graph, { lock }).nodes, 'tune')).toMatchObject({ canary: { rule: 'check', state: 'proven' } });
+    expect(seatsOf(graph, lock)).toEqual([]);
+  });
+
+  it('wait still when the one that went first failed', () => {
+    const graph = tune('check');
+    const lock = lockOf({ 'tune@a': [job(stepOf(graph, 'tune@a'), { state: 'failed' })] });
+    expect(nodeOf(draw(graph, { lock }).nodes, 'tune')).toMatchObject({ canary: { state: 'open' } });
   });
 });
 

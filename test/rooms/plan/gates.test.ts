@@ -119,6 +119,20 @@ describe('what hangs on a gate', () => {
     expect(row).toMatchObject({ wouldCost: null, price: { credits: null, source: 'unknown' } });
   });
 
+  it('may be bought again by `retry`, which the total after picks says', () => {
+    const retried = graphOf(text.replace('clip: {', 'clip: { retry: { attempts: 3, credits: 8 },'));
+    expect(planOf(retried, lockOf({})).totals.afterPicks).toEqual({
+      ...{ steps: 2, credits: 8, unknownPrices: 0, likely: 8, unpriced: 0 },
+      mayRetry: 8,
+    });
+  });
+
+  it('is told with its gate, also where a selection leaves out the step between', () => {
+    const apart = graphOf(text.replace('poster: { gate: approve,', 'poster: {'));
+    const { gates } = planOf(apart, lockOf({}), { selected: new Set(['clip']) });
+    expect(gates?.map(({ name, waiting }) => [name, waiting])).toEqual([['hero', 0]]);
+  });
+
   it('is made from what is picked, as if the manifest named it', () => {
     const row = rowOf(planOf(graph, bought({ ...undecided, 'hero/2': 'picked' })), 'poster');
     expect(JSON.stringify(row.order?.request)).toContain('{"$ref":"hero/2","field":"url"}');

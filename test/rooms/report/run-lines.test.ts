@@ -70,6 +70,8 @@ describe('createLines', () => {
       theme@a  created  job j-5, 12 credits (31 of 60 left)
       paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
       goes on  there are credits again, after 31 s
+      hero@de  picked
+      waiting for 2 gates
       stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
       theme@a  still running
       theme@c  refused  bad lyrics

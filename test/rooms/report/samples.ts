@@ -183,6 +183,8 @@ export function eventfulRun(): RunEvent[] {
       detail: 'HTTP 402: no credits',
     },
     { event: 'spending-resumed', waitedMs: 31_000 },
+    { event: 'output-judged', address: 'hero@de', is: 'picked', jobId: 'j-1' },
+    { event: 'picks-awaited', gates: 2, steps: 3 },
     { event: 'spending-stopped', because: 'signal', detail: '' },
     { event: 'step-finished', address: 'theme@a', task: 'theme', outcome: 'running', credits: 12 },
     { event: 'step-started', address: 'theme@b', task: 'theme', kind: 'music', action: 'create' },

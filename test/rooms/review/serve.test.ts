@@ -102,6 +102,13 @@ describe('who may ask', () => {
     expect((await get('data.json', { host: 'localhost:4020', origin: 'http://localhost:4020' })).status).toBe(200);
   });
 
+  test.skipIf(process.platform !== 'linux')('nothing but 127.0.0.1 is listened on', async () => {
+    const { running } = await served();
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.2');
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+  });
+
   test('without the slash at its end the address leads to the page', async () => {
     const { running } = await served();
     const { pathname } = new URL(running.url);
@@ -113,7 +120,7 @@ describe('who may ask', () => {
     const { running, get, post } = await served();
     const answers = [
       await get(''),
-      await get('data.json'),
+      await get('icon.svg'),
       await get('media/0'),
       await get('media/9'),
       await get('nothing'),
@@ -122,7 +129,7 @@ describe('who may ask', () => {
       await post('{}'),
       await post('x'.repeat(70_000)),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404, 416, 403, 400, 413]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 204, 200, 404, 404, 416, 403, 400, 413]);
     for (const { headers } of answers) {
       expect(headers).toMatchObject({
         'cross-origin-resource-policy': 'same-origin',

@@ -4,7 +4,7 @@ import { isJobId } from '../../../src/ground/job-id.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
 import { parseRetryAfter, readMessage } from '../../../src/service/fields.ts';
 import type { HttpAnswer } from '../../../src/service/http.ts';
-import { makeRedact, readCredential } from '../../../src/service/secrets.ts';
+import { makeKeyFinder, makeRedact, readCredential } from '../../../src/service/secrets.ts';
 
 const error = { success: false, error: 'no', code: 'x', message: 'no' };
 const answer = (status: number, json: unknown, headers = {}): HttpAnswer =>
@@ -130,6 +130,20 @@ describe('small facts', () => {
         is: 'ambiguous',
         message: `the service accepted the request without a usable job id (it says ${told})`,
       });
+    }
+  });
+
+  test('an id that only looks like what signs a link is one, and one that holds the key is none', () => {
+    const key = 'acme_live_S3cr3tValue123456';
+    const classify = (id: string) =>
+      classifyCreate(answer(200, { generation: { id, jobId: id } }), makeRedact(key), { holdsKey: makeKeyFinder(key) });
+    for (const id of ['x_token=abc', '//host/job?id=7', 'sig=1', 'Bearer_abcdefgh']) {
+      expect(classify(id)).toMatchObject({ is: 'accepted', job: { jobId: id } });
+    }
+    for (const id of [key, `x_token=${key}`, `a-${encodeURIComponent(key)}-b`]) {
+      const seen = classify(id);
+      expect(seen.is).toBe('ambiguous');
+      expect(JSON.stringify(seen)).not.toContain('S3cr3t');
     }
   });
 

@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bin, command, temporaryFolder } from '../../rig/command.ts';
+
+const python = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
+
+/** Runs a command on a terminal of its own; each prompt is answered with the next of the keys, as soon as it is there. */
+const script = `
+import json, os, pty, select, signal, sys
+keys, command = json.loads(sys.argv[1]), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+seen, sent = b'', 0
+while True:
+    ready, _, _ = select.select([fd], [], [], 25)
+    if not ready: os.kill(pid, signal.SIGKILL); break
+    try: piece = os.read(fd, 65536)
+    except OSError: break
+    if not piece: break
+    seen += piece
+    while sent < len(keys) and seen.count(b'[1] ') > sent:
+        os.write(fd, keys[sent].encode())
+        sent += 1
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+`;
+
+function temporary(): string {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+function init(folder: string, keys: string[], args: string[] = ['new']) {
+  const { CI: _ci, MEDIABATCH_API_KEY: _key, ...env } = process.env;
+  const words = ['-c', script, JSON.stringify(keys), process.execPath, bin, 'init', ...args];
+  const { status, stdout } = spawnSync('python3', words, {
+    cwd: folder,
+    env: { ...env, TERM: 'xterm', NO_COLOR: '1' },
+    encoding: 'utf8',
+  });
+  return { status, said: stdout.replaceAll('\r', '') };
+}
+
+const manifestIn = (folder: string) => readFileSync(join(folder, 'new/campaign.yaml'), 'utf8');
+
+/** Skipped where there is no python3 to make a terminal with. */
+describe.runIf(python)('init on a terminal (python3)', () => {
+  test('asks two questions, and Enter takes what stands first', () => {
+    const folder = temporary();
+    const { status, said } = init(folder, ['\r', '\r']);
+    expect(status, said).toBe(0);
+    expect(said.split('[1] ')).toHaveLength(3);
+    expect(said).toContain('Try it with play money: mediabatch apply new/campaign.yaml --sandbox');
+    expect(manifestIn(folder)).toContain('description: Product pictures in two formats');
+  });
+
+  test('takes numbers and names, tables that lie here, and asks again after what is neither', () => {
+    const folder = temporary();
+    writeFileSync(join(folder, 'things.csv'), 'sku,name\na,Lamp\n');
+    const { status, said } = init(folder, ['99\r', 'things.csv\r', '2\r']);
+    expect(status, said).toBe(0);
+    expect(said).toContain('there is no 99; write a number or a name');
+    expect(manifestIn(folder)).toContain('foreach: "things.csv"');
+    expect(said).toContain('Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of new/.env.example');
+    expect(said).toContain('See what it costs: mediabatch plan new/campaign.yaml\n');
+  });
+
+  test.each([
+    ['Ctrl-C at the first question', ['\u0003']],
+    ['Ctrl-C at the second', ['2\r', '\u0003']],
+    ['Ctrl-D', ['\u0004']],
+  ])('leaves nothing behind after %s', (_how, keys) => {
+    const folder = temporary();
+    const { status, said } = init(folder, keys);
+    expect(status, said).toBe(130);
+    expect(said).toMatch(/\nnothing was written\n$/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('asks nothing where an example is named, or a campaign is in the way', () => {
+    const folder = temporary();
+    expect(init(folder, [], ['new', '--example', 'product-grid']).said).not.toContain('?');
+    const { status, said } = init(folder, []);
+    expect(status).toBe(64);
+    expect(said).toContain('would be overwritten');
+  });
+});
+
+test('without a terminal init asks nothing', async () => {
+  const folder = temporary();
+  const { code, err } = await command(['init', 'new'], { cwd: folder });
+  expect(code).toBe(0);
+  expect(err).not.toContain('What do you start from');
+  expect(existsSync(join(folder, 'new/campaign.yaml'))).toBe(true);
+});

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
+import { readLines } from '../../rig/command.ts';
+import { dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { readLockFile } from '../../rig/oracle.ts';
+import { applied, makePlace, type Place, type RunningCommand, until } from '../../rig/place.ts';
+
+const manifest = `version: 1
+name: live
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, matrix: { light: [warm, cold] }, gate: { choose: 1, among: light }, with: { prompt: "a {{matrix.light}} lamp", resolution: 1k } }
+  poster: { kind: image, gate: approve, with: { prompt: "a poster", resolution: 1k, referenceImages: ["{{tasks.hero.url}}"] } }
+  card: { kind: image, with: { prompt: "a card", resolution: 1k, referenceImages: ["{{tasks.poster.url}}"] } }
+`;
+
+const live = [...applied, '--review', '--no-open'];
+
+/** The page of a run, as its script talks to the server. */
+class Page {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async data(): Promise<ReviewData> {
+    return (await (await fetch(`${this.#url}data.json`)).json()) as ReviewData;
+  }
+
+  /** Undefined: the run is gone. */
+  async judge(said: { [address: string]: WantedVerdict['is'] }): Promise<JudgeAnswer | undefined> {
+    const { assets } = await this.data();
+    const jobs = new Map(assets.map(({ address, job = '' }) => [address, job]));
+    const verdicts = Object.entries(said).map(([address, is]) => ({ address, is, job: jobs.get(address) || 'none' }));
+    const { origin } = new URL(this.#url);
+    const headers = { 'content-type': 'application/json', origin, 'sec-fetch-site': 'same-origin' };
+    const answer = await fetch(`${this.#url}verdicts`, { method: 'POST', headers, body: JSON.stringify({ verdicts }) });
+    return (await answer.json()) as JudgeAnswer;
+  }
+}
+
+async function pageOf(run: RunningCommand): Promise<Page> {
+  const url = () => /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(run.err())?.[0];
+  let isOver = false;
+  void run.ended.then(() => {
+    isOver = true;
+  });
+  await until(() => url() !== undefined || isOver);
+  return new Page(url() ?? 'http://127.0.0.1:9/');
+}
+
+const waits = (run: RunningCommand, times: number) => until(() => run.err().split('\nwaiting for ').length > times);
+const verdictsOf = ({ lock }: Place) =>
+  Object.fromEntries(
+    [...readLockFile(lock).steps.values()].flatMap(({ address, decisions }) => {
+      const [verdict] = decisions?.verdicts ?? [];
+      return verdict?.is === undefined ? [] : [[address, verdict.is]];
+    }),
+  );
+
+describe('apply --review', () => {
+  test('goes from draft to final in one command', async () => {
+    const place = await makePlace(manifest);
+    const run = place.start([...live, '--json', '--events', 'events.jsonl']);
+    const page = await pageOf(run);
+    await waits(run, 1);
+    const { run: state, groups, canDecide } = await page.data();
+    expect([state?.is, canDecide]).toEqual(['waiting', true]);
+    expect(groups.map(({ name, gate }) => [name, gate?.state])).toContainEqual(['hero', 'open']);
+    expect(await page.judge({ 'hero@cold': 'picked' })).toMatchObject({ is: 'recorded', refused: [] });
+    await waits(run, 2);
+    expect(await page.judge({ poster: 'picked', card: 'picked' })).toMatchObject({ refused: [{ address: 'card' }] });
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(place.service.ledger().map(({ credits }) => credits)).toHaveLength(4);
+    expect(run.err()).toContain('live: all 5 steps done');
+    expect(verdictsOf(place)).toEqual({ 'hero@cold': 'picked', poster: 'picked' });
+    const events = readLines<{ event: string; address?: string; gates?: number }>(place.path('events.jsonl'));
+    expect(events.flatMap(({ event, address }) => (event === 'output-judged' ? [address] : []))).toEqual([
+      'hero@cold',
+      'poster',
+    ]);
+    expect(events.at(-1)?.event).toBe('run-ended');
+    // Whoever reads the events, or the history, cannot open the page.
+    expect(readFileSync(place.path('events.jsonl'), 'utf8')).not.toContain('127.0.0.1');
+    const again = await place.apply();
+    expect(again.code).toBe(0);
+    expect(place.service.ledger()).toHaveLength(4);
+  }, 60_000);
+
+  test('Ctrl-C at a gate leaves everything on record, and apply goes on', async () => {
+    const place = await makePlace(manifest);
+    const run = place.start(live);
+    const page = await pageOf(run);
+    await waits(run, 1);
+    await page.judge({ 'hero@warm': 'picked' });
+    await waits(run, 2);
+    run.child.kill('SIGINT');
+    expect(await run.ended).toEqual({ code: 5, signal: null });
+    expect(run.err()).toContain('poster: to be approved');
+    expect(verdictsOf(place)).toEqual({ 'hero@warm': 'picked' });
+    expect(existsSync(`${place.lock}.guard`)).toBe(false);
+    expect((await place.apply()).code).toBe(5);
+    expect(place.service.ledger()).toHaveLength(3);
+  }, 60_000);
+
+  test('a saved plan that names what follows is agreed to; without anybody to ask it takes --yes', async () => {
+    const place = await makePlace(manifest);
+    const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
+    expect((await saved.ended).code).toBe(0);
+    const unasked = place.start(['apply', 'campaign.yaml', '--review', '--no-open']);
+    expect((await unasked.ended).code).toBe(64);
+    expect(unasked.err()).toContain('there is no terminal to ask on');
+    const run = place.start(['apply', 'p.plan.json', '--review', '--no-open', '--poll-interval', '10']);
+    const page = await pageOf(run);
+    await waits(run, 1);
+    await page.judge({ 'hero@warm': 'picked' });
+    await waits(run, 2);
+    await page.judge({ poster: 'picked' });
+    expect((await run.ended).code).toBe(0);
+    expect(place.service.ledger()).toHaveLength(4);
+  }, 60_000);
+
+  test.each([
+    [['--review', '--dry-run'], '--dry-run and --review do not go together'],
+    [['--no-open'], '--no-open goes with --review only'],
+    [['--port', '4020'], '--port goes with --review only'],
+  ])('refuses %j', async (words, text) => {
+    const place = await makePlace(manifest);
+    const run = place.start(['apply', 'campaign.yaml', ...words]);
+    expect((await run.ended).code).toBe(64);
+    expect(run.err()).toContain(text);
+    expect(place.service.requests()).toEqual([]);
+  });
+
+  test('killed at any write: nothing is paid twice, no verdict that was answered is lost, and apply goes on', async () => {
+    let kills = 0;
+    for (let write = 2; write <= 30; write += 3) {
+      const place = await makePlace(manifest);
+      const { env = {}, preload = '' } = dyingAt({ write, when: write % 2 === 0 ? 'before' : 'after' });
+      const run = place.start(live, { ...env, NODE_OPTIONS: `--import ${preload}` });
+      let isOver = false;
+      void run.ended.then(() => {
+        isOver = true;
+      });
+      const page = await pageOf(run);
+      const answered: { [address: string]: string } = {};
+      for (const [times, address] of [
+        [1, 'hero@warm'],
+        [2, 'poster'],
+      ] as const) {
+        await until(() => isOver || run.err().split('\nwaiting for ').length > times);
+        const answer = isOver ? undefined : await page.judge({ [address]: 'picked' }).catch(() => undefined);
+        if (answer?.is === 'recorded') answered[address] = 'picked';
+      }
+      if ((await run.ended).signal === 'SIGKILL') kills += 1;
+      expect(findLosses(remainsOf(place)), `write ${write}`).toEqual([]);
+      expect(verdictsOf(place), `write ${write}`).toMatchObject(answered);
+      const second = place.start(live);
+      const again = await pageOf(second);
+      let isDone = false;
+      void second.ended.then(() => {
+        isDone = true;
+      });
+      while (!isDone) {
+        const { groups } = await again.data().catch(() => ({ groups: [] }));
+        const open = groups.flatMap(({ name, gate }) => (gate?.state === 'open' ? [name] : []));
+        for (const name of open)
+          await again.judge({ [name === 'hero' ? 'hero@warm' : name]: 'picked' }).catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect((await second.ended).code, `write ${write}: ${second.err()}`).toBe(0);
+      expect(place.service.ledger()).toHaveLength(4);
+      expect(findLosses(remainsOf(place)), `write ${write}`).toEqual([]);
+      await place.remove();
+    }
+    expect(kills).toBeGreaterThan(5);
+  }, 240_000);
+});

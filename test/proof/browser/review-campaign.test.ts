@@ -1,0 +1,120 @@
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { type CommandResult, command, readLines, sandboxProcess, temporaryFolder } from '../../rig/command.ts';
+import { complaintsOf } from '../../rig/review/open-page.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+const manifest = `version: 1
+name: aurora
+budget: { credits: 100 }
+tasks:
+  draft:
+    kind: image
+    foreach: [{ sku: lamp }, { sku: rug }, { sku: vase }]
+    key: "{{row.sku}}"
+    takes: 3
+    gate: { choose: 1 }
+    with: { prompt: "{{row.sku}} on oak", resolution: 1k }
+  final:
+    kind: image
+    foreach: [{ sku: lamp }, { sku: rug }, { sku: vase }]
+    key: "{{row.sku}}"
+    with: { prompt: "{{row.sku}}, finished", referenceImages: ["{{tasks.draft.url}}"], resolution: 2k }
+`;
+
+interface Line {
+  address: string;
+  decisions?: { verdicts?: { is: string }[] };
+}
+
+/** `apply --review` in an empty folder, its page, and the books of the service. */
+async function startRun() {
+  const folder = temporaryFolder();
+  const service = await sandboxProcess(join(folder.path, 'service'));
+  writeFileSync(join(folder.path, 'campaign.yaml'), manifest);
+  let child: ChildProcess | undefined;
+  let ended: Promise<CommandResult> | undefined;
+  const url = await new Promise<string>((resolve, reject) => {
+    ended = command(['apply', 'campaign.yaml', '--review', '--no-open', '--yes'], {
+      cwd: folder.path,
+      env: service.env,
+      onErr(seen, process) {
+        child = process;
+        const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(seen)?.[0];
+        if (found !== undefined) resolve(found);
+      },
+    });
+    ended.then(({ err }) => reject(new Error(err)), reject);
+  });
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page, url);
+  onTestFinished(async () => {
+    child?.kill('SIGINT');
+    await ended;
+    await page.close();
+    await service.stop();
+    folder.remove();
+  });
+  await page.goto(url);
+  await page.locator('.active[data-address]').waitFor();
+  return { folder: folder.path, service, page, ended, complaints };
+}
+
+const pickedOf = (folder: string) =>
+  readLines<Line>(join(folder, 'campaign.lock.jsonl'))
+    .filter(({ decisions }) => decisions?.verdicts?.some(({ is }) => is === 'picked'))
+    .map(({ address }) => address);
+
+const isActive = (page: Page, address: string) =>
+  page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor();
+
+async function expectPaidOnce({ folder, service, ended, complaints }: Awaited<ReturnType<typeof startRun>>) {
+  const result = await ended;
+  expect(result?.code, result?.err).toBe(0);
+  const prompts = service.ledger().map(({ body }) => body.prompt ?? '');
+  expect(prompts.filter((prompt) => prompt.endsWith('on oak'))).toHaveLength(9);
+  expect(prompts.filter((prompt) => prompt.endsWith('finished')).sort()).toEqual([
+    'lamp, finished',
+    'rug, finished',
+    'vase, finished',
+  ]);
+  expect(complaints.filter((text) => !text.includes('ERR_'))).toEqual([]);
+  return pickedOf(folder);
+}
+
+test('draft, pick, final in one command with keys alone; each job is paid once', async () => {
+  const run = await startRun();
+  const { page } = run;
+  await page.locator('[data-address="draft@vase/3"] img').waitFor();
+  await page.locator('.tile img').nth(8).waitFor();
+  await isActive(page, 'draft@lamp/1');
+  await page.keyboard.press('2');
+  await isActive(page, 'draft@rug/1');
+  await page.keyboard.press('x');
+  await isActive(page, 'draft@rug/2');
+  await page.keyboard.press('Enter');
+  await page.locator('.loupe').waitFor();
+  await page.keyboard.press('p');
+  await isActive(page, 'draft@vase/1');
+  await page.keyboard.press('s');
+  await page.keyboard.press('3');
+  expect(await expectPaidOnce(run)).toEqual(['draft@lamp/2', 'draft@rug/2', 'draft@vase/3']);
+});
+
+test('the same by pointer alone', async () => {
+  const run = await startRun();
+  const { page } = run;
+  for (const address of ['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']) {
+    await page
+      .locator(`[data-address="${address}"]`)
+      .getByRole('button', { name: `Pick ${address}` })
+      .click();
+  }
+  expect(await expectPaidOnce(run)).toEqual(['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']);
+});

@@ -1,0 +1,222 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+let campaign: ServedCampaign;
+beforeAll(async () => {
+  campaign = await serveCampaign(`version: 1
+name: pairs
+tasks:
+  hero: { kind: image, foreach: [lamp, rug, vase], key: "{{row}}", takes: 4, gate: { choose: 1 }, with: { resolution: 1k, prompt: "{{row}}" } }
+  clip: { kind: video, takes: 2, gate: { choose: 1 }, with: { prompt: a lamp turns } }
+`);
+});
+afterAll(async () => {
+  await closeBrowser();
+  await campaign?.stop();
+});
+
+/** Where the pictures of both sides lie in their panes. */
+const places = (page: Page) =>
+  page.evaluate<string[]>(
+    "[...document.querySelectorAll('.zoomed-media')].map(({ style }) => style.transform + ' ' + style.width)",
+  );
+const arePlaced = (page: Page) =>
+  expect.poll(async () => (await places(page)).filter((place) => place.trim() !== '').length).toBe(2);
+const sides = (page: Page) =>
+  page.evaluate<string[]>("[...document.querySelectorAll('.pane')].map(({ dataset }) => dataset.address)");
+const wheel = async (page: Page, delta: number) => {
+  await page.locator('.pane.left .zoomed').hover();
+  await page.mouse.wheel(0, delta);
+};
+
+test('zoom and pan move both, one can drift, and all of it by keys too', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press('c');
+  await arePlaced(page);
+  const [whole] = await places(page);
+  await wheel(page, -300);
+  await expect.poll(async () => (await places(page))[0]).not.toBe(whole);
+  const [left, right] = await places(page);
+  expect(right).toBe(left);
+  await page.mouse.down();
+  await page.mouse.move(200, 300, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(async () => (await places(page))[1]).not.toBe(right);
+  const [dragged, followed] = await places(page);
+  expect(followed).toBe(dragged);
+
+  await press('d', 'Shift+ArrowDown');
+  await expect.poll(async () => (await places(page))[0]).not.toBe(dragged);
+  expect((await places(page))[1]).toBe(followed);
+  const [drifted] = await places(page);
+  await press('d', 'Shift+ArrowUp');
+  await expect.poll(async () => (await places(page))[0]).not.toBe(drifted);
+  const apart = await places(page);
+  expect(apart[1]).not.toBe(followed);
+  expect(apart[0]).not.toBe(apart[1]);
+  const before = await sides(page);
+  await press('v');
+  expect(await sides(page)).toEqual(before.reverse());
+  expect(await places(page)).toEqual(apart);
+  await press('0');
+  expect(await places(page)).toEqual([whole, whole]);
+  await press('z');
+  await page.locator('output').getByText('1:1').waitFor();
+  const [exact] = await places(page);
+  expect(exact).toContain(' 1024px');
+  await page.getByRole('button', { name: 'Whole' }).click();
+  expect(await places(page)).toEqual([whole, whole]);
+});
+
+test('two fingers make both larger around the one that stays', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press('c');
+  await arePlaced(page);
+  const [whole] = await places(page);
+  await page.evaluate(`(() => {
+    const zoomed = document.querySelector('.pane.left .zoomed');
+    zoomed.setPointerCapture = () => {};
+    const { left, top } = zoomed.getBoundingClientRect();
+    const touch = (type, pointerId, x, y) => zoomed.dispatchEvent(new PointerEvent(type, { pointerId, pointerType: 'touch', clientX: left + x, clientY: top + y, bubbles: true }));
+    touch('pointerdown', 1, 100, 100);
+    touch('pointerdown', 2, 200, 100);
+    touch('pointermove', 2, 300, 100);
+    touch('pointerup', 2, 300, 100);
+    touch('pointerup', 1, 100, 100);
+  })()`);
+  await expect.poll(async () => (await places(page))[0]).not.toBe(whole);
+  const [left, right] = await places(page);
+  expect(right).toBe(left);
+});
+
+test('a verdict is about the active side alone; then the next one comes in against the one that stays', async () => {
+  const { page, press, isActive, data } = await openServed(browser, campaign);
+  await press('c');
+  await isActive('hero@lamp/1');
+  expect(await sides(page)).toEqual(['hero@lamp/1', 'hero@lamp/2']);
+  await press('ArrowRight');
+  await isActive('hero@lamp/2');
+  await press('x');
+  await isActive('hero@lamp/3');
+  expect(await sides(page)).toEqual(['hero@lamp/1', 'hero@lamp/3']);
+  await press('ArrowDown');
+  await isActive('hero@lamp/4');
+  await press('ArrowUp', 'o');
+  await isActive('hero@lamp/1');
+  await press('p');
+  await isActive('hero@rug/1');
+  expect(await sides(page)).toEqual(['hero@rug/1', 'hero@rug/2']);
+  await expect
+    .poll(async () => (await data()).assets.flatMap(({ address, verdict }) => (verdict ? [[address, verdict.is]] : [])))
+    .toEqual([
+      ['hero@lamp/1', 'picked'],
+      ['hero@lamp/2', 'rejected'],
+    ]);
+
+  // What is picked stays on the left when somebody looks again.
+  await press('Escape', '[', 'ArrowRight', 'ArrowRight', 'c');
+  await isActive('hero@lamp/3');
+  expect(await sides(page)).toEqual(['hero@lamp/1', 'hero@lamp/3']);
+});
+
+test('the same by pointer: sides, candidates, verdicts', async () => {
+  const { page, press, isActive, data } = await openServed(browser, campaign);
+  await press(']', ']', 'Home');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await isActive('hero@vase/1');
+  await page.locator('.pane.right .zoomed').click();
+  await isActive('hero@vase/2');
+  await page.getByRole('list', { name: 'Outputs of hero@vase' }).getByRole('button', { name: 'take 4' }).click();
+  await isActive('hero@vase/4');
+  expect(await sides(page)).toEqual(['hero@vase/1', 'hero@vase/4']);
+  await page.getByRole('button', { name: 'Swap' }).click();
+  expect(await sides(page)).toEqual(['hero@vase/4', 'hero@vase/1']);
+  await page.getByRole('region', { name: 'Right: hero@vase/1' }).getByRole('button', { name: 'Reject' }).click();
+  await expect
+    .poll(async () => (await data()).assets.find(({ address }) => address === 'hero@vase/1')?.verdict?.is)
+    .toBe('rejected');
+});
+
+test('wipe and blink show the same place', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', 'c');
+  await arePlaced(page);
+  await wheel(page, -300);
+  await press('w');
+  await arePlaced(page);
+  const clips = () =>
+    page.evaluate<string[]>("[...document.querySelectorAll('.pane-picture')].map(({ style }) => style.clipPath)");
+  expect(await clips()).toEqual(['inset(0px 50% 0px 0px)', 'inset(0px 0px 0px 50%)']);
+  await press('ArrowLeft', 'ArrowLeft');
+  expect(await clips()).toEqual(['inset(0px 60% 0px 0px)', 'inset(0px 0px 0px 40%)']);
+  const slider = page.getByRole('slider', { name: 'Line' });
+  await slider.focus();
+  await press('ArrowRight');
+  expect(await clips()).toEqual(['inset(0px 59% 0px 0px)', 'inset(0px 0px 0px 41%)']);
+
+  // Keys that say nothing to a slider are for the page.
+  await press('b');
+  const seen = () =>
+    page.evaluate<string[]>(
+      "[...document.querySelectorAll('.pane')].filter((pane) => getComputedStyle(pane.querySelector('.pane-picture')).visibility === 'visible').map(({ dataset }) => dataset.address)",
+    );
+  const [left, right] = await sides(page);
+  expect(await seen()).toEqual([left]);
+  await press('b');
+  expect(await seen()).toEqual([right]);
+  await isActive(right ?? '');
+  const [first, second] = await places(page);
+  expect(second).toBe(first);
+
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.keyboard.down('b');
+  await page.keyboard.down('b');
+  await page.keyboard.down('b');
+  await page.keyboard.up('b');
+  expect(await seen()).toEqual([left]);
+  await press('c');
+  expect(await seen()).toHaveLength(2);
+});
+
+test('films play in step', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', ']', ']', 'c');
+  await isActive('clip/1');
+  const states = () =>
+    page.evaluate<number[]>("[...document.querySelectorAll('video')].map((film) => film.readyState)");
+  await expect.poll(async () => Math.min(...(await states()))).toBeGreaterThan(2);
+  await press(' ');
+  const times = () =>
+    page.evaluate<number[]>("[...document.querySelectorAll('.pane video')].map((film) => film.currentTime)");
+  await expect.poll(async () => Math.min(...(await times()))).toBeGreaterThan(0.8);
+  const [a = 0, b = 1] = await times();
+  expect(Math.abs(a - b)).toBeLessThan(0.15);
+  expect(await page.evaluate("[...document.querySelectorAll('.pane video')].map(({ muted }) => muted)")).toEqual([
+    false,
+    true,
+  ]);
+  await press(' ');
+  const stopped = await times();
+  expect(stopped[0]).toBe(stopped[1]);
+  await page.getByRole('slider', { name: 'Time' }).fill('2');
+  expect(await times()).toEqual([2, 2]);
+});
+
+test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press(']');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [1280, 640]) {
+      await page.setViewportSize({ width, height: width / 1.6 });
+      for (const mode of ['c', 'w', 'b']) {
+        await press('c', mode);
+        expect(await axeFindings(page), `${colorScheme} ${width} ${mode}`).toEqual([]);
+      }
+    }
+  }
+});

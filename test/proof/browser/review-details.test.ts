@@ -1,0 +1,137 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { asset, campaign as campaignOf } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+
+const manifest = `version: 1
+name: looks
+tasks:
+  hero: { kind: image, foreach: [lamp], key: "{{row}}", takes: 2, gate: { choose: 1 }, with: { resolution: 1k, prompt: "{{row}} on oak" } }
+  concept: { kind: image, matrix: { style: [warm, cold] }, gate: { choose: 1, among: style }, with: { resolution: 1k, prompt: "a lamp in {{matrix.style}} light, nothing else" } }
+  final: { kind: image, foreach: [lamp], key: "{{row}}", with: { resolution: 1k, prompt: finished, referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+
+const { browser, close: closeBrowser } = await openChromium();
+let campaign: ServedCampaign;
+beforeAll(async () => {
+  campaign = await serveCampaign(manifest, async ({ folder, run }) => {
+    writeFileSync(`${folder}/campaign.yaml`, manifest.replace('on oak', 'on elm'));
+    const { code, err } = await run('apply', 'campaign.yaml', '--sandbox', '--yes', '-s', 'hero@lamp/1');
+    expect([0, 5], err).toContain(code);
+  });
+});
+afterAll(async () => {
+  await closeBrowser();
+  await campaign?.stop();
+});
+
+test('say what is known: credits, job, file, digest, verdict and note', async () => {
+  const { page, press, isActive, data } = await openServed(browser, campaign);
+  await isActive('hero@lamp/1');
+  await press('i');
+  const details = page.getByRole('complementary', { name: 'Details' });
+  const [asset] = (await data()).assets;
+  const file = asset?.files[0];
+  const text = () => details.textContent();
+  await details.getByText('1024 × 1024').waitFor();
+  expect(await text()).toContain(`Job${asset?.job}`);
+  expect(await text()).toContain(`Charged${asset?.credits} credits`);
+  expect(await text()).toContain(file?.sha256 ?? '?');
+  expect(await text()).toContain('output/hero-lamp-1.png');
+  await press('p', 'i');
+  expect(await details.count()).toBe(0);
+  await press('[', 'ArrowLeft', 'i');
+  await isActive('hero@lamp/1');
+  await details.getByText('picked').waitFor();
+  await press('n');
+  await page.keyboard.type('the calm one');
+  await press('Enter');
+  await details.getByText('picked: the calm one').waitFor();
+});
+
+test('mark the words in which the request differs in its group', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', 'i');
+  await isActive('concept@warm');
+  const request = page.locator('.details .request');
+  expect(await request.locator('.differs dt').allTextContents()).toEqual(['prompt differs in the group']);
+  expect(await request.locator('mark').allTextContents()).toEqual(['warm']);
+  await press('ArrowRight');
+  await isActive('concept@cold');
+  expect(await request.locator('mark').allTextContents()).toEqual(['cold']);
+});
+
+test('lead to what it is made from and what is made from it, also past a filter', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press('i');
+  const details = page.getByRole('complementary', { name: 'Details' });
+  await page.getByRole('combobox', { name: 'Task' }).selectOption('hero');
+  await isActive('hero@lamp/1');
+  await details.getByRole('button', { name: 'final@lamp' }).click();
+  await isActive('final@lamp');
+  await details.getByRole('heading', { name: 'Made from' }).waitFor();
+  await details.getByRole('button', { name: 'hero@lamp/1' }).first().click();
+  await isActive('hero@lamp/1');
+});
+
+test('show earlier versions: the picture, what it cost, and what is known of its request', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await isActive('hero@lamp/1');
+  await press('i');
+  const earlier = page.locator('.details .earlier');
+  expect(await earlier.count()).toBe(1);
+  expect(await earlier.textContent()).toContain('2 credits');
+  expect(await earlier.textContent()).toContain('is not in the lock any more');
+  await expect
+    .poll(() => page.evaluate<number>("document.querySelector('.earlier img').naturalWidth"))
+    .toBeGreaterThan(0);
+});
+
+test('show what changed since, word by word', async () => {
+  const was = { job: 'job-0', credits: 2, files: [], request: { model: 'alpha', prompt: 'a lamp on oak' } };
+  const own = {
+    request: { model: 'alpha', prompt: 'a lamp on elm' },
+    earlier: [
+      { ...was, changed: ['prompt'] },
+      { ...was, job: 'job-1', changed: [] },
+    ],
+  };
+  const { page, press } = await openReview(browser, campaignOf([{ name: 'hero', assets: [asset('hero', own)] }]));
+  await press('i');
+  const earlier = page.locator('.details .earlier');
+  expect(await earlier.first().textContent()).toContain('changed since: prompt');
+  expect(await earlier.first().locator('dt').allTextContents()).toEqual(['prompt']);
+  expect(await earlier.first().locator('mark').allTextContents()).toEqual(['oak']);
+  expect(await earlier.last().textContent()).toContain('the same request');
+  expect(await earlier.last().textContent()).toContain('not on this disk any more');
+});
+
+test('have the command that says the same in a terminal', async () => {
+  await browser.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', 'i');
+  await isActive('concept@warm');
+  await page.getByRole('button', { name: 'Copy command' }).click();
+  await page.getByText('The command is copied.').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied).toBe('mediabatch pick campaign.yaml concept@warm');
+  const { code, err } = await campaign.run(...copied.split(' ').slice(1), '--sandbox');
+  expect(code, err).toBe(0);
+  await page.locator('.details').getByText('picked').waitFor();
+  expect(readFileSync(`${campaign.folder}/campaign.sandbox.lock.jsonl`, 'utf8')).toContain('"picked"');
+});
+
+test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press('i');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [1280, 640]) {
+      await page.setViewportSize({ width, height: width / 1.6 });
+      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,118 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { products } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+let campaign: ServedCampaign;
+beforeAll(async () => {
+  campaign = await serveCampaign(
+    `version: 1
+name: grid
+tasks:
+  hero: { kind: image, foreach: [lamp, rug], key: "{{row}}", takes: 2, gate: { choose: 1 }, with: { resolution: 1k, prompt: "{{row}}" } }
+  concept: { kind: image, foreach: [lamp, rug, vase], key: "{{row}}", matrix: { style: [warm, cold], size: [1k, 2k] }, gate: { choose: 1, among: style }, with: { resolution: 1k, prompt: "{{row}}, {{matrix.style}}, {{matrix.size}}" } }
+  final: { kind: image, foreach: [lamp, rug], key: "{{row}}", with: { resolution: 1k, prompt: finished, referenceImages: ["{{tasks.hero.url}}"] } }
+`,
+    async ({ folder }) => rmSync(`${folder}/campaign.sandbox/output/hero-lamp-2.png`),
+  );
+});
+afterAll(async () => {
+  await closeBrowser();
+  await campaign?.stop();
+});
+
+test('rows are keys and columns tasks; holes, and what is missing or planned, are seen', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press('m');
+  const table = page.getByRole('table', { name: 'Keys and tasks' });
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['key', 'hero', 'concept', 'final']);
+  expect(await table.getByRole('rowheader').allTextContents()).toEqual(['lamp', 'rug', 'vase']);
+  const words = (row: number, column: number) =>
+    table.locator('tbody tr').nth(row).locator('td').nth(column).textContent();
+  expect(await words(0, 0)).toContain('missing');
+  expect(await words(0, 2)).toContain('planned');
+  expect(await words(2, 0)).toMatch(/^–/);
+  expect(await table.locator('.hole').count()).toBe(2);
+  expect(await table.locator('.matrix-asset').count()).toBe(4 + 12 + 2);
+});
+
+test('columns can be the values of an axis', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press('m');
+  await page.getByRole('combobox', { name: 'Columns' }).selectOption('style');
+  await isActive('concept@lamp,warm,1k');
+  const table = page.getByRole('table', { name: 'Keys and style' });
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['key', 'warm', 'cold']);
+  expect(await table.getByRole('rowheader').allTextContents()).toEqual([
+    'lamp · 1k',
+    'lamp · 2k',
+    'rug · 1k',
+    'rug · 2k',
+    'vase · 1k',
+    'vase · 2k',
+  ]);
+  await page.getByText('6 rows · 6 outputs without style left out').waitFor();
+
+  // What lacks the axis is among the tasks; where all have one, it is the columns by itself.
+  await press('[');
+  await page.getByRole('table', { name: 'Keys and tasks' }).waitFor();
+  await page.getByRole('combobox', { name: 'Task' }).selectOption('concept');
+  await table.waitFor();
+});
+
+test('arrows walk it, verdicts are about the active one, Enter and a second press open the loupe', async () => {
+  const { page, press, isActive, data } = await openServed(browser, campaign);
+  await press('m');
+  await isActive('hero@lamp/1');
+  await press('ArrowDown', 'ArrowRight');
+  await isActive('hero@rug/2');
+  await press('ArrowRight');
+  await isActive('concept@rug,warm,1k');
+  await press('ArrowDown', 'ArrowDown');
+  await isActive('concept@vase,warm,1k');
+  await press('ArrowUp', 'ArrowLeft');
+  await isActive('hero@rug/2');
+  expect(await page.evaluate('document.activeElement.dataset.asset')).toBe('hero@rug/2');
+  await press('x');
+  await isActive('hero@rug/1');
+  await page.locator('[data-address="hero@rug/2"]').getByText('rejected').waitFor();
+  await expect
+    .poll(async () => (await data()).assets.find(({ address }) => address === 'hero@rug/2')?.verdict?.is)
+    .toBe('rejected');
+  await press('Enter');
+  await page.getByRole('main', { name: 'Loupe' }).waitFor();
+  await press('Escape');
+  await page.locator('[data-asset="concept@vase,cold,2k"]').click();
+  await isActive('concept@vase,cold,2k');
+  await page.locator('[data-asset="concept@vase,cold,2k"]').click();
+  await page.getByRole('main', { name: 'Loupe' }).waitFor();
+});
+
+test('of a thousand keys only those that are near are in the page', async () => {
+  const { page, press, isActive } = await openReview(browser, products(1000, 2));
+  await press('m');
+  await page.getByText('1000 rows').waitFor();
+  const rows = page.locator('.matrix-line');
+  expect(await rows.count()).toBeLessThan(40);
+  for (let n = 0; n < 30; n += 1) await press('ArrowDown');
+  await isActive('hero@p031,take:1');
+  const box = await page.locator('[data-address="hero@p031,take:1"]').boundingBox();
+  expect(box && box.y > 100 && box.y + box.height < 760).toBe(true);
+  expect(await rows.count()).toBeLessThan(40);
+});
+
+test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await press('m');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [1280, 640]) {
+      await page.setViewportSize({ width, height: width / 1.6 });
+      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,196 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { ReviewData } from '../../../src/contract/review.ts';
+import { openChromium } from '../../rig/chromium.ts';
+import { root } from '../../rig/command.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { complaintsOf } from '../../rig/review/open-page.ts';
+import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+let campaign: ServedCampaign;
+beforeAll(async () => {
+  campaign = await serveCampaign(`version: 1
+name: songs
+tasks:
+  jingle: { kind: music, takes: 3, gate: { choose: 1 }, with: { model: song-8, prompt: "gentle acoustic pop", lyrics: "[Verse]\\nLight on the floor" } }
+  logo: { kind: image, with: { prompt: a logo, resolution: 1k } }
+`);
+});
+afterAll(async () => {
+  await closeBrowser();
+  await campaign?.stop();
+});
+
+/** What the sound card is told, as it is told: begins, ends and gains, in seconds of its clock. */
+const spy = `
+  window.told = [];
+  const tell = (entry) => window.told.push(entry);
+  const { start, stop } = AudioScheduledSourceNode.prototype;
+  AudioBufferSourceNode.prototype.start = ((start) => function (when, offset) {
+    this.duration = this.buffer.duration;
+    tell({ is: 'start', when, offset });
+    return start.call(this, when, offset);
+  })(AudioBufferSourceNode.prototype.start);
+  AudioScheduledSourceNode.prototype.stop = function (when) {
+    tell({ is: 'stop', when });
+    return stop.call(this, when);
+  };
+  const { linearRampToValueAtTime } = AudioParam.prototype;
+  AudioParam.prototype.linearRampToValueAtTime = function (value, when) {
+    tell({ is: 'ramp', value, when });
+    return linearRampToValueAtTime.call(this, value, when);
+  };
+`;
+
+interface Told {
+  is: 'start' | 'stop' | 'ramp';
+  when: number;
+  offset: number;
+  value: number;
+}
+
+async function openSpied() {
+  const served = await openServed(browser, campaign);
+  await served.page.evaluate(spy);
+  await served.press('s');
+  await served.page.locator('.track .facts').getByText('LUFS').nth(2).waitFor();
+  return { ...served, told: () => served.page.evaluate<Told[]>('window.told') };
+}
+const clock = '.clock';
+
+test('digits let another take go on at the same position, without a click; P picks what is heard', async () => {
+  const { page, press, isActive, told, data } = await openSpied();
+  await press('1');
+  await page.locator(clock).getByText('0:01 /').waitFor();
+  await press('3');
+  await isActive('jingle/3');
+  await page.locator(clock).getByText('0:02 /').waitFor();
+  await press('2');
+  await isActive('jingle/2');
+  await expect.poll(async () => (await told()).filter(({ is }) => is === 'start').length).toBe(3);
+
+  const all = await told();
+  const starts = all.filter(({ is }) => is === 'start');
+  for (const [index, now] of starts.entries()) {
+    const before = starts[index - 1];
+    if (before === undefined) continue;
+    const wanted = before.offset + (now.when - before.when);
+    expect(Math.abs(now.offset - wanted)).toBeLessThan(0.05);
+    // The one before is turned down while this one is turned up, both within hundredths of a second.
+    const ramps = all.filter((entry) => entry.is === 'ramp' && Math.abs(entry.when - now.when) < 0.03);
+    expect(ramps.map(({ value }) => value > 0).sort()).toEqual([false, true]);
+    for (const { when } of ramps) expect(when - now.when).toBeGreaterThan(0.004);
+    const stop = all.find((entry) => entry.is === 'stop' && entry.when >= now.when);
+    expect(stop && stop.when - now.when).toBeLessThan(0.03);
+  }
+  expect((await data()).assets.some(({ verdict }) => verdict)).toBe(false);
+  await press(' ');
+  await page.getByRole('button', { name: 'Play Space' }).waitFor();
+  await press('p');
+  await expect
+    .poll(async () => (await data()).assets.find(({ address }) => address === 'jingle/2')?.verdict?.is)
+    .toBe('picked');
+});
+
+test('all are as loud as the quietest, unless somebody wants them as they are', async () => {
+  const { page, press, told } = await openSpied();
+  const facts = await page.locator('.track .facts').allTextContents();
+  const loudness = facts.map((text) => Number(/(-\d+\.\d) LUFS/.exec(text)?.[1]));
+  const quieter = facts.map((text) => Number(/played (\d+\.\d) dB quieter/.exec(text)?.[1] ?? 0));
+  const quietest = Math.min(...loudness);
+  expect(quietest).toBeGreaterThan(-70);
+  for (const [index, own] of loudness.entries()) {
+    expect(Math.abs(own - (quieter[index] ?? 0) - quietest)).toBeLessThan(0.16);
+  }
+  for (const number of [1, 2, 3]) {
+    await press(String(number));
+    await expect.poll(async () => (await told()).filter(({ is }) => is === 'start').length).toBe(number);
+    const gain = (await told()).findLast(({ is, value }) => is === 'ramp' && value > 0)?.value ?? 0;
+    expect(20 * Math.log10(gain)).toBeCloseTo(-(quieter[number - 1] ?? 0), 0);
+  }
+  await press('l');
+  await page.getByRole('button', { name: 'Equally loud', pressed: false }).waitFor();
+  expect((await page.locator('.track .facts').allTextContents()).join()).not.toContain('quieter');
+});
+
+test('one seeks in the waveform, by the slider and by keys', async () => {
+  const { page, press, isActive } = await openSpied();
+  const seconds = Number(await page.getByRole('slider', { name: 'Time' }).getAttribute('max'));
+  expect(seconds).toBeGreaterThan(5);
+  expect(await page.locator('.peaks path').first().getAttribute('d')).toMatch(/^(?:M\d+ [\d.]+V[\d.]+){600}$/);
+  const wave = page.locator('.wave').nth(1);
+  const width = (await wave.boundingBox())?.width ?? 0;
+  await wave.click({ position: { x: width / 2, y: 20 } });
+  await isActive('jingle/2');
+  await press(' ');
+  const time = async () => Number(await page.getByRole('slider', { name: 'Time' }).inputValue());
+  await expect.poll(time).toBeGreaterThan(seconds / 2 - 0.3);
+  expect(await time()).toBeLessThan(seconds / 2 + 3);
+  await page.getByRole('slider', { name: 'Time' }).fill('1');
+  await expect.poll(time).toBe(1);
+  await press('.');
+  await expect.poll(time).toBe(6);
+  await press(',', ',');
+  await expect.poll(time).toBe(0);
+});
+
+test('a tile lets its sound be heard, and leaving the group ends it', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await page.getByRole('button', { name: 'Listen jingle/3' }).click();
+  await isActive('jingle/3');
+  await page.getByRole('button', { name: 'Stop jingle/3' }).waitFor();
+  await press('1');
+  await page.getByRole('button', { name: 'Stop jingle/1' }).waitFor();
+  await press(']');
+  await isActive('logo');
+  await press('[');
+  await page.getByRole('button', { name: 'Listen jingle/1' }).waitFor();
+});
+
+test('from disk, players of the browser do the same, as loud as they are', async () => {
+  const { data } = await openServed(browser, campaign);
+  const shown: ReviewData = await data();
+  const outputs = `${campaign.folder}/campaign.sandbox`;
+  const report = `${outputs}/report`;
+  for (const name of ['page.js', 'page.css']) cpSync(join(root, 'dist/page', name), join(report, name));
+  const assets = shown.assets.map((asset) => ({
+    ...asset,
+    files: asset.files.map(({ thumb: _, ...file }) => ({ ...file, url: `../${file.path}` })),
+  }));
+  const text = JSON.stringify({ ...shown, assets, canDecide: false }).replaceAll('<', '\\u003c');
+  writeFileSync(
+    `${report}/index.html`,
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>report</title><link rel="stylesheet" href="page.css"><div id="app"></div><script type="application/json" id="data">${text}</script><script defer src="page.js"></script>`,
+  );
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page, 'file:');
+  onTestFinished(() => page.close());
+  await page.goto(`file://${report}/index.html`);
+  await page.keyboard.press('s');
+  await page.getByText('only `mediabatch review` can match them').waitFor();
+  await page.keyboard.press('1');
+  await page.locator(clock).getByText('0:01 /').waitFor();
+  const time = async () => Number(await page.getByRole('slider', { name: 'Time' }).inputValue());
+  const before = await time();
+  await page.keyboard.press('2');
+  await page.locator('.active[data-address="jingle/2"]').waitFor();
+  const after = await time();
+  expect(after).toBeGreaterThanOrEqual(before - 0.05);
+  expect(after).toBeLessThan(before + 2);
+  await page.locator(clock).getByText('0:02 /').waitFor();
+  expect(readFileSync(`${report}/index.html`, 'utf8')).toContain('jingle/2');
+  expect(complaints).toEqual([]);
+});
+
+test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
+  const { page } = await openSpied();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [1280, 640]) {
+      await page.setViewportSize({ width, height: width / 1.6 });
+      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
+    }
+  }
+});
