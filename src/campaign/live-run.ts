@@ -119,7 +119,8 @@ export class LiveRun {
 
   /** Whoever waits wants to wait no longer. False: the run does not wait. */
   stopWaiting(): boolean {
-    if (this.#is !== 'waiting') return false;
+    // What was decided just now is being bought already.
+    if (this.#is !== 'waiting' || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#wake();
     return true;
@@ -201,6 +202,8 @@ export class LiveRun {
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
+    // Whoever stopped it meanwhile wants nothing more bought. What was decided is on record.
+    if (this.#isEnough) return;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
     for (const row of found.rows) this.#took.set(row.address, row);

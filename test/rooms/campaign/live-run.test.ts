@@ -272,6 +272,21 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(5);
   });
 
+  test('what is decided while somebody stops the waiting is on record, and the next run buys it', async () => {
+    const campaign = makeCampaign();
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        const said = say(live, { 'hero@a/1': 'picked' });
+        expect(live.stopWaiting()).toBe(true);
+        expect(await said).toMatchObject([{ is: 'recorded' }]);
+      },
+    });
+    expect(campaign.service.ledger).toHaveLength(4);
+    await campaign.run();
+    expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
+  });
+
   test('a final that fails is bought again as the plan allowed', async () => {
     const campaign = makeCampaign(manifest.replace('film: { kind', 'film: { retry: { attempts: 2 }, kind'));
     let failed = 0;
