@@ -155,6 +155,7 @@ export class LiveRun {
     const unwanted = this.#findUnwanted(now.plan);
     const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took, unwanted });
     this.#carriedOut = plan;
+    this.#tellLetGo(unwanted);
     for (const row of plan.rows) {
       const isAsBefore = row === this.#agreed.get(row.address) || row.blockedBy === 'gate' || took.has(row.address);
       if (isAsBefore && !unwanted.has(row.address)) continue;
@@ -258,6 +259,14 @@ export class LiveRun {
     for (const { address, blockedBy, reason } of left) {
       if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);
     }
+  }
+
+  /** There may be hundreds: of a canary that was rejected on second thought. */
+  #tellLetGo(unwanted: ReadonlySet<string>): void {
+    const [first, ...others] = unwanted;
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`;
+    this.#notice(first, `is left${more}: what it was to be made from is not picked any more; plan shows what follows`);
   }
 
   #notice(address: string, message: string): void {

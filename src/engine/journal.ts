@@ -1,5 +1,6 @@
 import type { AnsweredSend, FinishedJob } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
+import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
@@ -45,6 +46,11 @@ export class Journal {
       ...this.#historyOf(order),
       ...(closes.length > 0 && { closes }),
     };
+    // Before anything is sent: what is bought under a line that cannot be read is as good as not on record.
+    if (line.generation > mostRevision) {
+      const text = `the lock gives ${order.address} the generation ${mostRevision}, the highest there is: lower it by hand`;
+      throw new Error(text);
+    }
     this.recorded = true;
     try {
       await this.#file.append(writeLine(line));

@@ -1,3 +1,4 @@
+import { mostRevision } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
 
@@ -17,5 +18,5 @@ export function nextRevision(before: Purchase | undefined, outputs: Output[]): n
   const same =
     recorded.length === outputs.length &&
     recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256);
-  return same ? undefined : (before?.revision ?? 0) + 1;
+  return same ? undefined : Math.min((before?.revision ?? 0) + 1, mostRevision);
 }

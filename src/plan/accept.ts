@@ -1,4 +1,4 @@
-import { countedPurchases } from '../lock/decisions.ts';
+import { countedPurchases, mostRevision } from '../lock/decisions.ts';
 import type { Acceptance, Output, Purchase, StepRecord } from '../lock/record.ts';
 import { describeChanges, findChanges } from './changes.ts';
 import type { Match } from './match.ts';
@@ -79,7 +79,7 @@ function acceptedPurchase(purchase: Purchase, seen: readonly { file: SeenOutput 
     const file = seen[index]?.file;
     return file?.is === 'edited' ? file.output : output;
   });
-  return { ...purchase, outputs, revision: (purchase.revision ?? 0) + 1 };
+  return { ...purchase, outputs, revision: Math.min((purchase.revision ?? 0) + 1, mostRevision) };
 }
 
 /** Returns `undefined` when the purchase is of the very request of the manifest, or already counts for it. */
@@ -89,7 +89,7 @@ function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Pur
   if (wanted === fingerprint) return undefined;
   const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
   if (before?.fingerprint === fingerprint) return undefined;
-  return { wanted, fingerprint, revision: (before?.revision ?? 0) + 1 };
+  return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 
 /** Returns the fingerprint that the manifest asks for, whatever the step is held to. */

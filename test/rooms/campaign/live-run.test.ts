@@ -313,6 +313,9 @@ tasks:
       expect(prompts(campaign)).toEqual(['a lamp', 'a lamp', 'slow a', 'slow b']);
       expect(blockedIn(run)).toEqual({ film: 'gate', end: 'gate', share: 'gate' });
       expect(run.carriedOut.totals.posts).toBeUndefined();
+      expect(told(run)).toEqual([
+        'film: is left (and 2 more like it): what it was to be made from is not picked any more; plan shows what follows',
+      ]);
     });
 
     test('taken back in turn it changes nothing: each is bought, and posted, once', async () => {

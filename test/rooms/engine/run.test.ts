@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { OutputError } from '../../../src/contract/errors.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
-import { writeLine } from '../../../src/lock/write.ts';
+import { mostRevision } from '../../../src/lock/decisions.ts';
+import { writeLine, writeLock } from '../../../src/lock/write.ts';
 import { openSendsOf } from '../../../src/plan/open-sends.ts';
 import { type Finding, resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
@@ -718,4 +719,14 @@ tasks:
     const told = events.reduce((sum, event) => sum + (event.event === 'step-finished' ? (event.credits ?? 0) : 0), 0);
     expect(told).toBe(ledger.budget.spentNow);
   });
+});
+
+test('a lock edited to the highest generation: nothing is sent that could not be put on record', async () => {
+  const campaign = new TestCampaign(images(1));
+  await campaign.run();
+  const lock = campaign.file.read();
+  for (const { purchases } of lock.steps.values()) for (const one of purchases) one.generation = mostRevision;
+  campaign.file.text = writeLock(lock);
+  await expect(campaign.run({ redo: ['pic@p1'] })).rejects.toThrow('the highest there is: lower it by hand');
+  expect(campaign.service.ledger).toHaveLength(1);
 });
