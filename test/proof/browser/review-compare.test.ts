@@ -245,7 +245,7 @@ test('the loupe zooms too, and shows the same place of the next take', async () 
   await press('ArrowRight');
   await isActive('hero@rug/2');
   await expect.poll(place).toBe(near);
-  await press('Shift+ArrowRight');
+  await press('Shift+ArrowDown');
   await expect.poll(place).not.toBe(near);
   await press('0');
   await expect.poll(place).toBe(whole);
