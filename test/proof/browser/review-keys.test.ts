@@ -172,10 +172,10 @@ test('a button that is half out of sight can be pressed: nothing moves under the
   const { page, isActive } = await openReview(browser, products(12, 4));
   await page.setViewportSize({ width: 1280, height: 800 });
   const button = page.locator('[data-address="hero@p003,take:2"]').getByRole('button', { name: 'Pick hero' });
-  await button.evaluate(`(button) => {
-    const scroller = document.querySelector('.groups');
-    scroller.scrollTop += button.getBoundingClientRect().top + 12 - scroller.getBoundingClientRect().bottom;
-  }`);
+  const before = await button.boundingBox();
+  const groups = await page.locator('.groups').boundingBox();
+  const hidden = (before?.y ?? 0) + 12 - (groups?.y ?? 0) - (groups?.height ?? 0);
+  await page.evaluate(`document.querySelector('.groups').scrollTop += ${hidden}`);
   await page.waitForTimeout(200);
   const box = await button.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);

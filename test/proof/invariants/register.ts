@@ -365,6 +365,11 @@ export const invariants: readonly Invariant[] = [
         file: 'test/rooms/plan/gates.test.ts',
         title: 'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
       },
+      {
+        file: 'test/rooms/engine/gates-model.test.ts',
+        title:
+          'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
+      },
     ],
   },
   {
