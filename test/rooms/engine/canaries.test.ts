@@ -220,8 +220,11 @@ class Watched {
     }
   }
 
-  /** By what is on record when a job was made: were there enough that proved it, or is it one of the first? */
-  expectAllowed(address: string, again: ReadonlySet<string>): void {
+  /**
+   * By what is on record when a job was made: were there enough that proved it, or is it one of the first? `agreed`: what a
+   * run buys by a plan made when enough were picked; a pick that is taken back meanwhile is for the next plan.
+   */
+  expectAllowed(address: string, again: ReadonlySet<string>, agreed: ReadonlySet<string>): void {
     const { graph, file } = this.campaign;
     const lock = file.read();
     const { matches } = matchGraph(graph, lock);
@@ -232,7 +235,7 @@ class Watched {
     // One that takes the place of another is as many as before.
     if (own === undefined || own.length > 1) return;
     for (const { members, first, asks } of graph.canaries ?? []) {
-      if (!members.includes(address)) continue;
+      if (!members.includes(address) || (asks && agreed.has(address))) continue;
       const all = members.flatMap((name) => byAddress.get(name) ?? []);
       const begun = all.filter(({ purchase }) => purchase?.jobId !== undefined).length;
       const done = all.filter((match) => match.purchase?.state === 'done');
@@ -245,6 +248,10 @@ class Watched {
   async run(options: RunOptions) {
     const { campaign } = this;
     const again = new Set(options.redo);
+    const agreed = new Set(
+      campaign.plan(options).rows.flatMap((row) => (row.order && !row.canary ? [row.address] : [])),
+    );
+    if (options.people === undefined) agreed.clear();
     const buys = new Map<string, number>();
     const result = await campaign.run({
       ...options,
@@ -252,7 +259,7 @@ class Watched {
         if (fact.event === 'step-finished' && fact.outcome === 'done') again.delete(fact.address);
         if (fact.event !== 'job-created') return;
         buys.set(fact.address, (buys.get(fact.address) ?? 0) + 1);
-        this.expectAllowed(fact.address, again);
+        this.expectAllowed(fact.address, again, agreed);
       },
     });
     const { plan, carriedOut, outcomes } = result;
