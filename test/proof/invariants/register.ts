@@ -370,6 +370,10 @@ export const invariants: readonly Invariant[] = [
         title:
           'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
       },
+      {
+        file: 'test/rooms/campaign/live-model.test.ts',
+        title: 'it buys what apply, pick and apply by hand buy, all of it named in the plan that was shown first',
+      },
     ],
   },
   {
@@ -400,6 +404,21 @@ export const invariants: readonly Invariant[] = [
       {
         file: 'test/proof/browser/review-attacks.test.ts',
         title: 'under a foreign name that leads to this machine: refused',
+      },
+    ],
+  },
+  {
+    id: 'I30',
+    says: 'a verdict that was answered is on record, whatever ends the run then',
+    shown: [
+      {
+        file: 'test/rooms/campaign/live-model.test.ts',
+        title:
+          'nothing is bought that was not named, nothing twice, and no verdict that was answered is lost, killed or not',
+      },
+      {
+        file: 'test/command/decisions/apply-review.test.ts',
+        title: 'killed at any write: nothing is paid twice, no verdict that was answered is lost, and apply goes on',
       },
     ],
   },
