@@ -36,7 +36,9 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
     return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
   }
   const kept = note ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
-  if (markOf(asset) === is && kept === asset.verdict?.note) {
+  // Of two that are picked, as after a merge, picking one again settles it.
+  const isContested = is === 'picked' && group.state === 'contested';
+  if (markOf(asset) === is && kept === asset.verdict?.note && !isContested) {
     return { is: 'refused', text: `${address} is ${is} already.` };
   }
   const others = group.assets.filter((other) => other.address !== address && other.verdict?.is === 'picked');

@@ -48,6 +48,23 @@ test('a pick that replaces one which the host may not have yet takes that back b
   ]);
 });
 
+test('of two that are picked, as after a merge, picking one again settles it', () => {
+  const assets = ['hero@a/1', 'hero@a/2'].map((address) => asset(address, { verdict: { is: 'picked' } }));
+  const { groups, ...rest } = campaign([{ name: 'hero@a', assets }]);
+  const data = {
+    ...rest,
+    groups: groups.map((group) => ({
+      ...group,
+      ...(group.gate && { gate: { ...group.gate, state: 'contested' as const } }),
+    })),
+  };
+  const decision = decide(show(data, new Map()), new Map(), { address: 'hero@a/2', is: 'picked' });
+  expect(decision).toMatchObject({ is: 'made', text: 'Picked hero@a/2, instead of hero@a/1.' });
+  const after = show(data, own(['hero@a/2', 'picked']));
+  expect(after.groups[0]?.state).toBe('decided');
+  expect([...after.assets.values()].map(markOf)).toEqual(['undecided', 'picked']);
+});
+
 test('where several are to be picked one too many is refused, with what to do', () => {
   const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 3), options: { choose: 2 } }]);
   const picked = own(['hero@a,take:1', 'picked'], ['hero@a,take:3', 'picked']);
