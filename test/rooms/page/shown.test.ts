@@ -97,7 +97,7 @@ test('undo puts back everything that a pick changed, picks last', () => {
   expect(undoOf(before, after, 'hero@a,take:2')).toEqual({
     address: 'hero@a,take:2',
     verdicts: [
-      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2' },
+      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2', note: '' },
       { address: 'hero@a,take:1', is: 'picked', job: 'job-hero@a,take:1', note: 'warm' },
     ],
   });
@@ -109,6 +109,10 @@ test('a note goes with its verdict, and stays when the verdict is given again', 
   expect(decide(shown, new Map(), { address: 'a', is: 'rejected' })).toMatchObject({ is: 'refused' });
   const changed = decide(shown, new Map(), { address: 'a', is: 'rejected', note: 'blurred' });
   expect(changed).toMatchObject({ is: 'made', verdicts: [{ is: 'rejected', note: 'blurred' }] });
+  const pasted = decide(shown, new Map(), { address: 'a', is: 'rejected', note: ' two\tlines\ud800 ' });
+  expect(pasted).toMatchObject({ is: 'made', verdicts: [{ note: 'two lines' }] });
+  const emptied = decide(shown, new Map(), { address: 'a', is: 'rejected', note: '' });
+  expect(emptied).toMatchObject({ is: 'made', verdicts: [{ note: '' }] });
   const picked = decide(shown, new Map(), { address: 'a', is: 'picked' });
   expect(picked.is === 'made' && picked.verdicts[0]).not.toHaveProperty('note');
 });
