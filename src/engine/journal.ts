@@ -63,7 +63,7 @@ export class Journal {
     const { kind = own, ...purchase } = bought;
     const line: LockLine = { address, kind, ...purchase, decisions };
     this.recorded = true;
-    await this.#file.append(writeLine(line));
+    await this.#file.append(writeLine(line)); // I30
     this.#fold(line);
   }
 

@@ -49,8 +49,11 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
       }
     } else if (order === undefined) {
       if (blockedBy === 'consent') found.left.push(row);
-    } else if (isNamed(row, waited) && own.isNamed(row)) candidates.set(address, row);
-    else found.left.push(leftFor(row, describeUnnamed(row, waited)));
+    } else {
+      const isAgreed = isNamed(row, waited) && own.isNamed(row); // I27 (run)
+      if (isAgreed) candidates.set(address, row);
+      else found.left.push(leftFor(row, describeUnnamed(row, waited)));
+    }
   }
   dropUnmet(candidates, { byAddress, own, found });
   found.rows = [...candidates.values()];
@@ -78,7 +81,7 @@ function dropUnmet(
     for (const [address, row] of candidates) {
       const unmet = (row.order === undefined ? [] : waitsFor(row.order)).find((need) => {
         const order = byAddress.get(need)?.order;
-        return order !== undefined && !candidates.has(need) && !own.makes(order);
+        return order !== undefined && !candidates.has(need) && !own.makes(order); // I27 (made)
       });
       if (unmet === undefined) continue;
       candidates.delete(address);

@@ -56,9 +56,14 @@ export function createScreen(options: ScreenOptions): RunReporter {
       board?.show(id, message === undefined ? '' : cutToWidth(`  › ${message}`, columns - 1));
     });
     // A closed row is never redrawn, so with more tasks than rows all stay open: they may have to make room.
-    if (hidden.size === 0) for (const task of view.tasks.values()) closeTask(board, task, moment);
+    if (hidden.size === 0) {
+      for (const task of view.tasks.values()) if (moment === 'ended' || !mayGoOn(task)) closeTask(board, task, moment);
+    }
     if (moment === 'ended') for (const id of ownIds) board.close(id, 'done');
   };
+
+  /** People decide during the run, and then it begins. */
+  const mayGoOn = ({ stages }: TaskView) => options.page !== undefined && (stages.get('awaits-pick') ?? 0) > 0;
 
   return {
     on(event) {

@@ -74,7 +74,7 @@ describe('apply --review', () => {
     expect(await page.judge({ poster: 'picked', card: 'picked' })).toMatchObject({ refused: [{ address: 'card' }] });
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(place.service.ledger().map(({ credits }) => credits)).toHaveLength(4);
-    expect(run.err()).toContain('live: all 5 steps done');
+    expect(run.err()).toContain('live: all 4 steps done');
     expect(verdictsOf(place)).toEqual({ 'hero@cold': 'picked', poster: 'picked' });
     const events = readLines<{ event: string; address?: string; gates?: number }>(place.path('events.jsonl'));
     expect(events.flatMap(({ event, address }) => (event === 'output-judged' ? [address] : []))).toEqual([

@@ -767,6 +767,26 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I27 (run)',
+    off: 'a run takes in only what its plan named, at no higher price',
+    file: 'src/plan/take-in.ts',
+    switch: { part: 'isNamed(row, waited) && own.isNamed(row)', by: 'own.isNamed(row)' },
+    seenBy: {
+      file: 'test/rooms/campaign/live-run.test.ts',
+      title: 'a charge above what the plan says is the last one of its price',
+    },
+  },
+  {
+    mark: 'I27 (made)',
+    off: 'a run takes in nothing that would be made from what is to be made anew',
+    file: 'src/plan/take-in.ts',
+    switch: { line: 'return false;' },
+    seenBy: {
+      file: 'test/rooms/campaign/live-run.test.ts',
+      title: 'what would be made from what is to be made anew is for the next run',
+    },
+  },
+  {
     mark: 'I28',
     off: 'a canary that was tried keeps its seat',
     file: 'src/plan/canaries.ts',
@@ -836,6 +856,16 @@ export const controls: readonly Control[] = [
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'another site is refused, and nothing is told' },
   },
   {
+    mark: 'I29 (once)',
+    off: 'what programs are called with opens the page once',
+    file: 'src/review/serve/serve-review.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/review/serve.test.ts',
+      title: 'the entrance leads to the page once, and only whoever may ask',
+    },
+  },
+  {
     mark: 'I29',
     off: 'nobody else can reach it',
     file: 'src/review/serve/serve-review.ts',
@@ -860,6 +890,17 @@ export const controls: readonly Control[] = [
     seenBy: {
       file: 'test/rooms/review/campaign-host.test.ts',
       title: 'a file that is missing, of another size, a link or no media is not served',
+    },
+  },
+  {
+    mark: 'I30',
+    off: 'a verdict is on disk before it is answered',
+    file: 'src/engine/journal.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/campaign/live-model.test.ts',
+      title:
+        'nothing is bought that was not named, nothing twice, and no verdict that was answered is lost, killed or not',
     },
   },
 ];

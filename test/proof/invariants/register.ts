@@ -365,6 +365,15 @@ export const invariants: readonly Invariant[] = [
         file: 'test/rooms/plan/gates.test.ts',
         title: 'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
       },
+      {
+        file: 'test/rooms/engine/gates-model.test.ts',
+        title:
+          'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
+      },
+      {
+        file: 'test/rooms/campaign/live-model.test.ts',
+        title: 'it buys what apply, pick and apply by hand buy, all of it named in the plan that was shown first',
+      },
     ],
   },
   {
@@ -395,6 +404,21 @@ export const invariants: readonly Invariant[] = [
       {
         file: 'test/proof/browser/review-attacks.test.ts',
         title: 'under a foreign name that leads to this machine: refused',
+      },
+    ],
+  },
+  {
+    id: 'I30',
+    says: 'a verdict that was answered is on record, whatever ends the run then',
+    shown: [
+      {
+        file: 'test/rooms/campaign/live-model.test.ts',
+        title:
+          'nothing is bought that was not named, nothing twice, and no verdict that was answered is lost, killed or not',
+      },
+      {
+        file: 'test/command/decisions/apply-review.test.ts',
+        title: 'killed at any write: nothing is paid twice, no verdict that was answered is lost, and apply goes on',
       },
     ],
   },
