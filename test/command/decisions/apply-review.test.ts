@@ -106,6 +106,20 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(3);
   }, 60_000);
 
+  test('a gate on which nothing hangs is waited for as well, and looked at only while it is open', async () => {
+    const place = await makePlace(manifest.replace(/ {2}(?:poster|card).*\n/g, ''));
+    expect((await place.apply()).code).toBe(0);
+    const run = place.start(live);
+    const page = await pageOf(run);
+    await waits(run, 1);
+    await page.judge({ 'hero@warm': 'picked' });
+    expect((await run.ended).code).toBe(0);
+    const again = place.start(live);
+    expect((await again.ended).code).toBe(0);
+    expect(again.err()).not.toContain('http://');
+    expect(place.service.ledger()).toHaveLength(2);
+  }, 60_000);
+
   test('Ctrl-C while jobs run ends the run as ever', async () => {
     const place = await makePlace(manifest, { speed: 1 });
     const run = place.start(live);
