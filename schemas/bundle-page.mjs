@@ -3,9 +3,19 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { build } from 'rolldown';
 
-/** The windowing library is a third of the script, and half of that are names that only it and its one caller use. */
-const windowingNames =
-  /^(_[a-zA-Z]\w*|lane\w*|pending\w+|(itemSize|elements|measurements)Cache\w*|scroll(Offset|Element|State|Direction|Rect)|get(Measurement|Virtual)\w+|(calculate|maybeNotify|indexFrom|resizeItem|targetWindow)\w*)$/;
+/**
+ * The windowing library is a third of the script, and half of that are names that only it and its one caller use: none of
+ * them is a name of the browser's, or of our data.
+ */
+const windowingNames = new RegExp(
+  `^(${[
+    '_[a-zA-Z]\\w*|lane\\w*|pending\\w+|(itemSize|elements|measurements)Cache\\w*',
+    'scroll(Offset|Element|State|Direction|Rect)|get(Measurement|Virtual|TotalSize|ItemKey)\\w*',
+    '(calculate|maybeNotify|indexFrom|resizeItem|targetWindow|initial|isScrolling|observeElement|rangeExtractor)\\w*',
+    '(followOnAppend|anchorTo|estimateSize|overscan|measureElement|indexAttribute|shouldMeasure|shouldAdjust)\\w*',
+    '(useScrollend|useAnimationFrame|useCached)\\w*',
+  ].join('|')})$`,
+);
 const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: windowingNames } };
 
 /** A style sheet without remarks and indents. */

@@ -16,6 +16,7 @@ export const longTests = [
   'test/command/plan-apply.test.ts',
   'test/rooms/lock/git.test.ts',
   'test/rooms/review/campaign-host.test.ts',
+  'test/rooms/review/thumbs.test.ts',
   'test/command/review.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',

@@ -226,7 +226,7 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
       new LiveRun({
         ...{ agreed, graph, lock, redo, selected },
         isNamed: (row) => saved === undefined || isNamedBy(saved, row),
-        async plan(now, stillRedone) {
+        async plan(now, stillRedone, took) {
           const same = { hints, selected, onUnknown: options.onUnknown };
           const means = {
             replays: campaign.replays,
@@ -234,7 +234,7 @@ async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
             now: () => systemClock.now(),
             look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
           };
-          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed }, same);
+          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same);
           if (saved !== undefined) holdToCeilings(saved, again.plan);
           return again;
         },

@@ -18,7 +18,8 @@ export interface LiveRunOptions {
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
-  plan(lock: Lock, redo: ReadonlySet<string>): Promise<PlannedAgain>;
+  /** `took`: what the run carries out beside its plan, by address. */
+  plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
   /** Whether a saved plan names this row. */
   isNamed(row: PlanRow): boolean;
 }

@@ -146,7 +146,7 @@ export class LiveRun {
     await this.close();
     const { agreed } = this.#options;
     const { driven, emit, ledger } = this.#requireWorks();
-    const now = await this.#options.plan(ledger.lock, this.#redo());
+    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
     const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took });
@@ -199,7 +199,7 @@ export class LiveRun {
   async #look(): Promise<void> {
     const { ledger, driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
-    const now = await this.#options.plan(ledger.lock, this.#redo());
+    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);

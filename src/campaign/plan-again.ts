@@ -25,13 +25,14 @@ export async function planAgain(
     /** What the disk says of recorded outputs. */
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   },
-  now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan },
+  now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan; took: ReadonlyMap<string, unknown> },
   same: { hints: PriceHints; selected?: ReadonlySet<string> | undefined; onUnknown?: 'ask' | 'hold' | undefined },
 ): Promise<PlannedAgain> {
-  const { graph, lock, redo, agreed } = now;
+  const { graph, lock, redo, agreed, took } = now;
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
-  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected });
+  const underWay = new Set([...agreed.rows.flatMap(({ address, order }) => (order ? [address] : [])), ...took.keys()]);
+  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
   const first = match();
   // Whether a canary fits lets others go on that waited.
   const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
@@ -53,6 +54,7 @@ export async function planAgain(
     now: means.now(),
     concurrency: agreed.concurrency,
     redo,
+    underWay,
     ...(selected !== undefined && { selected }),
     ...(onUnknown !== undefined && { onUnknown }),
   });

@@ -23,7 +23,7 @@ export async function servePage(
   const running = await serve(host, { port, state }, terminal);
   terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
   terminal.err(terminal.style.dim(`  ${about}\n`));
-  if (open && !(await openPage(running.url))) {
+  if (open && !(await openPage(running.entrance))) {
     terminal.err(`  no browser was opened: open the address yourself, or leave this out with --no-open\n`);
   }
   return running;

@@ -41,6 +41,8 @@ export interface PlanFacts extends SendFacts {
   redo: ReadonlySet<string>;
   /** Addresses that this run is limited to. Absent: all of them. */
   selected?: ReadonlySet<string>;
+  /** Addresses that a run carries out already, whatever is on record. */
+  underWay?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
   /** Tells what in the campaign made an input differ; absent where nobody asks. */

@@ -26,6 +26,8 @@ export interface CanaryFacts {
   redo?: ReadonlySet<string> | undefined;
   /** Addresses that the run is limited to. Absent: all of them. */
   selected?: ReadonlySet<string> | undefined;
+  /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
+  underWay?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -168,6 +170,7 @@ class Seating {
     if (this.#provesIt(match)) return ranks.proven;
     if (match.purchase !== undefined) return ranks.begun; // I28
     if (this.#closed.has(address)) return ranks.closed;
+    if (this.#facts.underWay?.has(address) === true) return ranks.begun;
     return this.#facts.selected?.has(address) === false ? ranks.unselected : ranks.free;
   }
 }

@@ -17,8 +17,8 @@ import { LatestGraph } from './latest-graph.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
-/** Of the time at least so many times as long is not spent on it. */
-const restFactor = 20;
+/** Pauses are at least so many times as long as a look for changes, and as reading what has changed. */
+const pauses = { looking: 20, reading: 3 };
 /** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
 const waitForLockMs = 2000;
 
@@ -42,6 +42,8 @@ export class CampaignHost implements ReviewHost {
   #revision = 1;
   /** Of what `#revision` stands for. */
   #stamp: string | undefined;
+  /** How long reading the campaign took the last time. */
+  #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
   /** Outputs of which a change is to be noticed. */
   #shown: readonly ReviewFile[] = [];
@@ -108,6 +110,7 @@ export class CampaignHost implements ReviewHost {
   }
 
   async #read(revision: number): Promise<ReviewData> {
+    const began = performance.now();
     // What changes while it is read makes another stamp.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
@@ -121,6 +124,7 @@ export class CampaignHost implements ReviewHost {
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamp = source + this.#stampFiles();
+    this.#readMs = performance.now() - began;
     return { version: 1, revision, file: this.#campaign.file, canDecide: true, ...described };
   }
 
@@ -150,7 +154,9 @@ export class CampaignHost implements ReviewHost {
       // A disk that fails now may not do so the next time.
       const stamp = await this.#readStamp().catch(() => this.#stamp);
       if (this.#timer !== timer) return;
-      this.#timer = this.#startLooking(Math.max(lookEveryMs, (performance.now() - began) * restFactor));
+      const tookMs = performance.now() - began;
+      const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
+      this.#timer = this.#startLooking(pauseMs);
       const before = this.#stamp;
       this.#stamp ??= stamp;
       if (stamp !== undefined && before !== undefined && stamp !== before) this.#noteChange(stamp);

@@ -48,6 +48,8 @@ describe('TAB offers', () => {
     ['an address on from its comma', ['plan', '-s', 'pic@lamp,'], ['pic@lamp,1:1']],
     ['variables', ['plan', '--var', 'se'], ['season=']],
     ['words of a list', ['cost', '--by', 'kind,mo'], ['kind,model', 'kind,month']],
+    ['what a run may be told for', ['apply', '--notify', 'done,f'], ['done,failed']],
+    ['formats', ['graph', '--format', 'm'], ['mermaid']],
     ['codes', ['help', 'MB120'], ['MB1201', 'MB1202', 'MB1203', 'MB1204', 'MB1205', 'MB1206']],
   ])('%s', async (_what, words, expected) => {
     expect(await offered(...words)).toEqual(expected);

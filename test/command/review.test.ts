@@ -195,7 +195,12 @@ describe('review', () => {
       opener('exit 0');
       const first = await review(cwd, ['--sandbox'], env);
       while (!readOr(join(cwd, 'asked')).includes('http')) await wait(5);
-      expect(readFileSync(join(cwd, 'asked'), 'utf8')).toBe(`1\n${first.url}\n`);
+      const [count, entrance = ''] = readFileSync(join(cwd, 'asked'), 'utf8').split('\n');
+      expect(count).toBe('1');
+      // Everybody on this machine can read what a program is called with: it leads to the page once.
+      expect(entrance).not.toBe(first.url);
+      expect((await fetch(entrance)).url).toBe(first.url);
+      expect((await fetch(entrance)).status).toBe(403);
       await first.end();
       opener('exit 3');
       const second = await review(cwd, ['--sandbox'], env);

@@ -187,7 +187,7 @@ export class TestCampaign {
     return new LiveRun({
       ...{ agreed, graph, lock, redo: new Set(redo), selected: same.selected },
       isNamed: () => true,
-      plan: (now, stillRedone) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed }, same),
+      plan: (now, stillRedone, took) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same),
     });
   }
 

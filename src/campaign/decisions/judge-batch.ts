@@ -52,15 +52,16 @@ class Bench {
     if (seen === undefined) {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
-    // A step that needs nothing is the same whatever is picked elsewhere.
-    if (this.#isOlder && seen.step.needs.length > 0) this.#lookAgain();
-    const { byAddress, gateOf, matches } = this.#campaign;
+    // A step that needs nothing is the same whatever is picked elsewhere; which ones are canaries hangs on picks, too.
+    const isSettled = seen.step.needs.length === 0 && this.#written.canaries === undefined;
+    if (this.#isOlder && !isSettled) this.#lookAgain();
+    const { byAddress, gates: known, gateOf, matches } = this.#campaign;
     const match = byAddress.get(address) ?? seen;
     if (match.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
       return refuse(address, `is not what was looked at, which was job ${job}`, 'look at what it has now');
     }
     const gate = gateOf.get(address);
-    const gates = gate === undefined ? [] : [this.#stateNow(gate)];
+    const gates = known.map((one) => (one === gate ? this.#stateNow(one) : one));
     const verdicts = new Verdicts(this.#lock, matches);
     const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
       [match],
@@ -88,11 +89,13 @@ class Bench {
 interface BenchFacts {
   matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
+  gates: readonly Gate[];
   gateOf: ReadonlyMap<string, Gate>;
 }
 
 function lookAt(written: Graph, lock: Lock): BenchFacts {
   const { graph, matches } = matchGraph(written, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  return { matches, byAddress, gateOf: gatesByMember(graph.gates ?? []) };
+  const { gates = [] } = graph;
+  return { matches, byAddress, gates, gateOf: gatesByMember(gates) };
 }

@@ -12,6 +12,8 @@ const quietMs = 20;
 const doubtMs = 300;
 /** Under changes without end, a plan is shown so often. In ms. */
 const mostWaitMs = 1000;
+/** What a run in another process does is shown so often. In ms. */
+const progressMs = 2000;
 
 export interface Watching {
   /** Ends it. */
@@ -34,6 +36,7 @@ export async function watchCampaign(opened: OpenCampaign, options: WatchOptions,
     files.watch(watched);
     let shown: Round | undefined;
     let planned: Round['planned'];
+    let progressAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       const state = changes.count;
       const round = await planRound(campaign, options, planned);
@@ -43,20 +46,27 @@ export async function watchCampaign(opened: OpenCampaign, options: WatchOptions,
       watched = round.planned === undefined ? [...new Set([...watched, ...paths])] : paths;
       files.watch(watched);
       if (await isMissed(campaign, round, known)) changes.note();
-      if (!changes.isOverdue && isDoubtful(round, shown)) await changes.within(doubtMs, state);
+      if (isProgress(round) && performance.now() < progressAt + progressMs) {
+        await changes.until(progressAt + progressMs, state);
+        changes.settle(state);
+        await changes.end(quietMs);
+        continue;
+      }
+      if (!changes.isOverdue && isDoubtful(round, shown)) await changes.until(changes.lastAt + doubtMs, state);
       if (changes.count !== state && !changes.isOverdue) {
         await changes.end(quietMs);
         continue;
       }
       if (signal.aborted) break;
       changes.settle(state);
+      if (isProgress(round)) progressAt = performance.now();
       show(round, { at: Date.now(), files: files.size });
       const isFirst = shown === undefined;
       shown = round;
       planned = round.planned ?? planned;
       // The first save need not wait for code that is compiled as it is run.
       if (isFirst) await planRound(campaign, options, planned);
-      await changes.next(state);
+      await changes.until(Number.POSITIVE_INFINITY, state);
       await changes.end(quietMs);
     }
   } finally {
@@ -86,14 +96,20 @@ function isDoubtful({ planned, sources }: Round, shown: Round | undefined): bool
   return planned === undefined || [...sources].some(([name, text]) => isCut(name, text));
 }
 
+/** Whether every step is what it was, and only what happens to some is not: nobody saved, but something was bought or picked. */
+function isProgress({ difference }: Round): boolean {
+  return difference !== undefined && difference.steps.length === 0 && difference.others.length > 0;
+}
+
 /** Counts changes, and waits for them and for their end. Times are those of `performance.now()`. */
 class Changes {
   /** Changes so far. */
   count = 0;
+  /** Of the last one. */
+  lastAt = Number.NEGATIVE_INFINITY;
   readonly #signal: AbortSignal;
   /** Of the first change that is not shown yet. */
   #firstAt: number | undefined;
-  #lastAt = Number.NEGATIVE_INFINITY;
   #wake: () => void = () => {};
 
   constructor(signal: AbortSignal) {
@@ -103,8 +119,8 @@ class Changes {
 
   note(): void {
     this.count += 1;
-    this.#lastAt = performance.now();
-    this.#firstAt ??= this.#lastAt;
+    this.lastAt = performance.now();
+    this.#firstAt ??= this.lastAt;
     this.#wake();
   }
 
@@ -117,25 +133,19 @@ class Changes {
     return this.#firstAt === undefined ? Number.POSITIVE_INFINITY : this.#firstAt + mostWaitMs;
   }
 
-  /** Everything up to this count is shown. */
+  /** Everything up to this count is shown, or need not be. */
   settle(count: number): void {
     this.#firstAt = this.count === count ? undefined : performance.now();
   }
 
-  /** Waits for a change after this count. */
-  async next(count: number): Promise<void> {
-    while (this.count === count && !this.#signal.aborted) await this.#sleepUntil(Number.POSITIVE_INFINITY);
-  }
-
-  /** The same, at most until so long after the last change. */
-  async within(ms: number, count: number): Promise<void> {
-    const end = this.#lastAt + ms;
-    while (this.count === count && !this.#signal.aborted && performance.now() < end) await this.#sleepUntil(end);
+  /** Waits for a change after this count, at most until this time. */
+  async until(time: number, count: number): Promise<void> {
+    while (this.count === count && !this.#signal.aborted && performance.now() < time) await this.#sleepUntil(time);
   }
 
   /** Waits until nothing has changed for so long, or it is overdue. */
   async end(ms: number): Promise<void> {
-    const at = () => Math.min(this.#lastAt + ms, this.#dueAt);
+    const at = () => Math.min(this.lastAt + ms, this.#dueAt);
     while (!this.#signal.aborted && performance.now() < at()) await this.#sleepUntil(at());
   }
 

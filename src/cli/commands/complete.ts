@@ -5,6 +5,7 @@ import { type OpenCampaign, openCampaign } from '../../campaign/open-campaign.ts
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { titles } from '../../contract/failure.ts';
+import { notifyReasons } from '../../contract/notifier.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { findJudgeable } from '../../plan/judgeable.ts';
 import { stepStates } from '../../plan/step-state.ts';
@@ -74,6 +75,8 @@ async function offerValue(option: Option, line: Line): Promise<string[]> {
       return (await listExamples()).map(({ name }) => name);
     case 'by':
       return continued(costDimensions, line.typed);
+    case 'notify':
+      return continued(notifyReasons, line.typed);
     case 'var':
       return (await load(line))?.names.map((name) => `${name}=`) ?? [];
     default:

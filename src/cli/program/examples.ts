@@ -46,7 +46,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money'],
     ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
-    ['mediabatch apply --sandbox --review', 'draft, pick, final in one run', 'not run'],
+    ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
     ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
     ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
     ['mediabatch apply --yes --notify failed,gate', 'MEDIABATCH_NOTIFY_URL hears of it', 'not run'],

@@ -22,7 +22,7 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
   const mark = markOf(asset);
   return (
     <section
-      class={`pane ${side} ${mark}${isActive ? ' active' : ''}`}
+      class={`box pane ${side} ${mark}${isActive ? ' active' : ''}`}
       aria-label={`${sideNames[side]}: ${asset.address}`}
       data-address={asset.address}
       onPointerDown={() => compare.activate(side, false)}

@@ -5,13 +5,15 @@ export interface Stretch {
 }
 
 /** More than that is compared as a whole: the comparison takes time with the square. */
-const mostWords = 1_500;
+const mostWords = 800;
+/** So many others show in which words a text differs; a group may have hundreds. */
+const mostOthers = 20;
 
-/** `text` in stretches, by words: what every one of `others` has too, and what at least one of them does not. */
+/** `text` in stretches, by words: what `others` have too, and what at least one of them does not. */
 export function markWords(text: string, others: readonly string[]): Stretch[] {
   const words = text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
   const differs = words.map(() => false);
-  for (const other of new Set(others)) {
+  for (const other of [...new Set(others)].slice(0, mostOthers)) {
     const theirs = other.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
     const shared = sharedWords(words, theirs);
     words.forEach((_, index) => {

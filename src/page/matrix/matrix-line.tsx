@@ -1,5 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
+import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { mainFile, Thumb, whyNothing } from '../parts/media.tsx';
 import { shortName } from '../parts/words.ts';
@@ -62,11 +63,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   const file = mainFile(asset);
   const isPicture = file?.is === 'image' && whyNothing(asset) === undefined;
   return (
-    <div
-      class={`matrix-asset ${mark}${page.active.value === address ? ' active' : ''}`}
-      data-address={address}
-      onFocusIn={() => page.activate(address, false)}
-    >
+    <AssetBox page={page} asset={asset} place="matrix-asset">
       <Face page={page} address={address}>
         {isPicture && file !== undefined ? (
           <span class="small">
@@ -80,7 +77,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
           {mark === 'undecided' ? name : mark}
         </span>
       </Face>
-    </div>
+    </AssetBox>
   );
 }
 

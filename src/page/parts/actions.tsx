@@ -23,7 +23,8 @@ export function Actions({ page }: { page: Page }) {
   return (
     <section class="actions" aria-label="Actions">
       <Refusals page={page} />
-      {page.data.value.canDecide ? <Unsent page={page} /> : <Leave page={page} />}
+      {page.data.value.canDecide && <Unsent page={page} />}
+      {page.mustLeave.value && <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
       <div class="bar">
         <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>

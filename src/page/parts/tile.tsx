@@ -3,6 +3,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
 import { ListenButton } from '../sound/listen-button.tsx';
 import type { Page } from '../state/page.ts';
+import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';
 import { Film, mainFile, Nothing, Thumb, whyNothing } from './media.tsx';
 import { credits, stateWords } from './words.ts';
@@ -16,22 +17,15 @@ interface TileProps {
 
 /** One asset in a strip. Pressing it makes it the active one; pressing the active one opens the loupe. */
 export function Tile({ page, asset, digit }: TileProps) {
-  const { address } = asset;
-  const isActive = page.active.value === address;
-  const mark = markOf(asset);
   return (
-    <div
-      class={`tile ${mark}${isActive ? ' active' : ''}`}
-      data-address={address}
-      onFocusIn={() => page.activate(address, false)}
-    >
-      <Face page={page} address={address}>
+    <AssetBox page={page} asset={asset} place="tile">
+      <Face page={page} address={asset.address}>
         <Picture asset={asset} />
         <Caption asset={asset} digit={digit} />
       </Face>
       <Player page={page} asset={asset} />
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
-    </div>
+    </AssetBox>
   );
 }
 
@@ -68,31 +62,20 @@ function Address({ text }: { text: string }) {
 }
 
 function Picture({ asset }: { asset: ReviewAsset }) {
-  const file = mainFile(asset);
-  const nothing = whyNothing(asset);
-  if (nothing !== undefined || file === undefined)
-    return (
-      <span class="picture">
-        <Nothing text={nothing ?? ''} />
-      </span>
-    );
-  if (file.is === 'image')
-    return (
-      <span class="picture">
-        <Thumb key={file.sha256} file={file} />
-      </span>
-    );
-  if (file.is === 'video')
-    return (
-      <span class="picture">
-        <Film file={file} name={asset.address} isPlayer={false} />
-      </span>
-    );
   return (
     <span class="picture">
-      <Nothing text={file.is === 'audio' ? asset.kind : file.path} />
+      <Small asset={asset} />
     </span>
   );
+}
+
+function Small({ asset }: { asset: ReviewAsset }) {
+  const file = mainFile(asset);
+  const nothing = whyNothing(asset);
+  if (nothing !== undefined || file === undefined) return <Nothing text={nothing ?? ''} />;
+  if (file.is === 'image') return <Thumb key={file.sha256} file={file} />;
+  if (file.is === 'video') return <Film file={file} name={asset.address} isPlayer={false} />;
+  return <Nothing text={file.is === 'audio' ? asset.kind : file.path} />;
 }
 
 function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { markOf, type ShownGroup } from '../model/shown.ts';
+import type { ShownGroup } from '../model/shown.ts';
+import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
@@ -64,25 +65,22 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
 }
 
 function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: Deck | undefined }) {
-  const isActive = page.active.value === asset.address;
   const tracks = deck?.tracks.value ?? [];
   return (
-    <li
-      class={`sound ${markOf(asset)}${isActive ? ' active' : ''}`}
-      data-address={asset.address}
-      onFocusIn={() => page.activate(asset.address, false)}
-    >
-      <Face page={page} address={asset.address}>
-        <Caption asset={asset} />
-      </Face>
-      <div class="sound-tracks">
-        {tracks.map((track, index) =>
-          deck !== undefined && track.address === asset.address ? (
-            <TrackWave key={track.url} page={page} deck={deck} track={track} number={index + 1} />
-          ) : null,
-        )}
-      </div>
-      {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
+    <li>
+      <AssetBox page={page} asset={asset} place="sound">
+        <Face page={page} address={asset.address}>
+          <Caption asset={asset} />
+        </Face>
+        <div class="sound-tracks">
+          {tracks.map((track, index) =>
+            deck !== undefined && track.address === asset.address ? (
+              <TrackWave key={track.url} page={page} deck={deck} track={track} number={index + 1} />
+            ) : null,
+          )}
+        </div>
+        {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
+      </AssetBox>
     </li>
   );
 }

@@ -50,7 +50,8 @@ function Groups({ page }: { page: Page }) {
     if (scrollToAsset(scroller.current, active)) return;
     reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
     requestAnimationFrame(() => scrollToAsset(scroller.current, active));
-  }, [active, columns]);
+    // Not when a pointer makes one active: what is under it would move away before it is pressed.
+  }, [page.focusWish.value, columns]);
   useFocus(page, scroller);
   return (
     <div class="groups" ref={scroller} tabIndex={-1}>

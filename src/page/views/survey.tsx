@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
-import { markOf, type ShownGroup } from '../model/shown.ts';
+import type { ShownGroup } from '../model/shown.ts';
+import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { Large } from '../parts/large.tsx';
@@ -97,15 +98,9 @@ function useAspect(place: { readonly current: HTMLElement | null }, name: string
 }
 
 function Sheet({ page, asset, digit }: { page: Page; asset: ReviewAsset; digit: number }) {
-  const { address } = asset;
-  const isActive = page.active.value === address;
   return (
-    <div
-      class={`sheet-cell ${markOf(asset)}${isActive ? ' active' : ''}`}
-      data-address={address}
-      onFocusIn={() => page.activate(address, false)}
-    >
-      <Face page={page} address={address}>
+    <AssetBox page={page} asset={asset} place="sheet-cell">
+      <Face page={page} address={asset.address}>
         {mainFile(asset)?.is === 'image' && (
           <span class="picture">
             <Large asset={asset} />
@@ -119,6 +114,6 @@ function Sheet({ page, asset, digit }: { page: Page; asset: ReviewAsset; digit: 
         </div>
       )}
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
-    </div>
+    </AssetBox>
   );
 }

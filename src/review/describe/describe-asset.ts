@@ -20,6 +20,7 @@ interface AssetContext {
   problemOf: ProblemOf;
   byAddress: ReadonlyMap<string, Match>;
   isGated: boolean;
+  madeFrom: readonly string[];
   usedBy: readonly string[];
   addressOf: AddressOf;
   /** A step has its output at this path now: what an earlier purchase had there is not there any more. */
@@ -29,7 +30,7 @@ interface AssetContext {
 /** One step: what it has to show, what that was bought for, and what was bought for it before. */
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
   const { step } = match;
-  const { address, task, kind, key, row, matrix, take, tags, needs } = step;
+  const { address, task, kind, key, row, matrix, take, tags } = step;
   const state = stateOf(match, context.byAddress);
   const shown = findShown(match, context.byAddress);
   const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
@@ -48,7 +49,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     ...(verdict !== undefined && { verdict }),
     isJudged: context.isGated && canBeJudged(match),
     earlier: describeEarlier(match, shown, context),
-    madeFrom: [...needs],
+    madeFrom: [...context.madeFrom],
     usedBy: [...context.usedBy],
   };
 }

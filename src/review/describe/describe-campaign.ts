@@ -30,8 +30,9 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const isGated = new Set((graph.gates ?? []).flatMap(({ members }) => members));
   const usedBy = new Map<string, string[]>();
-  for (const { address, needs } of graph.steps) {
-    for (const need of needs) {
+  const madeFrom = neededSteps(graph);
+  for (const { address } of graph.steps) {
+    for (const need of madeFrom.get(address) ?? []) {
       const users = usedBy.get(need);
       if (users === undefined) usedBy.set(need, [address]);
       else users.push(address);
@@ -46,9 +47,23 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
     describeAsset(match, {
       ...{ byAddress, verdicts, addressOf, problemOf },
       isGated: isGated.has(match.step.address),
+      madeFrom: madeFrom.get(match.step.address) ?? [],
       usedBy: usedBy.get(match.step.address) ?? [],
       isTaken: (path) => taken.has(path),
     }),
   );
   return { campaign: graph.name, groups: describeGroups(assets, graph, rows), assets };
+}
+
+/** Of an open gate that asks about more it says nothing: what hangs on it may be made from any of them. */
+const mostNamed = 50;
+
+/** The steps that each is made from, by address. Behind an open gate these are all of which one may be picked. */
+function neededSteps({ steps, gates = [] }: Graph): Map<string, readonly string[]> {
+  const byName = new Map(gates.map(({ name, members }) => [name, members]));
+  const stepsOf = (need: string) => {
+    const members = byName.get(need) ?? [need];
+    return members.length <= mostNamed ? members : [];
+  };
+  return new Map(steps.map(({ address, needs }) => [address, needs.flatMap(stepsOf)]));
 }

@@ -35,6 +35,10 @@ export class Changes {
     response.write(`retry: 2000\n${eventOf(revision)}`);
   }
 
+  get isHeard(): boolean {
+    return this.#open.size > 0;
+  }
+
   tell(revision: number): void {
     this.#write(eventOf(revision));
   }

@@ -27,9 +27,17 @@ export interface ServeOptions {
 export interface RunningReview {
   /** `http://127.0.0.1:41877/TOKEN/`: whoever knows it can look, and decide. */
   url: string;
+  /**
+   * Leads there once, and within a minute. For a program that opens it: what a program is called with, everybody on this
+   * machine can read.
+   */
+  entrance: string;
   /** Ends when verdicts that have arrived are written. */
   close(): Promise<void>;
 }
+
+/** How long the entrance is open, in ms: a browser may have to be started. */
+const entranceMs = 60_000;
 
 /** What one request is about. */
 interface Exchange {
@@ -39,8 +47,8 @@ interface Exchange {
 
 /** Serves the review page of a campaign to this machine alone. Rejects with the system's error: the port is taken. */
 export async function serveReview(host: ReviewHost, options: ServeOptions): Promise<RunningReview> {
-  const token = randomBytes(16).toString('hex');
-  const review = new Review(host, token, options);
+  const [token, entrance] = [makeToken(), makeToken()];
+  const review = new Review(host, { token, entrance }, options);
   const server = createServer(
     { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5000 },
     (request, response) => void review.handle({ request, response }),
@@ -49,6 +57,7 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/${token}/`,
+    entrance: `http://127.0.0.1:${port}/${entrance}/`,
     async close() {
       await review.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -56,6 +65,10 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
       await closed;
     },
   };
+}
+
+function makeToken(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** Of this machine only, whatever anybody sets. */
@@ -73,6 +86,8 @@ function listen(server: Server, port: number): Promise<void> {
 class Review {
   readonly #host: ReviewHost;
   readonly #token: string;
+  #entrance: string | undefined;
+  readonly #entranceEndsAt = performance.now() + entranceMs;
   readonly #options: ServeOptions;
   readonly #files = new NumberedFiles();
   readonly #thumbs: Thumbs;
@@ -82,9 +97,10 @@ class Review {
   readonly #writing = new Set<Promise<unknown>>();
   #text: { revision: number; json: string } | undefined;
 
-  constructor(host: ReviewHost, token: string, options: ServeOptions) {
+  constructor(host: ReviewHost, { token, entrance }: { token: string; entrance: string }, options: ServeOptions) {
     this.#host = host;
     this.#token = token;
+    this.#entrance = entrance;
     this.#options = options;
     this.#thumbs = new Thumbs(options.state);
     this.#stopWatching = host.watch(() => void this.#tellChange());
@@ -95,7 +111,7 @@ class Review {
     // The other end may go away at any time.
     response.on('error', () => undefined);
     const asked = checkRequest(request, this.#token);
-    if (asked === undefined) return refuse(response);
+    if (asked === undefined) return this.#admit(exchange);
     const { method, path } = asked;
     try {
       if (method === 'POST') await this.#post(exchange, path);
@@ -112,15 +128,28 @@ class Review {
     await this.#thumbs.close();
   }
 
+  /** Leads the first who comes by the entrance to the page. */
+  #admit({ request, response }: Exchange): void {
+    const isOpen = this.#entrance !== undefined && performance.now() < this.#entranceEndsAt;
+    const asked = isOpen ? checkRequest(request, this.#entrance ?? '') : undefined;
+    if (asked?.method === 'GET' && asked.path === '') {
+      this.#entrance = undefined; // I29 (once)
+      this.#redirect(response, 303);
+    } else refuse(response);
+  }
+
+  #redirect(response: ServerResponse, status: number): void {
+    const headers = { Location: `/${this.#token}/` };
+    answer(response, { status, type: 'text/plain; charset=utf-8', body: '', headers });
+  }
+
   async #get(exchange: Exchange, path: string | undefined): Promise<void> {
     const { response } = exchange;
     const [, kind, number] = /^(media|thumb)\/(\d{1,9})$/.exec(path ?? '') ?? [];
     if (kind !== undefined) return this.#sendNumbered(exchange, kind, Number(number));
     switch (path) {
-      case undefined: {
-        const headers = { Location: `/${this.#token}/` };
-        return answer(response, { status: 308, type: 'text/plain; charset=utf-8', body: '', headers });
-      }
+      case undefined:
+        return this.#redirect(response, 308);
       case '':
       case 'index.html': {
         const { campaign } = await this.#host.look();
@@ -184,6 +213,7 @@ class Review {
   }
 
   async #tellChange(): Promise<void> {
+    if (!this.#changes.isHeard) return;
     const data = await this.#host.look().catch(() => undefined);
     if (data !== undefined) this.#changes.tell(data.revision);
   }

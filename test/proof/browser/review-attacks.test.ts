@@ -22,6 +22,7 @@ const verdicts = JSON.stringify({ verdicts: [{ address: 'pic/1', is: 'picked', j
 async function attack(host: string): Promise<{
   page: Page;
   review: string;
+  entrance: string;
   statuses: number[];
   /** Paths that the browser asked the review for. */
   asked: string[];
@@ -54,6 +55,7 @@ async function attack(host: string): Promise<{
   return {
     page,
     review: served.running.url,
+    entrance: served.running.entrance,
     statuses,
     asked,
     async answered(count) {
@@ -125,12 +127,13 @@ test('under a foreign name that leads to this machine: refused', async () => {
 });
 
 test('a person who opens it, and the page itself, are answered', async () => {
-  const { page, review, judged } = await attack('127.0.0.1');
+  const { page, review, entrance, judged } = await attack('127.0.0.1');
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  const answer = await page.goto(review);
+  const answer = await page.goto(entrance);
   expect(answer?.status()).toBe(200);
+  expect(page.url()).toBe(review);
   await page.getByText('pic/1').first().waitFor();
   await page.waitForTimeout(300);
   expect(complaints).toEqual([]);

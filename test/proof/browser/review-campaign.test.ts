@@ -12,7 +12,7 @@ afterAll(closeBrowser);
 
 const manifest = `version: 1
 name: aurora
-budget: { credits: 100 }
+budget: { credits: 200 }
 tasks:
   draft:
     kind: image
@@ -33,15 +33,15 @@ interface Line {
   decisions?: { verdicts?: { is: string }[] };
 }
 
-/** `apply --review` in an empty folder, its page, and the books of the service. */
-async function startRun() {
+/** A command that serves the page, begun in an empty folder; its page, and the books of the service. */
+async function start(args: string[], text: string, speed: string) {
   const folder = temporaryFolder();
-  const service = await sandboxProcess(join(folder.path, 'service'));
-  writeFileSync(join(folder.path, 'campaign.yaml'), manifest);
+  const service = await sandboxProcess(join(folder.path, 'service'), ['--speed', speed]);
+  writeFileSync(join(folder.path, 'campaign.yaml'), text);
   let child: ChildProcess | undefined;
   let ended: Promise<CommandResult> | undefined;
   const url = await new Promise<string>((resolve, reject) => {
-    ended = command(['apply', 'campaign.yaml', '--review', '--no-open', '--yes'], {
+    ended = command([...args, '--no-open'], {
       cwd: folder.path,
       env: service.env,
       onErr(seen, process) {
@@ -65,6 +65,11 @@ async function startRun() {
   await page.locator('.active[data-address]').waitFor();
   return { folder: folder.path, service, page, ended, complaints };
 }
+
+const startRun = () => start(['apply', 'campaign.yaml', '--review', '--yes'], manifest, 'Infinity');
+/** A video takes long enough for a person to decide meanwhile. */
+const startReview = () =>
+  start(['review', 'campaign.yaml'], `${manifest}  film: { kind: video, with: { prompt: a slow pan } }\n`, '3');
 
 const pickedOf = (folder: string) =>
   readLines<Line>(join(folder, 'campaign.lock.jsonl'))
@@ -117,4 +122,20 @@ test('the same by pointer alone', async () => {
       .click();
   }
   expect(await expectPaidOnce(run)).toEqual(['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']);
+});
+
+test('a run in another process: its takes appear, and what is decided meanwhile is recorded when it ends', async () => {
+  const run = await startReview();
+  const { page, folder, service } = run;
+  const applied = command(['apply', 'campaign.yaml', '--yes'], { cwd: folder, env: service.env });
+  await page.getByRole('button', { name: 'Pick draft@' }).first().waitFor();
+  const first = await page.getByRole('button', { name: 'Pick draft@' }).first().textContent();
+  const address = first?.replace('Pick ', '') ?? '';
+  await page.getByRole('button', { name: `Pick ${address}` }).click();
+  await page.getByText('1 verdict wait in this page').waitFor();
+  expect(pickedOf(folder)).toEqual([]);
+  expect((await applied).code).toBe(5);
+  await expect.poll(() => pickedOf(folder), { timeout: 15_000 }).toEqual([address]);
+  await expect.poll(() => page.getByText('wait in this page').count()).toBe(0);
+  expect(service.ledger()).toHaveLength(10);
 });

@@ -2,6 +2,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
 import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
@@ -172,14 +174,85 @@ test('wipe and blink show the same place', async () => {
   const [first, second] = await places(page);
   expect(second).toBe(first);
 
+  // Held, it changes no more than three times in a second, and not at all for who wants less motion.
+  const changes = await page.evaluate<number[]>(`(async () => {
+    const active = () => document.querySelector('.pane.active').dataset.address;
+    const times = [];
+    for (let n = 0; n < 24; n += 1) {
+      const before = active();
+      const event = new KeyboardEvent('keydown', { key: 'b', repeat: n > 0, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(event);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (active() !== before) times.push(event.timeStamp);
+    }
+    return times;
+  })()`);
+  expect(changes.length).toBeGreaterThan(1);
+  expect(Math.min(...changes.slice(1).map((time, index) => time - (changes[index] ?? 0)))).toBeGreaterThan(333);
+  const [held] = await seen();
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.keyboard.down('b');
   await page.keyboard.down('b');
   await page.keyboard.down('b');
   await page.keyboard.up('b');
-  expect(await seen()).toEqual([left]);
+  expect(await seen()).toEqual([held === left ? right : left]);
   await press('c');
   expect(await seen()).toHaveLength(2);
+});
+
+test('what cannot be seen says why, and what stands alone says so', async () => {
+  const missing = file(2, 'image', { path: 'images/gone.png', problem: 'missing' });
+  const { page, press } = await openReview(
+    browser,
+    campaignOf([
+      {
+        name: 'hero',
+        assets: [
+          asset('hero/1', { files: [file(1, 'image', { path: 'broken' })] }),
+          asset('hero/2', { files: [missing] }),
+          asset('hero/3', { state: 'failed', error: 'refused by moderation', isJudged: false }),
+        ],
+      },
+      { name: 'poster', assets: [asset('poster', { files: [file(3)] })], options: { is: 'approve' } },
+    ]),
+  );
+  await press('c');
+  const [left, right] = [page.locator('.pane.left'), page.locator('.pane.right')];
+  await left.getByText('This browser cannot read broken').waitFor();
+  await right.getByText('images/gone.png is not on this disk').waitFor();
+  await press('o', 'ArrowDown');
+  await right.getByText('failed: refused by moderation').waitFor();
+  await press(']');
+  await page.getByText('There is nothing to compare it with: poster has one output.').waitFor();
+  expect(await page.getByRole('button', { name: 'Wipe' }).count()).toBe(0);
+});
+
+test('the loupe zooms too, and shows the same place of the next take', async () => {
+  const { page, press, isActive } = await openServed(browser, campaign);
+  await press(']', 'Enter');
+  await isActive('hero@rug/1');
+  const seen = page.locator('.on-stage:not([hidden]) .zoomed-media');
+  const place = async () => {
+    const style = await seen.getAttribute('style');
+    return style ?? '';
+  };
+  await expect.poll(place).toContain('translate');
+  const whole = await place();
+  await seen.hover();
+  await page.mouse.wheel(0, -400);
+  await expect.poll(place).not.toBe(whole);
+  const near = await place();
+  await press('ArrowRight');
+  await isActive('hero@rug/2');
+  await expect.poll(place).toBe(near);
+  await press('Shift+ArrowRight');
+  await expect.poll(place).not.toBe(near);
+  await press('0');
+  await expect.poll(place).toBe(whole);
+  await page.getByRole('button', { name: '1:1' }).click();
+  await expect.poll(place).toContain('1024px');
+  await page.getByRole('button', { name: '1:1', pressed: true }).click();
+  await expect.poll(place).toBe(whole);
 });
 
 test('films play in step', async () => {

@@ -168,6 +168,21 @@ test('everything by pointer: tiles, verdicts, views, undo, filters, help', async
   await page.getByRole('button', { name: 'Close' }).click();
 });
 
+test('a button that is half out of sight can be pressed: nothing moves under the pointer', async () => {
+  const { page, isActive } = await openReview(browser, products(12, 4));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const button = page.locator('[data-address="hero@p003,take:2"]').getByRole('button', { name: 'Pick hero' });
+  const before = await button.boundingBox();
+  const groups = await page.locator('.groups').boundingBox();
+  const hidden = (before?.y ?? 0) + 12 - (groups?.y ?? 0) - (groups?.height ?? 0);
+  await page.evaluate(`document.querySelector('.groups').scrollTop += ${hidden}`);
+  await page.waitForTimeout(200);
+  const box = await button.boundingBox();
+  await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);
+  await isActive('hero@p004,take:1');
+  await page.getByText('1 of 12 gates decided').waitFor();
+});
+
 test('a note is a field beside the verdict', async () => {
   const { page, host, press, isActive } = await openReview(browser, products(2, 2));
   await press('n');

@@ -5,7 +5,8 @@ import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { root } from '../../rig/command.ts';
 import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
-import { complaintsOf } from '../../rig/review/open-page.ts';
+import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
+import { complaintsOf, openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
@@ -147,6 +148,22 @@ test('a tile lets its sound be heard, and leaving the group ends it', async () =
   await isActive('logo');
   await press('[');
   await page.getByRole('button', { name: 'Listen jingle/1' }).waitFor();
+});
+
+test('a take that arrives can be listened to while another one plays on', async () => {
+  const song = (take: number) => asset(`song/${take}`, { kind: 'music', take, files: [file(take, 'audio')] });
+  const { page, host, press } = await openReview(browser, campaignOf([{ name: 'song', assets: [song(1)] }]));
+  await press('s', '1');
+  await page.locator(clock).getByText('0:01 /').waitFor();
+  host.change((data) => ({
+    ...campaignOf([{ name: 'song', assets: [song(1), song(2)] }], { revision: data.revision }),
+  }));
+  await page.getByRole('button', { name: 'Listen song/2 take 2' }).waitFor();
+  const time = async () => Number(await page.getByRole('slider', { name: 'Time' }).inputValue());
+  expect(await time()).toBeGreaterThan(0.9);
+  await press('2');
+  await page.locator('.active[data-address="song/2"]').waitFor();
+  expect(await time()).toBeGreaterThan(0.9);
 });
 
 test('from disk, players of the browser do the same, as loud as they are', async () => {

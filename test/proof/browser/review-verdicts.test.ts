@@ -94,6 +94,9 @@ test('a host that does not answer is asked again; nothing is lost', async () => 
   host.mode = 'down';
   await press('2');
   await page.getByText('mediabatch does not answer').waitFor();
+  host.disconnect();
+  // Should it never come back, they can leave the page.
+  await page.getByRole('button', { name: 'Save picks.json' }).waitFor();
   host.mode = 'open';
   await expect.poll(() => host.data.assets[1]?.verdict?.is, { timeout: 10_000 }).toBe('picked');
 });
@@ -103,11 +106,11 @@ test('a page whose host has gone says so, and finds it again', async () => {
   expectTrouble();
   host.mode = 'down';
   host.disconnect();
-  await page.getByText('mediabatch does not answer: what is shown may be old').waitFor();
+  await page.getByText('mediabatch has ended, or does not answer').waitFor();
   host.mode = 'open';
   host.change((data) => ({ ...data, run: { is: 'waiting', text: 'back again' } }));
   await page.getByText('back again').waitFor();
-  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
+  await expect.poll(() => page.getByText('has ended').count()).toBe(0);
 });
 
 test('a verdict kept for an output that was replaced is dropped', async () => {

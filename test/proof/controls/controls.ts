@@ -856,6 +856,16 @@ export const controls: readonly Control[] = [
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'another site is refused, and nothing is told' },
   },
   {
+    mark: 'I29 (once)',
+    off: 'what programs are called with opens the page once',
+    file: 'src/review/serve/serve-review.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/review/serve.test.ts',
+      title: 'the entrance leads to the page once, and only whoever may ask',
+    },
+  },
+  {
     mark: 'I29',
     off: 'nobody else can reach it',
     file: 'src/review/serve/serve-review.ts',

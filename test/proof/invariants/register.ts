@@ -366,6 +366,11 @@ export const invariants: readonly Invariant[] = [
         title: 'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
       },
       {
+        file: 'test/rooms/engine/gates-model.test.ts',
+        title:
+          'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
+      },
+      {
         file: 'test/rooms/campaign/live-model.test.ts',
         title: 'it buys what apply, pick and apply by hand buy, all of it named in the plan that was shown first',
       },

@@ -14,9 +14,13 @@ tasks:
   one: { kind: image, takes: 3, gate: { choose: 1 }, with: { prompt: a } }
   two: { kind: image, takes: 3, gate: { choose: 2 }, with: { prompt: b } }
   free: { kind: image, with: { prompt: c } }
+  trial: { kind: image, foreach: [a, b, c], key: "{{row}}", canary: { first: 1, then: ask }, with: { prompt: "e {{row}}" } }
   late: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: d, referenceImages: ["{{tasks.one.url}}"] } }
 `);
-const bought = ['one/1', 'one/2', 'one/3', 'two/1', 'two/2', 'two/3', 'free'];
+const bought = ['one/1', 'one/2', 'one/3', 'two/1', 'two/2', 'two/3', 'free', 'trial@a', 'trial@b'];
+
+/** Its canary is not decided. */
+const trial = { 'canary of trial': [] };
 
 /** All drafts are bought, and `late` for the draft that is picked, if one is. */
 function lockWith(picked?: string): Lock {
@@ -57,7 +61,7 @@ describe('a batch of verdicts', () => {
       { graph, lock },
     );
     expect(rulings.map(({ is }) => is)).toEqual(Array.from({ length: 7 }, () => 'recorded'));
-    expect(statesOf(lock)).toEqual({ one: ['one/2'], two: ['two/1', 'two/2'], late: [] });
+    expect(statesOf(lock)).toEqual({ one: ['one/2'], two: ['two/1', 'two/2'], late: [], ...trial });
   });
 
   test('one that is refused does not keep the others from being recorded', () => {
@@ -84,7 +88,7 @@ describe('a batch of verdicts', () => {
     expect(texts[3]).toBe('one/1 is not what was looked at, which was job another');
     expect(texts[4]).toContain('has nothing that was bought');
     expect(texts[6]).toContain('of two 2 are to be picked, and two/1, two/2 are already');
-    expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [] });
+    expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [], ...trial });
   });
 
   test('what hangs on a pick that the same batch changes is judged as it is then', () => {

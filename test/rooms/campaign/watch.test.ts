@@ -152,6 +152,23 @@ describe('while a file is written', () => {
     expect(shown.length).toBeLessThan(20);
   });
 
+  test('what a run does to the steps is shown now and then, and a save at once', async () => {
+    const campaign = (credits: number) =>
+      `${manifest}prices: { image/alpha-2/resolution=1k: 2 }\nbudget: { credits: ${credits} }\n`;
+    const { write, next, shown } = await startWatching({
+      'campaign.yaml': campaign(20),
+      'rows.csv': `k\n${[...'abcdefghij'].join('\n')}\n`,
+    });
+    for (let credits = 19; credits > 0; credits -= 2) {
+      write('campaign.yaml', campaign(credits));
+      await sleep(60);
+    }
+    expect(shown.length).toBeLessThanOrEqual(2);
+    write('campaign.yaml', campaign(3).replace('oak', 'elm'));
+    expect(changesOf(await next((round) => (changesOf(round)?.length ?? 0) > 0))).toHaveLength(10);
+    expect(shown.length).toBeLessThanOrEqual(3);
+  });
+
   test('saves without an end are shown all the same', async () => {
     const { write, next } = await startWatching();
     let at = 0;

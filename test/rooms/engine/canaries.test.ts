@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
-import type { Canary } from '../../../src/graph/graph.ts';
 import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import { matchGraph } from '../../../src/plan/match.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import { type Sample, sampleSteps } from '../../../src/plan/sample.ts';
 import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { graphOf, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
+import { jobAt, say } from '../../rig/people.ts';
 
 interface Written {
   rows: string[];
@@ -50,11 +52,31 @@ const written: fc.Arbitrary<Written> = fc.record({
 });
 
 type Act =
-  | { do: 'run'; concurrency: number; maxCredits: number | undefined; part: Part | undefined; redo: number[] }
+  | {
+      do: 'run';
+      concurrency: number;
+      maxCredits: number | undefined;
+      part: Part | undefined;
+      redo: number[];
+      said: Said[];
+    }
   | { do: 'fail'; body: string; how: 'fail' | 'refuse' }
   | { do: 'repair' }
   | { do: 'judge'; as: 'picked' | 'rejected'; from: number }
   | { do: 'write'; words: string; rows: string[] };
+
+/** What people say during a run, of the output with that number. */
+interface Said {
+  is: 'picked' | 'rejected';
+  number: number;
+  afterMs: number;
+}
+
+const said: fc.Arbitrary<Said> = fc.record({
+  is: fc.constantFrom('picked', 'picked', 'picked', 'rejected'),
+  number: fc.nat(6),
+  afterMs: fc.constantFrom(0, 2000, 60_000),
+});
 
 /** What a run is limited to: steps by their number, the first rows, or rows drawn by lot. */
 type Part = number[] | Sample;
@@ -77,9 +99,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       concurrency: fc.integer({ min: 1, max: 5 }),
       maxCredits: fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined, freq: 4 }),
       part: fc.option(part, { nil: undefined, freq: 3 }),
+      said: fc.array(said, { maxLength: 5 }),
       redo: fc.oneof(
         { weight: 4, arbitrary: fc.constant<number[]>([]) },
-        { weight: 1, arbitrary: fc.tuple(fc.nat(9)) },
+        { weight: 1, arbitrary: fc.nat(9).map((one) => [one]) },
       ),
     }),
   },
@@ -143,6 +166,7 @@ class Watched {
         await this.run({
           concurrency: one.concurrency,
           redo: named(one.redo),
+          ...(one.said.length > 0 && { people: (live: LiveRun) => this.decide(live, one.said) }),
           ...(one.maxCredits !== undefined && { maxCredits: one.maxCredits }),
           ...(only !== undefined && { selected: [...only] }),
         });
@@ -180,52 +204,76 @@ class Watched {
     file.text = writeLock(lock);
   }
 
-  async run(options: RunOptions) {
-    const { campaign } = this;
-    const { graph } = campaign;
-    const lock = campaign.file.read();
+  /** People look at what is there, one after the other, and do not wait for more. */
+  async decide(live: LiveRun, all: readonly Said[]): Promise<void> {
+    const { clock } = this.campaign;
+    for (const { is, number, afterMs } of all) {
+      await clock.sleep(afterMs);
+      const { graph, lock } = live.state();
+      const { gates = [] } = matchGraph(graph, lock).graph;
+      const members = gates.flatMap((gate) => gate.members).filter((one) => jobAt(lock, one) !== undefined);
+      const address = members[number];
+      if (address !== undefined) await say(live, { [address]: is });
+    }
+    for (let tries = 0; tries < 100 && live.state().is !== 'ended' && !live.stopWaiting(); tries += 1) {
+      await clock.sleep(60_000);
+    }
+  }
+
+  /**
+   * By what is on record when a job was made: were there enough that proved it, or is it one of the first? `agreed`: what a
+   * run buys by a plan made when enough were picked; a pick that is taken back meanwhile is for the next plan.
+   */
+  expectAllowed(address: string, again: ReadonlySet<string>, agreed: ReadonlySet<string>): void {
+    const { graph, file } = this.campaign;
+    const lock = file.read();
     const { matches } = matchGraph(graph, lock);
     const verdicts = new Verdicts(lock, matches);
-    const picked = new Set<string>();
-    const bought = new Set<string>();
-    const done = new Set<string>();
-    for (const match of matches) {
-      const { step, purchase } = match;
-      const isRedone = options.redo?.includes(step.address) === true;
-      if (purchase?.state === 'done' && !isRedone && verdicts.on(match)?.is === 'picked') picked.add(step.address);
-      if (purchase?.jobId !== undefined) bought.add(step.address);
-      if (purchase?.state === 'done') done.add(step.address);
+    const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+    const { step, record } = byAddress.get(address) ?? {};
+    const own = record?.purchases.filter(({ fingerprint, jobId }) => fingerprint === step?.fingerprint && jobId);
+    // One that takes the place of another is as many as before.
+    if (own === undefined || own.length > 1) return;
+    for (const { members, first, asks } of graph.canaries ?? []) {
+      if (!members.includes(address) || (asks && agreed.has(address))) continue;
+      const all = members.flatMap((name) => byAddress.get(name) ?? []);
+      const begun = all.filter(({ purchase }) => purchase?.jobId !== undefined).length;
+      const done = all.filter((match) => match.purchase?.state === 'done');
+      const picked = done.filter((match) => !again.has(match.step.address) && verdicts.on(match)?.is === 'picked');
+      const proven = (asks ? picked : done).length;
+      expect(begun <= first || proven >= first, `${address} as number ${begun}, ${proven} have proven it`).toBe(true);
     }
-    const check = ({ members, first, asks }: Canary, buying: string) => {
-      const proving = asks ? picked : done;
-      const proven = members.filter((name) => proving.has(name)).length;
-      const begun = members.filter((name) => bought.has(name)).length;
-      expect(begun <= first || proven >= first, `${buying} as number ${begun}, ${proven} have proven it`).toBe(true);
-    };
+  }
+
+  async run(options: RunOptions) {
+    const { campaign } = this;
+    const again = new Set(options.redo);
+    const agreed = new Set(
+      campaign.plan(options).rows.flatMap((row) => (row.order && !row.canary ? [row.address] : [])),
+    );
+    if (options.people === undefined) agreed.clear();
     const buys = new Map<string, number>();
     const result = await campaign.run({
       ...options,
       onEvent: (fact: RunFact) => {
-        if (fact.event === 'step-finished' && fact.outcome === 'done') done.add(fact.address);
+        if (fact.event === 'step-finished' && fact.outcome === 'done') again.delete(fact.address);
         if (fact.event !== 'job-created') return;
         buys.set(fact.address, (buys.get(fact.address) ?? 0) + 1);
-        if (bought.has(fact.address)) return;
-        bought.add(fact.address);
-        for (const canary of graph.canaries ?? [])
-          if (canary.members.includes(fact.address)) check(canary, fact.address);
+        this.expectAllowed(fact.address, again, agreed);
       },
     });
-    const { plan, outcomes } = result;
-    for (const { address: name, order } of plan.rows) {
+    const { plan, carriedOut, outcomes } = result;
+    for (const { address: name, order } of carriedOut.rows) {
       if (order !== undefined) expect(outcomes, `nobody knows what became of ${name}`).toHaveProperty([name]);
     }
-    const planned = plan.rows.filter(({ action }) => isSpending(action)).map((row) => row.address);
+    const spends = ({ rows }: Plan) => rows.filter(({ action }) => isSpending(action)).map((row) => row.address);
+    const named = [...spends(plan), ...plan.rows.flatMap((row) => (row.later === undefined ? [] : [row.address]))];
     for (const [name, times] of buys) {
-      expect(planned, `${name} was bought, and is not in the plan`).toContain(name);
+      expect(named, `${name} was bought, and is not in the plan`).toContain(name);
       expect(times).toBeLessThanOrEqual(2);
     }
     const isSmooth = Object.values(outcomes).every((outcome) => outcome === 'done');
-    if (isSmooth && this.troubles.size === 0) expect([...buys.keys()].sort()).toEqual(planned.sort());
+    if (isSmooth && this.troubles.size === 0) expect([...buys.keys()].sort()).toEqual(spends(carriedOut).sort());
     return result;
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { say } from '../../rig/people.ts';
 import { completed } from '../../rig/scripted-service.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
@@ -85,6 +86,69 @@ tasks:
     const { outcomes } = await campaign.run();
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
     expect(sent(campaign)).toEqual(['a p1', 'an oil p1', 'an oil p2', 'an oil p3', 'an oil p4']);
+  });
+});
+
+describe('a run during which people decide', () => {
+  /** Long enough for everything that does not wait for people. */
+  const whileMs = 600_000;
+  const films = (more: string) => `version: 1
+name: live
+prices: { image: 3, video: 3 }
+tasks:
+  hero: { kind: image, foreach: [a, b, c], ${more}with: { prompt: "hero {{row}}" } }
+  film: { kind: video, foreach: [a, b, c], canary: 1, with: { prompt: "film {{row}}", image: "{{tasks.hero.url}}" } }
+`;
+  const failing = (campaign: TestCampaign) =>
+    Object.assign(campaign.service, {
+      endOf: ({ body }: { body: string }) => (body.includes('film') ? { is: 'failed', error: 'boom' } : undefined),
+    });
+
+  test('goes on with the others as soon as the canary is picked', async () => {
+    const campaign = new TestCampaign(films('canary: { then: ask }, '));
+    const { outcomes } = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        expect(sent(campaign)).toEqual(['hero a']);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
+        await say(live, { 'hero@a': 'picked' });
+      },
+    });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expect(sent(campaign).slice(0, 3)).toEqual(['hero a', 'hero b', 'hero c']);
+    expect(sent(campaign)).toHaveLength(6);
+  });
+
+  test('what follows picks has a canary, too', async () => {
+    const campaign = new TestCampaign(films('gate: approve, '));
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a': 'picked', 'hero@b': 'picked', 'hero@c': 'picked' });
+        await campaign.clock.sleep(1000);
+        expect(sent(campaign).slice(3)).toEqual(['film a']);
+      },
+    });
+    expect(sent(campaign)).toHaveLength(6);
+  });
+
+  test.each([
+    ['at once', 0],
+    ['while the canary runs', 1000],
+    ['when it has failed', whileMs],
+  ])('behind a canary that fails nothing is bought that is picked %s', async (_when, waitMs) => {
+    const campaign = new TestCampaign(films('gate: approve, '));
+    failing(campaign);
+    const { carriedOut } = await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a': 'picked' });
+        await campaign.clock.sleep(waitMs);
+        await say(live, { 'hero@b': 'picked', 'hero@c': 'picked' });
+      },
+    });
+    expect(sent(campaign).slice(3)).toEqual(['film a']);
+    expect(carriedOut.rows.filter(({ blockedBy }) => blockedBy === 'gate')).toEqual([]);
   });
 });
 

@@ -130,7 +130,10 @@ describe('what is shown', () => {
       ...{ job: 'job-hero@lamp/2', madeFrom: [], usedBy: ['poster@lamp'] },
       files: [{ is: 'image', mediaType: 'image/png', bytes: png('hero@lamp/2').length }],
     });
-    expect(at('poster@lamp')).toMatchObject({ state: 'planned', files: [], isJudged: false, usedBy: ['card@lamp'] });
+    expect(at('poster@lamp')).toMatchObject({
+      ...{ state: 'planned', files: [], isJudged: false, usedBy: ['card@lamp'] },
+      madeFrom: ['hero@lamp/1', 'hero@lamp/2'],
+    });
     expect(at('poster@lamp')).not.toHaveProperty('credits');
     expect(at('notes')).toMatchObject({ state: 'done', isJudged: false });
     expect(at('style@cold')).toMatchObject({ matrix: { tone: 'cold' }, isJudged: true });
@@ -269,6 +272,7 @@ describe('verdicts', () => {
     expect(at('hero@vase/1').verdict).toEqual({ is: 'rejected', note: 'too <b>loud</b>' });
     expect(groups.slice(0, 2).map(({ gate }) => gate?.state)).toEqual(['decided', 'open']);
     expect(groups[0]?.gate).toMatchObject({ waiting: 0, waitingCredits: 0 });
+    expect(at('poster@lamp').madeFrom).toEqual(['hero@lamp/2']);
     expect(lock().steps.get('hero@lamp/2')?.decisions?.verdicts).toMatchObject([
       { is: 'picked', job: 'job-hero@lamp/2' },
     ]);

@@ -109,6 +109,24 @@ describe('who may ask', () => {
     expect(error.code).toBe('ECONNREFUSED');
   });
 
+  test('the entrance leads to the page once, and only whoever may ask', async () => {
+    const { running } = await served();
+    const { pathname } = new URL(running.entrance);
+    const enter = (headers: Record<string, string> = {}, path = pathname, method = 'GET') =>
+      rawRequest(running.url, { path, headers, method });
+    expect(pathname).not.toBe(new URL(running.url).pathname);
+    const refused = [
+      await enter({ host: 'evil.test' }),
+      await enter({ 'sec-fetch-site': 'same-site' }),
+      await enter({}, `${pathname}data.json`),
+      await enter({}, pathname, 'HEAD'),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    const first = await enter({ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' });
+    expect(first).toMatchObject({ status: 303, headers: { location: new URL(running.url).pathname } });
+    expect((await enter()).status).toBe(403);
+  });
+
   test('without the slash at its end the address leads to the page', async () => {
     const { running } = await served();
     const { pathname } = new URL(running.url);
@@ -129,7 +147,7 @@ describe('who may ask', () => {
       await post('{}'),
       await post('x'.repeat(70_000)),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 204, 200, 404, 404, 416, 403, 400, 413]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404, 416, 403, 400, 413]);
     for (const { headers } of answers) {
       expect(headers).toMatchObject({
         'cross-origin-resource-policy': 'same-origin',

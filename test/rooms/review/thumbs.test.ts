@@ -248,7 +248,7 @@ describe('threads', () => {
         if (path === 'hang') for (;;);
         parentPort.postMessage({ problem: path });
       });`,
-      1000,
+      3000,
     );
     const paths = ['crash', 'one', 'exit', 'two', 'hang', 'three', 'crash', 'four'];
     const problems = (await Promise.all(paths.map((path) => pool.make(order(path))))).map(problemOf);

@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { markOf } from '../model/shown.ts';
+import type { Page } from '../state/page.ts';
+
+interface AssetBoxProps {
+  page: Page;
+  asset: ReviewAsset;
+  /** The class of its place. */
+  place: string;
+  children: ComponentChildren;
+}
+
+/** What stands around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
+export function AssetBox({ page, asset, place, children }: AssetBoxProps) {
+  const { address } = asset;
+  return (
+    <div
+      class={`box ${place} ${markOf(asset)}${page.active.value === address ? ' active' : ''}`}
+      data-address={address}
+      onFocusIn={() => page.activate(address, false)}
+    >
+      {children}
+    </div>
+  );
+}

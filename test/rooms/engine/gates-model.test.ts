@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import { outlineOf } from '../../../src/graph/outline.ts';
+import { joinInto } from '../../../src/lock/join.ts';
+import { writeLock } from '../../../src/lock/write.ts';
+import { isSpending } from '../../../src/plan/actions.ts';
+import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
+import { matchGraph } from '../../../src/plan/match.ts';
+import { withoutMovedAway } from '../../../src/plan/orphans.ts';
+import { Verdicts } from '../../../src/plan/verdicts.ts';
+import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+
+/** How many histories are seen; `npm run test:crash` asks for more. */
+const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+
+/** Drafts of two rows, one of each picked; of the finals, which are approved, a film. `keys`: of the two rows. */
+function campaignOf(keys: readonly string[], retries: boolean): Graph {
+  const rows = `foreach: [${keys.map((key, index) => `{ id: ${key}, say: thing ${index} }`).join(', ')}], key: "{{row.id}}"`;
+  const retry = retries ? 'retry: { attempts: 2 }, ' : '';
+  return graphOf(`version: 1
+name: culled
+prices: { image: 3 }
+tasks:
+  draft: { kind: image, ${retry}${rows}, takes: 2, gate: { choose: 1 }, with: { prompt: "draft {{row.say}}", resolution: 1k } }
+  logo: { kind: image, takes: 3, gate: { choose: 2 }, with: { prompt: logo, resolution: 1k } }
+  final: { kind: image, ${retry}${rows}, gate: approve, with: { prompt: "final {{row.say}}", referenceImages: ["{{tasks.draft.url}}"], resolution: 1k } }
+  sheet: { kind: image, with: { prompt: sheet, referenceImages: "{{tasks.logo.urls}}", resolution: 1k } }
+  film: { kind: image, with: { prompt: film, referenceImages: "{{tasks.final.urls}}", resolution: 1k } }
+`);
+}
+
+/** What may happen between two runs. `nth`: of the steps that have a gate. */
+type Act =
+  | { do: 'run' }
+  | { do: 'die'; line: number; written: boolean }
+  | { do: 'judge'; as: Judgement['as']; nth: number[] }
+  | { do: 'redo'; nth: number }
+  | { do: 'fail'; nth: number }
+  | { do: 'exchange keys' }
+  | { do: 'forget files' };
+
+const nth = fc.nat(8);
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Act>({ do: 'run' }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(10), written: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('judge' as const),
+      as: fc.constantFrom<Judgement['as'][]>('picked', 'picked', 'picked', 'rejected', 'undecided'),
+      nth: fc.uniqueArray(nth, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('redo' as const), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), nth: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ do: 'exchange keys' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ do: 'forget files' }) },
+);
+
+/** Addresses that gates ask about. */
+function askedAbout({ gates = [] }: Graph): string[] {
+  return gates.flatMap(({ members }) => members);
+}
+
+function judge(campaign: TestCampaign, as: Judgement['as'], addresses: readonly string[]): void {
+  const lock = campaign.file.read();
+  for (const address of addresses) {
+    const { graph, matches } = matchGraph(campaign.graph, lock);
+    const facts = { gates: graph.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
+    const chosen = matches.filter(({ step }) => step.address === address);
+    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, facts)) {
+      if (ruling.is === 'recorded') for (const record of ruling.records) joinInto(lock.steps, record);
+    }
+  }
+  campaign.file.text = writeLock(withoutMovedAway(lock, outlineOf(campaign.graph)));
+}
+
+/** Jobs whose outputs may be used now. */
+function pickedJobs(campaign: TestCampaign): Set<string> {
+  const lock = campaign.file.read();
+  const { graph, matches } = matchGraph(campaign.graph, lock);
+  const picked = new Set((graph.gates ?? []).flatMap(({ state }) => (state?.is === 'decided' ? state.picked : [])));
+  return new Set(matches.flatMap(({ step, purchase }) => (picked.has(step.address) ? (purchase?.jobId ?? []) : [])));
+}
+
+/**
+ * Runs, and sees to it that what was bought is what the plan named, made from nothing but what is picked. `isCut`: the run
+ * before was, so that what it may have sent is asked for again, whatever people have decided since.
+ */
+async function runAsPlanned(campaign: TestCampaign, isCut: boolean, redo: string[] = []): Promise<void> {
+  const { ledger } = campaign.service;
+  const asked = ledger.flatMap(({ jobId, body }) => (/"(draft|logo|final)/.test(body) ? [jobId] : []));
+  const before = ledger.length;
+  const { plan, outcomes } = await campaign.run({ concurrency: 2, redo });
+  for (const { address, blockedBy } of plan.rows) if (blockedBy === 'gate') expect(outcomes[address]).toBeUndefined();
+  if (isCut) return;
+  const spending = plan.rows.filter(({ action }) => isSpending(action));
+  expect(ledger.length - before).toBe(spending.length);
+  expect(spending.map(({ address }) => outcomes[address])).toEqual(spending.map(() => 'done'));
+  const usable = pickedJobs(campaign);
+  for (const { body } of ledger.slice(before)) {
+    for (const job of asked) if (body.includes(job)) expect(usable).toContain(job);
+  }
+}
+
+test('I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(acts, { minLength: 2, maxLength: 14 }), fc.boolean(), async (history, retries) => {
+      let keys = ['a', 'b'];
+      const campaign = new TestCampaign(campaignOf(keys, retries));
+      campaign.service.jobMs = 3000;
+      let isCut = false;
+      for (const act of [{ do: 'run' } as const, ...history, { do: 'run' } as const]) {
+        const asked = askedAbout(campaign.graph);
+        const named = (index: number) => asked[index % asked.length] ?? '';
+        switch (act.do) {
+          case 'run':
+            await runAsPlanned(campaign, isCut);
+            isCut = false;
+            break;
+          case 'die':
+            await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
+            isCut = true;
+            break;
+          case 'judge':
+            judge(campaign, act.as, act.nth.map(named));
+            break;
+          case 'redo':
+            await runAsPlanned(campaign, isCut, [named(act.nth)]);
+            isCut = false;
+            break;
+          case 'fail': {
+            const { endOf } = campaign.service;
+            const failing = campaign.service.ledger.length + act.nth;
+            campaign.service.endOf = (job) =>
+              campaign.service.ledger[failing]?.key === job.key ? { is: 'failed', error: 'boom' } : endOf(job);
+            await campaign.run({ concurrency: 2 });
+            campaign.service.endOf = endOf;
+            isCut = true;
+            break;
+          }
+          case 'exchange keys':
+            keys = [keys[1] ?? '', keys[0] ?? ''];
+            campaign.graph = campaignOf(keys, retries);
+            break;
+          case 'forget files':
+            campaign.outputs.files.clear();
+            break;
+          default:
+            act satisfies never;
+        }
+      }
+      const paid = campaign.service.ledger.length;
+      await campaign.run({ concurrency: 2 });
+      expect(campaign.service.ledger).toHaveLength(paid);
+    }),
+    { numRuns: runs(60), endOnFailure: true },
+  );
+}, 900_000);
