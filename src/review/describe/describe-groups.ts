@@ -3,6 +3,7 @@ import { stepAddress } from '../../graph/address.ts';
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { canonicalJson } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
+import { gatesByMember } from '../../plan/gates.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { sumWaiting, type Waiting } from './sum-waiting.ts';
 
@@ -15,9 +16,7 @@ export function describeGroups(
   graph: Graph,
   rows: readonly PlanRow[] | undefined,
 ): ReviewGroup[] {
-  const gateOf = new Map(
-    (graph.gates ?? []).flatMap((gate) => gate.members.map((address) => [address, gate] as const)),
-  );
+  const gateOf = gatesByMember(graph.gates ?? []);
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
   const waiting = rows === undefined ? undefined : sumWaiting(graph, rows);
