@@ -154,7 +154,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       overPrice: gate.hasHeldPrices,
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: signal.aborted,
-      leftWaiting: live?.leftWaiting === true,
+      needsPeople: live?.needsPeople === true,
     });
     const unsaved = [...ended.values()].filter((step) => step.unsaved).length;
     const end = stamp({

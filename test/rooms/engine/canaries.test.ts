@@ -291,7 +291,7 @@ describe('whatever canaries there are, and whatever fails', () => {
         const watched = new Watched(manifest);
         for (const one of acts) await watched.perform(one);
       }),
-      { numRuns: runs(300), endOnFailure: true },
+      { numRuns: runs(100), endOnFailure: true },
     );
   }, 300_000);
 
@@ -310,7 +310,7 @@ describe('whatever canaries there are, and whatever fails', () => {
         left.delete('orphan');
         expect([...left.keys()]).toEqual(['keep']);
       }),
-      { numRuns: runs(100), endOnFailure: true },
+      { numRuns: runs(60), endOnFailure: true },
     );
   }, 300_000);
 });
