@@ -10,10 +10,11 @@ import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
-import { adviceText, type Paste } from '../report/advice-text.ts';
+import type { Paste } from '../report/advice-text.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { LatestGraph } from './latest-graph.ts';
+import { refusalsOf } from './refusals.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
@@ -94,11 +95,7 @@ export class CampaignHost implements ReviewHost {
     try {
       const graph = await this.#graph.get();
       const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs, graph });
-      const refused = rulings.flatMap((ruling) =>
-        ruling.is === 'refused'
-          ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, paste) }]
-          : [],
-      );
+      const refused = refusalsOf(rulings, paste);
       if (rulings.some(({ is }) => is === 'recorded')) this.#noteChange(await this.#readStamp());
       return { is: 'recorded', revision: this.#revision, refused };
     } catch (error) {

@@ -2,12 +2,12 @@ import type { ReviewData } from '../../contract/review.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
+import { boughtAtIn } from '../../plan/bought-at.ts';
 import { type Match, matchGraph } from '../../plan/match.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { Verdicts } from '../../plan/verdicts.ts';
 import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
-import { addressesByFingerprint } from './readable-request.ts';
 
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
@@ -39,13 +39,13 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
     }
   }
   const taken = new Set(matches.flatMap(({ purchase }) => purchase?.outputs?.map(({ path }) => path) ?? []));
-  const addressOf = addressesByFingerprint(lock);
+  const boughtAt = boughtAtIn(lock);
   const meant = matches.filter(
     ({ step }) => kinds[step.kind]?.media !== 'none' && (selected?.has(step.address) ?? true),
   );
   const assets = meant.map((match) =>
     describeAsset(match, {
-      ...{ byAddress, verdicts, addressOf, problemOf },
+      ...{ byAddress, verdicts, boughtAt, problemOf },
       isGated: isGated.has(match.step.address),
       madeFrom: madeFrom.get(match.step.address) ?? [],
       usedBy: usedBy.get(match.step.address) ?? [],
