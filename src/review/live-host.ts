@@ -3,6 +3,7 @@ import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
+import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 
@@ -45,6 +46,7 @@ export class LiveHost implements ReviewHost {
       revision,
       file: this.#campaign.file,
       canDecide: true,
+      commands: reviewCommands(this.#paste),
       run: { is: run.is, text: textOf(run) },
       ...described,
     };
