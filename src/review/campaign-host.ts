@@ -11,10 +11,12 @@ import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
+import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { LatestGraph } from './latest-graph.ts';
 import { refusalsOf } from './refusals.ts';
+import { tellNext } from './tell.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
@@ -113,16 +115,23 @@ export class CampaignHost implements ReviewHost {
     const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
     const facts = { graph, lock, decided: matchGraph(graph, lock) };
+    const rows = this.#planRows(facts);
     const described = describeCampaign({
       ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
-      rows: this.#planRows(facts),
+      rows,
       problemOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamp = source + this.#stampFiles();
     this.#readMs = performance.now() - began;
-    return { version: 1, revision, file: this.#campaign.file, canDecide: true, ...described };
+    const { paste } = this.#options;
+    const next = tellNext(described, rows, paste);
+    return {
+      ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
+      ...(next !== undefined && { next }),
+      ...described,
+    };
   }
 
   /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */

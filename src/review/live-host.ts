@@ -3,6 +3,7 @@ import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
+import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { refusalsOf } from './refusals.ts';
@@ -46,6 +47,7 @@ export class LiveHost implements ReviewHost {
       revision,
       file: this.#campaign.file,
       canDecide: true,
+      commands: reviewCommands(this.#paste),
       run: { is: run.is, text: textOf(run) },
       ...described,
     };

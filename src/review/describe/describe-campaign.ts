@@ -8,6 +8,7 @@ import type { PlanRow } from '../../plan/plan.ts';
 import { Verdicts } from '../../plan/verdicts.ts';
 import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
+import { listWaits } from './sum-waiting.ts';
 
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
@@ -23,7 +24,7 @@ export interface CampaignFacts {
 }
 
 /** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
-export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets'> {
+export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { lock, selected, problemOf, rows } = facts;
   const { graph, matches } = facts.decided ?? matchGraph(facts.graph, lock);
   const verdicts = new Verdicts(lock, matches);
@@ -52,7 +53,11 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
       isTaken: (path) => taken.has(path),
     }),
   );
-  return { campaign: graph.name, groups: describeGroups(assets, graph, rows), assets };
+  const waits = rows === undefined ? undefined : listWaits(graph, rows);
+  return {
+    ...{ campaign: graph.name, groups: describeGroups(assets, graph, waits), assets },
+    ...(waits !== undefined && { waits }),
+  };
 }
 
 /** Of an open gate that asks about more it says nothing: what hangs on it may be made from any of them. */
