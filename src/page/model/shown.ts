@@ -8,7 +8,7 @@ import type {
 } from '../../contract/review.ts';
 
 export type Mark = WantedVerdict['is'];
-export type GateState = 'open' | 'decided' | 'contested' | 'rejected';
+export type GateState = ReviewGate['state'];
 
 /** What the page shows: the data of the host, and on top of it the verdicts that the host does not have yet. */
 export interface Shown {
