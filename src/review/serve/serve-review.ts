@@ -152,13 +152,16 @@ class Review {
         return this.#redirect(response, 308);
       case '':
       case 'index.html': {
-        const { campaign } = await this.#host.look();
-        return answer(response, { status: 200, type: 'text/html; charset=utf-8', body: indexHtml(campaign) });
+        // What keeps the campaign from being read is told by the page.
+        const data = await this.#host.look().catch(() => undefined);
+        const body = indexHtml(data?.campaign ?? 'mediabatch');
+        return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
       }
       case 'data.json':
         return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
       case 'changes':
-        return this.#changes.add(response, (await this.#host.look()).revision);
+        // Whoever listens hears when the campaign can be read again.
+        return this.#changes.add(response, (await this.#host.look().catch(() => undefined))?.revision ?? 0);
       default:
         return this.#sendPageFile(response, path);
     }
