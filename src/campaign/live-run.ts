@@ -33,6 +33,7 @@ export class LiveRun {
   #carriedOut: Plan | undefined;
   #isToLook = false;
   #isEnough = false;
+  #hasOutdated = false;
   #failure: { error: unknown } | undefined;
   #wake = () => {};
 
@@ -125,9 +126,12 @@ export class LiveRun {
     return true;
   }
 
-  /** Whether the run was ended before everything was decided that it waited for. */
-  get leftWaiting(): boolean {
-    return this.#isEnough && this.#gates > 0;
+  /**
+   * Whether people have to look once more: the run was ended before everything was decided that it waited for, or a pick was
+   * changed after something was made from it.
+   */
+  get needsPeople(): boolean {
+    return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
 
   /** Resolves when everything that was judged is on record. Nothing is judged after this. */
@@ -149,7 +153,9 @@ export class LiveRun {
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
-    const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took });
+    const found = this.#find(now.plan);
+    this.#hasOutdated = found.outdated.length > 0;
+    const plan = withTakenIn(agreed, now.plan, { found, took });
     this.#carriedOut = plan;
     for (const row of plan.rows) {
       const isAsBefore = row === this.#agreed.get(row.address) || row.blockedBy === 'gate' || took.has(row.address);

@@ -118,6 +118,7 @@ export interface WantedVerdict {
   is: 'picked' | 'rejected' | 'undecided';
   /** The job that was looked at: a verdict about anything else is refused. */
   job: string;
+  /** Absent: a note that is there stays. Empty: there is none any more. */
   note?: string;
 }
 

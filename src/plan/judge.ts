@@ -14,7 +14,7 @@ type Bought = Match & { purchase: Purchase };
 /** What somebody says of outputs. `undecided` takes an earlier verdict back. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
-  /** Why, step by step. `undefined`: a note that is there stays. */
+  /** Why, step by step. `undefined`: a note that is there stays. Empty: there is none any more. */
   noteOf(address: string): string | undefined;
 }
 
@@ -95,12 +95,12 @@ function judgePurchase(
     const records = withVerdict(match, record, { verdicts });
     return { is: 'recorded', address, text: `is not ${before.is} any more`, records };
   }
-  if (before?.is === as && (note === undefined || note === before.note)) {
+  if (before?.is === as && (note === undefined || note === (before.note ?? ''))) {
     return { is: 'unchanged', address, text: `is ${as} already` };
   }
   const kept = note ?? (before?.is === as ? before.note : undefined);
-  const verdict = { is: as, ...(kept !== undefined && { note: kept }) };
-  const text = `${nameOfJob(match.purchase)}${kept === undefined ? '' : `: ${kept}`}`;
+  const verdict = { is: as, ...(kept && { note: kept }) };
+  const text = `${nameOfJob(match.purchase)}${kept ? `: ${kept}` : ''}`;
   return { is: 'recorded', address, text, records: withVerdict(match, record, { verdicts, verdict }) };
 }
 

@@ -43,9 +43,11 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
   if (!asset.isJudged || job === undefined) {
     return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
   }
-  const given = note === undefined ? undefined : plainNote(note);
-  const kept = given ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
-  if (markOf(asset) === is && kept === asset.verdict?.note) {
+  const plain = note === undefined ? undefined : plainNote(note);
+  const kept = plain ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
+  // Of two that are picked, as after a merge, picking one again settles it.
+  const isContested = is === 'picked' && group.state === 'contested';
+  if (markOf(asset) === is && (kept ?? '') === (asset.verdict?.note ?? '') && !isContested) {
     return { is: 'refused', text: `${address} is ${is} already.` };
   }
   const others = group.assets.filter((other) => other.address !== address && other.verdict?.is === 'picked');
@@ -72,7 +74,7 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,
   );
-  const back = changed.flatMap((asset) => verdictOn(asset, markOf(asset), asset.verdict?.note));
+  const back = changed.flatMap((asset) => verdictOn(asset, markOf(asset), asset.verdict?.note ?? ''));
   const [picks, others] = [back.filter(({ is }) => is === 'picked'), back.filter(({ is }) => is !== 'picked')];
   return { address, verdicts: [...others, ...picks] };
 }

@@ -69,7 +69,7 @@ function ownOf(asset: ReviewAsset, own: Own): WantedVerdict | undefined {
 function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): ReviewAsset {
   const { verdict: _, ...rest } = asset;
   if (wanted === undefined || wanted.is === 'undecided') return rest;
-  return { ...rest, verdict: { is: wanted.is, ...(wanted.note !== undefined && { note: wanted.note }) } };
+  return { ...rest, verdict: { is: wanted.is, ...(wanted.note && { note: wanted.note }) } };
 }
 
 /** The rule of the runner's own gates. */

@@ -44,7 +44,7 @@ function readVerdict(value: Json): WantedVerdict | undefined {
   if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
   if (!isText(address, mostName) || !isText(job, mostName)) return undefined;
   if (note !== undefined && note !== '' && !isText(note, mostNote)) return undefined;
-  return { address, is, job, ...(typeof note === 'string' && note !== '' && { note }) };
+  return { address, is, job, ...(typeof note === 'string' && { note }) };
 }
 
 /** As the lock takes it: on one line, without halves of characters. */

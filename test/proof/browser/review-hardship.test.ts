@@ -123,3 +123,20 @@ async function crowdOut(url: string): Promise<void> {
   }
   for (const socket of sockets) socket.destroy();
 }
+
+test('the keyboard is where the active asset is, also where its row comes into the page after the view', async () => {
+  const { page, press, isActive } = await openReview(browser, products(60, 3));
+  const focused = () => page.evaluate('document.activeElement.getAttribute("data-asset")');
+  await press(...Array.from({ length: 55 }, () => ']'));
+  const far = 'hero@p056,take:1';
+  await isActive(far);
+  await expect.poll(focused).toBe(far);
+  for (const key of ['m', 'Escape', 'Enter', 'Escape', 's', 'Escape']) {
+    await press(key);
+    await expect.poll(focused, { message: key }).toBe(far);
+  }
+  await press('/');
+  await page.keyboard.type('p05');
+  await press('Escape');
+  await expect.poll(focused).toBe(far);
+});

@@ -48,6 +48,23 @@ test('a pick that replaces one which the host may not have yet takes that back b
   ]);
 });
 
+test('of two that are picked, as after a merge, picking one again settles it', () => {
+  const assets = ['hero@a/1', 'hero@a/2'].map((address) => asset(address, { verdict: { is: 'picked' } }));
+  const { groups, ...rest } = campaign([{ name: 'hero@a', assets }]);
+  const data = {
+    ...rest,
+    groups: groups.map((group) => ({
+      ...group,
+      ...(group.gate && { gate: { ...group.gate, state: 'contested' as const } }),
+    })),
+  };
+  const decision = decide(show(data, new Map()), new Map(), { address: 'hero@a/2', is: 'picked' });
+  expect(decision).toMatchObject({ is: 'made', text: 'Picked hero@a/2, instead of hero@a/1.' });
+  const after = show(data, own(['hero@a/2', 'picked']));
+  expect(after.groups[0]?.state).toBe('decided');
+  expect([...after.assets.values()].map(markOf)).toEqual(['undecided', 'picked']);
+});
+
 test('where several are to be picked one too many is refused, with what to do', () => {
   const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 3), options: { choose: 2 } }]);
   const picked = own(['hero@a,take:1', 'picked'], ['hero@a,take:3', 'picked']);
@@ -80,7 +97,7 @@ test('undo puts back everything that a pick changed, picks last', () => {
   expect(undoOf(before, after, 'hero@a,take:2')).toEqual({
     address: 'hero@a,take:2',
     verdicts: [
-      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2' },
+      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2', note: '' },
       { address: 'hero@a,take:1', is: 'picked', job: 'job-hero@a,take:1', note: 'warm' },
     ],
   });
@@ -92,6 +109,10 @@ test('a note goes with its verdict, and stays when the verdict is given again', 
   expect(decide(shown, new Map(), { address: 'a', is: 'rejected' })).toMatchObject({ is: 'refused' });
   const changed = decide(shown, new Map(), { address: 'a', is: 'rejected', note: 'blurred' });
   expect(changed).toMatchObject({ is: 'made', verdicts: [{ is: 'rejected', note: 'blurred' }] });
+  const pasted = decide(shown, new Map(), { address: 'a', is: 'rejected', note: ' two\tlines\ud800 ' });
+  expect(pasted).toMatchObject({ is: 'made', verdicts: [{ note: 'two lines' }] });
+  const emptied = decide(shown, new Map(), { address: 'a', is: 'rejected', note: '' });
+  expect(emptied).toMatchObject({ is: 'made', verdicts: [{ note: '' }] });
   const picked = decide(shown, new Map(), { address: 'a', is: 'picked' });
   expect(picked.is === 'made' && picked.verdicts[0]).not.toHaveProperty('note');
 });

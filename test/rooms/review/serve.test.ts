@@ -310,7 +310,7 @@ describe('verdicts', () => {
     expect(host.judged).toEqual([
       [
         { address: 'pic/1', is: 'picked', job: 'job-0', note: 'calm' },
-        { address: 'pic/1', is: 'undecided', job: 'job-0' },
+        { address: 'pic/1', is: 'undecided', job: 'job-0', note: '' },
       ],
     ]);
   });
