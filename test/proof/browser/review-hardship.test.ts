@@ -136,6 +136,7 @@ test('the keyboard is where the active asset is, also where its row comes into t
     await expect.poll(focused, { message: key }).toBe(far);
   }
   await press('/');
+  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('search');
   await page.keyboard.type('p05');
   await press('Escape');
   await expect.poll(focused).toBe(far);
