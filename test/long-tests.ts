@@ -41,6 +41,7 @@ export const longTests = [
   'test/command/watch.test.ts',
   'test/command/completion.test.ts',
   'test/command/lost-answers.test.ts',
+  'test/command/nothing-to-do.test.ts',
   'test/command/decisions/sandbox.test.ts',
   'test/command/security/committed-state.test.ts',
   'test/command/security/named-files.test.ts',

@@ -5,12 +5,17 @@ import { longTests } from './long-tests.ts';
 
 const env = { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') };
 
+/** With many more histories than the plain tests have. */
+const models = ['engine/model', 'engine/gates-model', 'engine/canaries', 'campaign/live-model'].map(
+  (name) => `test/rooms/${name}.test.ts`,
+);
+
 /** The long variants: a crash at every system call that matters, faults that take their time, thousands of histories. */
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/build.ts'],
-    include: [...longTests, 'test/rooms/engine/model.test.ts'],
+    include: [...longTests, ...models],
     env: {
       ...env,
       MEDIABATCH_TEST_SHORT_WAITS: '1',

@@ -145,7 +145,8 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
   try {
     const plan = await options.agree(made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
-    const live = makeLive?.(plan);
+    // Where nothing happens, and nothing is to be decided, there is nothing to look at.
+    const live = plan.rows.some(isWork) || plan.gates !== undefined ? makeLive?.(plan) : undefined;
     const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
     const needsService = waits || plan.rows.some(isWork);
     const access = needsService && !sandbox ? requireAccess(environment) : undefined;

@@ -12,13 +12,13 @@ export interface RunFindings {
   /** Something may have been charged, and nobody knows yet: in the manifest or not. */
   hasOpenSends: boolean;
   interrupted: boolean;
-  /** People were waited for, until somebody ended it. */
-  leftWaiting: boolean;
+  /** People have to look once more at what was made during the run. */
+  needsPeople: boolean;
 }
 
 /** Exit code of a run. Of several reasons, the one that most needs a person wins. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
-  const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, leftWaiting } = findings;
+  const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
@@ -34,5 +34,5 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {
     return exitCodes.someFailed;
   }
-  return waiting > 0 || leftWaiting ? exitCodes.waitsForPerson : exitCodes.done;
+  return waiting > 0 || needsPeople ? exitCodes.waitsForPerson : exitCodes.done;
 }

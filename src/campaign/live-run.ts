@@ -35,6 +35,7 @@ export class LiveRun {
   #carriedOut: Plan | undefined;
   #isToLook = false;
   #isEnough = false;
+  #hasOutdated = false;
   #failure: { error: unknown } | undefined;
   #wake = () => {};
 
@@ -128,9 +129,12 @@ export class LiveRun {
     return true;
   }
 
-  /** Whether the run was ended before everything was decided that it waited for. */
-  get leftWaiting(): boolean {
-    return this.#isEnough && this.#gates > 0;
+  /**
+   * Whether people have to look once more: the run was ended before everything was decided that it waited for, or a pick was
+   * changed after something was made from it.
+   */
+  get needsPeople(): boolean {
+    return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
 
   /** Resolves when everything that was judged is on record. Nothing is judged after this. */
@@ -152,8 +156,10 @@ export class LiveRun {
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
+    const found = this.#find(now.plan);
+    this.#hasOutdated = found.outdated.length > 0;
     const unwanted = this.#findUnwanted(now.plan);
-    const plan = withTakenIn(agreed, now.plan, { found: this.#find(now.plan), took, unwanted });
+    const plan = withTakenIn(agreed, now.plan, { found, took, unwanted });
     this.#carriedOut = plan;
     this.#tellLetGo(unwanted);
     for (const row of plan.rows) {

@@ -142,8 +142,9 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       return { exit: exitCodes.interrupted, outcomes: new Map() };
     }
 
-    const carriedOut = (await live?.end()) ?? plan;
+    await live?.close();
     await settle();
+    const carriedOut = (await live?.end()) ?? plan;
     const outcomes = new Map([...ended].map(([step, { outcome }]) => [step, outcome]));
     const exit = exitCodeOf({
       plan: carriedOut,
@@ -153,7 +154,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       overPrice: gate.hasHeldPrices,
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: signal.aborted,
-      leftWaiting: live?.leftWaiting === true,
+      needsPeople: live?.needsPeople === true,
     });
     const unsaved = [...ended.values()].filter((step) => step.unsaved).length;
     const end = stamp({

@@ -131,7 +131,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     });
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
-  tellOpenGates(applied.carriedOut, terminal);
+  tellOpenGates(applied.carriedOut, terminal, options);
   await notification?.ended(applied);
   return applied.result.exit;
 }

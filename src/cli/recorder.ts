@@ -54,7 +54,7 @@ export async function makeRecorder(
   const now = () => clock.now();
   const view = createRunView();
   let last: RunEvent | undefined;
-  const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.rows.some(({ later }) => later !== undefined));
+  const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.gates !== undefined);
   const unfit = new Set(
     plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
   );

@@ -6,8 +6,15 @@ import type { Terminal } from './terminal.ts';
 
 const shownGates = 10;
 
-/** Says which gates keep steps waiting, and both ways on: to decide, or to buy other outputs. */
-export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): void {
+/**
+ * Says which gates keep steps waiting, and the ways on: to decide, to go on with the page where one was served (`review`), or
+ * to buy other outputs.
+ */
+export function tellOpenGates(
+  { gates = [], rows }: Plan,
+  terminal: Terminal,
+  { review = false }: { review?: boolean | undefined } = {},
+): void {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   const open = gates.filter((gate) => gate.waiting > 0);
   // A gate that waits for another one has nothing to look at yet.
@@ -25,9 +32,15 @@ export function tellOpenGates({ gates = [], rows }: Plan, terminal: Terminal): v
       `${terminal.style.yellow('waiting')}  ${countOf(waiting, 'step')} until ${countOf(ready.length, 'gate')} ${ready.length === 1 ? 'is' : 'are'} decided`,
       ...names,
       ...more,
+      ...(example === undefined || review
+        ? []
+        : [`    to look at them, and pick by keys: ${terminal.paste(call('review'))}`]),
       ...(example === undefined
         ? []
         : [`    to decide, as in ${terminal.paste(call('pick', example))}, then: ${apply}`]),
+      ...(example === undefined || !review
+        ? []
+        : [`    to go on looking at them: ${terminal.paste(call('apply', '--review'))}`]),
       ...(given === undefined
         ? []
         : [

@@ -2,7 +2,8 @@ import type { Outcome, RunEvent } from './event.generated.ts';
 
 /**
  * Everything that happens in a run, in the past tense, as plain JSON with IDs, never objects. The screen, the log and
- * the summary are folds of this one stream. Each step of the plan has exactly one of `step-started`, `step-left`.
+ * the summary are folds of this one stream. Each step of the plan has exactly one of `step-started`, `step-left`; only one that
+ * was left at a gate may begin after all, or be left for another reason, when people decide during the run.
  */
 export type { RunEvent } from './event.generated.ts';
 

@@ -28,12 +28,12 @@ export function holdForCanaries(
     const buying = held.filter((row) => isSpending(row.action) && !isSent(row));
     const [bad] = pending.flatMap((row) => whyCanaryHolds(row, inRun.has(row.address)) ?? []);
     const canaries = pending.map(({ address }) => address);
-    for (const row of buying) {
-      if (bad !== undefined)
-        block(row, bad.by, bad.reason); // I28 (failed)
-      else letWait(row, canaries);
+    if (bad === undefined) {
+      for (const row of buying) letWait(row, canaries);
+      if (buying.length > 0) goFirst(pending);
+      continue;
     }
-    if (bad === undefined && buying.length > 0) goFirst(pending);
+    for (const row of buying) block(row, bad.by, bad.reason); // I28 (failed)
   }
 }
 

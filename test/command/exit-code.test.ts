@@ -31,7 +31,7 @@ const quiet: RunFindings = {
   overPrice: false,
   hasOpenSends: false,
   interrupted: false,
-  leftWaiting: false,
+  needsPeople: false,
 };
 
 test.each<[string, Partial<RunFindings>, number]>([

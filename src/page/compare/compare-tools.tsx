@@ -21,7 +21,7 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
   const pair = compare.pair.value;
   const grow = (factor: number) => compare.move(side, (zoom, of) => zoomAt(zoom, factor, of));
   return (
-    <div class="tools" role="toolbar" aria-label="Compare">
+    <section class="tools" aria-label="Tools">
       {isPair &&
         modes.map(({ mode, label, key }) => (
           <KeyButton key={mode} k={key} isOn={compare.mode.value === mode} onPress={() => compare.setMode(mode)}>
@@ -72,7 +72,7 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
         </>
       )}
       {hasFilms && <FilmTools page={page} />}
-    </div>
+    </section>
   );
 }
 

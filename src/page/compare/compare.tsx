@@ -1,3 +1,4 @@
+import type { TargetedPointerEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { GroupHead } from '../parts/group-head.tsx';
@@ -13,7 +14,7 @@ import { ComparePane } from './compare-pane.tsx';
 import { CompareTools } from './compare-tools.tsx';
 import { actOnCompareKey } from './keys.ts';
 import { otherSide, type Side } from './pair.ts';
-import { compareOf } from './state.ts';
+import { type Compare, compareOf } from './state.ts';
 
 /** Two of a group: side by side, one over the other, or one at a time. */
 export const compareView: View = {
@@ -51,7 +52,7 @@ function CompareView({ page }: { page: Page }) {
   });
   return (
     <div class="compare" ref={within}>
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       <CompareTools page={page} hasFilms={hasFilms} isPair={present.length === 2} />
       {present.length === 1 && (
         <p class="quiet">There is nothing to compare it with: {group.group.name} has one output.</p>
@@ -61,10 +62,22 @@ function CompareView({ page }: { page: Page }) {
           <ComparePane key={side} page={page} side={side} />
         ))}
         {mode === 'wipe' && present.length === 2 && (
-          <div class="wipe-line" aria-hidden="true" style={{ left: `${compare.wipe.value * 100}%` }} />
+          <div
+            class="wipe-line"
+            aria-hidden="true"
+            style={{ left: `${compare.wipe.value * 100}%` }}
+            onPointerDown={({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}
+            onPointerMove={(event) => dragLine(compare, event)}
+          />
         )}
       </div>
       <Candidates page={page} group={group} />
     </div>
   );
+}
+
+/** The line follows the pointer that holds it. */
+function dragLine(compare: Compare, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
+  const panes = currentTarget.parentElement?.getBoundingClientRect();
+  if (panes && currentTarget.hasPointerCapture(pointerId)) compare.setWipe((clientX - panes.left) / panes.width);
 }

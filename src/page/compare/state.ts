@@ -75,7 +75,7 @@ export class Compare {
   }
 
   frame(side: Side, frame: Frame): void {
-    this.frames.value = { ...this.frames.value, [side]: frame };
+    if (this.frames.peek()[side] !== frame) this.frames.value = { ...this.frames.value, [side]: frame };
   }
 
   move(side: Side, move: (zoom: Zoom, frame: Frame) => Zoom): void {

@@ -19,6 +19,14 @@ export interface Step {
 /** UTF-16 code units of a note, as the lock takes it. */
 export const mostNote = 500;
 
+/** A text that somebody typed or pasted, as the lock takes it: on one line, without halves of characters. */
+export function plainNote(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, mostNote);
+}
+
 const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', undecided: 'Undecided again:' };
 
 /**
@@ -35,8 +43,11 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
   if (!asset.isJudged || job === undefined) {
     return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
   }
-  const kept = note ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
-  if (markOf(asset) === is && kept === asset.verdict?.note) {
+  const plain = note === undefined ? undefined : plainNote(note);
+  const kept = plain ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
+  // Of two that are picked, as after a merge, picking one again settles it.
+  const isContested = is === 'picked' && group.state === 'contested';
+  if (markOf(asset) === is && (kept ?? '') === (asset.verdict?.note ?? '') && !isContested) {
     return { is: 'refused', text: `${address} is ${is} already.` };
   }
   const others = group.assets.filter((other) => other.address !== address && other.verdict?.is === 'picked');
@@ -63,7 +74,7 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,
   );
-  const back = changed.flatMap((asset) => verdictOn(asset, markOf(asset), asset.verdict?.note));
+  const back = changed.flatMap((asset) => verdictOn(asset, markOf(asset), asset.verdict?.note ?? ''));
   const [picks, others] = [back.filter(({ is }) => is === 'picked'), back.filter(({ is }) => is !== 'picked')];
   return { address, verdicts: [...others, ...picks] };
 }

@@ -15,7 +15,7 @@ export function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
     page.activate(asset.address);
   };
   const keep = () => {
-    page.judge(asset.address, markOf(asset), field.current?.value.trim() ?? '');
+    page.judge(asset.address, markOf(asset), field.current?.value ?? '');
     close();
   };
   return (

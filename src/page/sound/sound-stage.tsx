@@ -23,7 +23,7 @@ export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
   const deck = sounds.deck.value;
   return (
     <div class="sounds" ref={within}>
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       {deck !== undefined && <Player page={page} deck={deck} />}
       <ul class="tracks">
         {group.assets.map((asset) => (
@@ -39,7 +39,7 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
   const sounds = soundsOf(page);
   const state = deck.states.value.get(deck.heard.value);
   return (
-    <div class="tools" role="toolbar" aria-label="Listen">
+    <section class="tools" aria-label="Tools">
       <Transport
         isPlaying={deck.isPlaying.value}
         position={position.value}
@@ -60,7 +60,7 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
           Equally loud
         </KeyButton>
       )}
-    </div>
+    </section>
   );
 }
 

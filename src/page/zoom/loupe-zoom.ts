@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from './zoom.ts';
+import { type Frame, limitZoom, type Point, togglePixels, wholePicture, type Zoom } from './zoom.ts';
 
 /** Where one looks in the loupe. It stays from one picture to the next: the same place of another take. */
 export class LoupeZoom {
@@ -13,7 +13,7 @@ export class LoupeZoom {
   }
 
   move(move: (zoom: Zoom, frame: Frame) => Zoom): void {
-    if (this.#frame !== undefined) this.zoom.value = move(this.zoom.value, this.#frame);
+    if (this.#frame !== undefined) this.zoom.value = move(limitZoom(this.zoom.value, this.#frame), this.#frame);
   }
 
   togglePixels(at?: Point): void {

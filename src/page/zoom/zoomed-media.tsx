@@ -2,7 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import type { ReviewFile } from '../../contract/review.ts';
 import { Unreadable } from '../parts/media.tsx';
 import { useSize } from '../parts/use-size.ts';
-import { type Frame, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
+import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
 
 export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
@@ -14,7 +14,7 @@ interface ZoomedMediaProps {
   zoom: Zoom;
   /** By wheel, drag, pinch or double click. */
   onMove(move: Move): void;
-  /** Whenever its pane or its pixels are known anew. */
+  /** After each time that it was drawn, as soon as its pane and its pixels are known. */
   onFrame(frame: Frame): void;
   onVideo?(video: HTMLVideoElement | null): void;
   /** A double click: pixels of its own, around this point. */
@@ -39,7 +39,7 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
   );
   useLayoutEffect(() => {
     if (frame !== undefined) onFrame(frame);
-  }, [frame]);
+  });
   useGestures(place, frame !== undefined, props);
   return (
     <div class="zoomed" ref={place}>
@@ -102,7 +102,7 @@ type Style = { width: string; height: string; transform: string };
 
 /** On whole pixels of the screen, so that 1:1 is sharp. */
 function styleOf(zoom: Zoom, frame: Frame): Style {
-  const { left, top, width, height } = placePicture(zoom, frame);
+  const { left, top, width, height } = placePicture(limitZoom(zoom, frame), frame);
   const whole = (length: number) => Math.round(length * frame.density) / frame.density;
   return { width: `${width}px`, height: `${height}px`, transform: `translate(${whole(left)}px, ${whole(top)}px)` };
 }

@@ -99,19 +99,45 @@ describe('apply --review', () => {
     run.child.kill('SIGINT');
     expect(await run.ended).toEqual({ code: 5, signal: null });
     expect(run.err()).toContain('poster: to be approved');
+    expect(run.err()).toContain('to go on looking at them: mediabatch apply campaign.yaml --review\n');
     expect(verdictsOf(place)).toEqual({ 'hero@warm': 'picked' });
     expect(existsSync(`${place.lock}.guard`)).toBe(false);
     expect((await place.apply()).code).toBe(5);
     expect(place.service.ledger()).toHaveLength(3);
   }, 60_000);
 
+  test('a gate on which nothing hangs is waited for as well, and looked at only while it is open', async () => {
+    const place = await makePlace(manifest.replace(/ {2}(?:poster|card).*\n/g, ''));
+    expect((await place.apply()).code).toBe(0);
+    const run = place.start(live);
+    const page = await pageOf(run);
+    await waits(run, 1);
+    await page.judge({ 'hero@warm': 'picked' });
+    expect((await run.ended).code).toBe(0);
+    const again = place.start(live);
+    expect((await again.ended).code).toBe(0);
+    expect(again.err()).not.toContain('http://');
+    expect(place.service.ledger()).toHaveLength(2);
+  }, 60_000);
+
+  test('Ctrl-C while jobs run ends the run as ever', async () => {
+    const place = await makePlace(manifest, { speed: 1 });
+    const run = place.start(live);
+    await pageOf(run);
+    await until(() => run.err().includes('created'));
+    run.child.kill('SIGINT');
+    expect((await run.ended).code).toBe(130);
+    expect(findLosses(remainsOf(place))).toEqual([]);
+  }, 60_000);
+
   test('a saved plan that names what follows is agreed to; without anybody to ask it takes --yes', async () => {
     const place = await makePlace(manifest);
     const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
     expect((await saved.ended).code).toBe(0);
-    const unasked = place.start(['apply', 'campaign.yaml', '--review', '--no-open']);
+    // 4 credits now, and 4 after the picks.
+    const unasked = place.start(['apply', 'campaign.yaml', '--review', '--no-open', '--max-credits', '7']);
     expect((await unasked.ended).code).toBe(64);
-    expect(unasked.err()).toContain('there is no terminal to ask on');
+    expect(unasked.err()).toContain('there is no terminal to ask on, and there is no budget that covers the plan');
     const run = place.start(['apply', 'p.plan.json', '--review', '--no-open', '--poll-interval', '10']);
     const page = await pageOf(run);
     await waits(run, 1);

@@ -36,16 +36,26 @@ describe('each guard stands in one place', () => {
   });
 
   test('only the service room opens connections', () => {
-    const network = /from '(undici|node:(http|https|http2|tls|dgram|dns)(\/promises)?)'|import\('undici'\)|\bfetch\(/;
-    expect(filesWith(network).filter((path) => !path.startsWith('service/'))).toEqual([embedded]);
+    const network =
+      /^import (?!type ).*from '(undici|node:(http|https|http2|tls|dgram|dns)(\/promises)?)'|import\('undici'\)|\bfetch\(/m;
+    // The review page is asked, and asks its own server from a browser that lets it ask nobody else.
+    const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
+    expect(others).toEqual([embedded, 'review/serve/serve-review.ts']);
+    expect(filesWith(/server\.listen\(/)).toEqual(['review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
-    expect(filesWith(/\b(createConnection|createServer|net\.connect)\(/)).toEqual([]);
+    expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual([]);
+    expect(filesWith(/\bcreateServer\(/)).toEqual(['review/serve/serve-review.ts']);
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
   test('an address is judged by one room, wherever a link of somebody else is followed', () => {
     expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts']);
-    expect(filesWith(/\bexchange\(/)).toEqual(['service/exchange.ts', 'service/http.ts']);
+    expect(filesWith(/\bexchange\(/)).toEqual([
+      'service/exchange.ts',
+      'service/http.ts',
+      // Its address is the caller's own, and its answers lead nowhere.
+      'service/notifier.ts',
+    ]);
     expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
     expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
     // `ask` takes only what `judgeLink` allowed.

@@ -160,6 +160,17 @@ test('wipe and blink show the same place', async () => {
   await press('ArrowRight');
   expect(await clips()).toEqual(['inset(0px 59% 0px 0px)', 'inset(0px 0px 0px 41%)']);
 
+  const panes = await page.locator('.panes').boundingBox();
+  const x = (part: number) => (panes?.x ?? 0) + (panes?.width ?? 0) * part;
+  const y = (panes?.y ?? 0) + 100;
+  await page.mouse.move(x(0.41) + 6, y);
+  await page.mouse.down();
+  await page.mouse.move(x(0.5), y);
+  await page.mouse.move(x(0.75), y);
+  await page.mouse.up();
+  await page.mouse.move(x(0.2), y);
+  expect((await clips())[0]).toMatch(/^inset\(0px 25(?:\.\d+)?% /);
+
   // Keys that say nothing to a slider are for the page.
   await press('b');
   const seen = () =>
@@ -245,7 +256,7 @@ test('the loupe zooms too, and shows the same place of the next take', async () 
   await press('ArrowRight');
   await isActive('hero@rug/2');
   await expect.poll(place).toBe(near);
-  await press('Shift+ArrowRight');
+  await press('Shift+ArrowDown');
   await expect.poll(place).not.toBe(near);
   await press('0');
   await expect.poll(place).toBe(whole);

@@ -812,8 +812,8 @@ export const controls: readonly Control[] = [
     file: 'src/plan/hold-for-canaries.ts',
     switch: { line: '' },
     seenBy: {
-      file: 'test/rooms/engine/canaries.test.ts',
-      title: 'I28 a run ends, buys what its plan says, and the others only when enough have proven it',
+      file: 'test/rooms/engine/canary-runs.test.ts',
+      title: 'keeps its seat when it failed, whatever is selected; another request begins anew',
     },
   },
   {

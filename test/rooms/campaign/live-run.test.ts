@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { graphOf, type RunResult, TestCampaign } from '../../rig/campaign.ts';
@@ -193,16 +194,19 @@ tasks:
 
   test('of a changed mind only what has left stays; the rest is made from the last word', async () => {
     const campaign = makeCampaign();
+    let seen: LiveRun | undefined;
     // One at a time: the films wait for each other.
     const run = await campaign.run({
       concurrency: 1,
       async people(live) {
+        seen = live;
         await campaign.clock.sleep(whileMs);
         await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
         await campaign.clock.sleep(1000);
         await say(live, { 'hero@a/2': 'picked', 'hero@b/2': 'picked' });
       },
     });
+    expect(seen?.needsPeople).toBe(true);
     expect(campaign.service.ledger).toHaveLength(6);
     const { steps } = campaign.file.read();
     const fingerprintOf = (address: string) => steps.get(address)?.purchases[0]?.fingerprint;
@@ -263,7 +267,7 @@ tasks:
         await campaign.clock.sleep(whileMs);
         expect(live.stopWaiting()).toBe(true);
         await campaign.clock.sleep(1000);
-        left = live.leftWaiting;
+        left = live.needsPeople;
       },
     });
     expect(left).toBe(true);

@@ -3,6 +3,7 @@ import type { WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
 import { decide, undoOf } from '../../../src/page/model/judge.ts';
 import { count, markOf, show } from '../../../src/page/model/shown.ts';
+import { waitWords } from '../../../src/page/parts/words.ts';
 import { asset, campaign } from '../../rig/review/campaign.ts';
 
 const takes = (name: string, many: number) => Array.from({ length: many }, (_, i) => asset(`${name},take:${i + 1}`));
@@ -48,6 +49,23 @@ test('a pick that replaces one which the host may not have yet takes that back b
   ]);
 });
 
+test('of two that are picked, as after a merge, picking one again settles it', () => {
+  const assets = ['hero@a/1', 'hero@a/2'].map((address) => asset(address, { verdict: { is: 'picked' } }));
+  const { groups, ...rest } = campaign([{ name: 'hero@a', assets }]);
+  const data = {
+    ...rest,
+    groups: groups.map((group) => ({
+      ...group,
+      ...(group.gate && { gate: { ...group.gate, state: 'contested' as const } }),
+    })),
+  };
+  const decision = decide(show(data, new Map()), new Map(), { address: 'hero@a/2', is: 'picked' });
+  expect(decision).toMatchObject({ is: 'made', text: 'Picked hero@a/2, instead of hero@a/1.' });
+  const after = show(data, own(['hero@a/2', 'picked']));
+  expect(after.groups[0]?.state).toBe('decided');
+  expect([...after.assets.values()].map(markOf)).toEqual(['undecided', 'picked']);
+});
+
 test('where several are to be picked one too many is refused, with what to do', () => {
   const data = campaign([{ name: 'hero@a', assets: takes('hero@a', 3), options: { choose: 2 } }]);
   const picked = own(['hero@a,take:1', 'picked'], ['hero@a,take:3', 'picked']);
@@ -80,7 +98,7 @@ test('undo puts back everything that a pick changed, picks last', () => {
   expect(undoOf(before, after, 'hero@a,take:2')).toEqual({
     address: 'hero@a,take:2',
     verdicts: [
-      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2' },
+      { address: 'hero@a,take:2', is: 'rejected', job: 'job-hero@a,take:2', note: '' },
       { address: 'hero@a,take:1', is: 'picked', job: 'job-hero@a,take:1', note: 'warm' },
     ],
   });
@@ -92,6 +110,10 @@ test('a note goes with its verdict, and stays when the verdict is given again', 
   expect(decide(shown, new Map(), { address: 'a', is: 'rejected' })).toMatchObject({ is: 'refused' });
   const changed = decide(shown, new Map(), { address: 'a', is: 'rejected', note: 'blurred' });
   expect(changed).toMatchObject({ is: 'made', verdicts: [{ is: 'rejected', note: 'blurred' }] });
+  const pasted = decide(shown, new Map(), { address: 'a', is: 'rejected', note: ' two\tlines\ud800 ' });
+  expect(pasted).toMatchObject({ is: 'made', verdicts: [{ note: 'two lines' }] });
+  const emptied = decide(shown, new Map(), { address: 'a', is: 'rejected', note: '' });
+  expect(emptied).toMatchObject({ is: 'made', verdicts: [{ note: '' }] });
   const picked = decide(shown, new Map(), { address: 'a', is: 'picked' });
   expect(picked.is === 'made' && picked.verdicts[0]).not.toHaveProperty('note');
 });
@@ -104,7 +126,36 @@ test('counts say what is decided, what is left and what waits', () => {
     { name: 'd', assets: [asset('d')], options: { isFree: true } },
   ]);
   const shown = show(data, own(['a', 'picked'], ['b', 'rejected']));
-  expect(count(shown.groups)).toEqual({ gates: 3, decided: 1, left: 1, rejected: 1, waiting: 2, waitingCredits: 6 });
+  expect(count(shown)).toEqual({
+    gates: 3,
+    decided: 1,
+    left: 1,
+    rejected: 1,
+    waits: { steps: 2, credits: 6, likely: 6 },
+  });
+});
+
+test('what waits for several gates counts once, until the last of them is decided', () => {
+  const gates = ['a', 'b'].map((name) => ({ name, assets: [asset(name)] }));
+  const waits = [
+    { gates: ['a', 'b'], steps: 2, credits: null, likely: 12 },
+    { gates: ['b'], steps: 1, credits: 3, likely: 3 },
+  ];
+  const data = campaign(gates, { waits });
+  expect(count(show(data, new Map())).waits).toEqual({ steps: 3, credits: null, likely: 15 });
+  expect(count(show(data, own(['b', 'picked']))).waits).toEqual({ steps: 2, credits: null, likely: 12 });
+  expect(count(show(data, own(['a', 'picked'], ['b', 'picked']))).waits).toEqual({ steps: 0, credits: 0, likely: 0 });
+});
+
+test('a price is said as surely as it is known', () => {
+  expect(waitWords({ steps: 1, credits: 1, likely: 1 })).toBe('1 step waits, 1 credit');
+  expect(waitWords({ steps: 2, credits: null, likely: 12 })).toBe('2 steps wait, ≈ 12 credits');
+  expect(waitWords({ steps: 2, credits: null, likely: null })).toBe('2 steps wait, at a price not known yet');
+});
+
+test('what is not bought yet is not to be decided now', () => {
+  const data = campaign([{ name: 'a', assets: [asset('a', { isJudged: false, state: 'planned' })] }]);
+  expect(count(show(data, new Map()))).toMatchObject({ gates: 1, decided: 0, left: 0 });
 });
 
 test('filters: the undecided, tasks, kinds, states, and words anywhere', () => {

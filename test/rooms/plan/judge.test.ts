@@ -73,6 +73,17 @@ describe('a verdict', () => {
     expect(judge(lock, 'undecided', ['one/3'])).toMatchObject([{ is: 'unchanged' }]);
   });
 
+  test('keeps its note when it is given again without one, and loses it to an empty one', () => {
+    const lock = freshLock();
+    const note = () => lock.steps.get('one/1')?.decisions?.verdicts?.[0]?.note;
+    judge(lock, 'picked', ['one/1'], 'calm');
+    expect(judge(lock, 'picked', ['one/1'])).toMatchObject([{ is: 'unchanged' }]);
+    expect(note()).toBe('calm');
+    expect(judge(lock, 'picked', ['one/1'], '')).toMatchObject([{ is: 'recorded', text: 'job one/1-1 (4 credits)' }]);
+    expect(note()).toBeUndefined();
+    expect(judge(lock, 'picked', ['one/1'], '')).toMatchObject([{ is: 'unchanged' }]);
+  });
+
   test('settles a gate at which two branches picked, also by the one that is picked already', () => {
     const lock = freshLock();
     judge(lock, 'picked', ['one/1']);

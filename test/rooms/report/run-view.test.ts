@@ -199,6 +199,22 @@ test.each<[RunFact[], string]>([
   expect(task && taskState(task)).toBe(state);
 });
 
+test('a step begins after all when its gate is decided during the run', () => {
+  const left: RunFact = {
+    ...{ event: 'step-left', address: 'hero@a', task: 'hero', kind: 'image', action: 'blocked', reason: 'waits' },
+    blockedBy: 'gate',
+  };
+  const view = foldFacts([oneTask, left, { event: 'picks-awaited', gates: 1, steps: 1 }]);
+  expect([view.awaitedGates, Object.fromEntries(view.tasks.get('hero')?.stages ?? [])]).toEqual([
+    1,
+    { 'awaits-pick': 1 },
+  ]);
+  const after = foldFacts([oneTask, left, { event: 'picks-awaited', gates: 1, steps: 1 }, ...boughtStep('hero@a')]);
+  expect(after.awaitedGates).toBeUndefined();
+  expect(Object.fromEntries(after.tasks.get('hero')?.stages ?? [])).toMatchObject({ 'awaits-pick': 0, done: 1 });
+  expect(after.settled.addresses.has('hero@a')).toBe(true);
+});
+
 test.each([
   [{ spentNow: 23, spentEver: 23, held: 6, budget: 120, balance: null }, 'credits 23 spent · 6 held · of 120 · 0:41'],
   [{ spentNow: 5, spentEver: 23, held: 0, budget: null, balance: 9 }, 'credits 23 spent (5 now) · 0:41'],
