@@ -14,6 +14,9 @@ const windowingNames = new RegExp(
     '(calculate|maybeNotify|indexFrom|resizeItem|targetWindow|initial|isScrolling|observeElement|rangeExtractor)\\w*',
     '(followOnAppend|anchorTo|estimateSize|overscan|measureElement|indexAttribute|shouldMeasure|shouldAdjust)\\w*',
     '(useScrollend|useAnimationFrame|useCached)\\w*',
+    'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
+    '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
+    '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
 const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: windowingNames } };

@@ -66,9 +66,10 @@ export class ManifestInputs {
     return answer as Answers[Ask];
   }
 
-  /** Whether the disk still gives the answer that it gave. */
-  async isAnsweredAlike({ ask, path, answer }: Asked): Promise<boolean> {
-    return digestOf(await this.#reader[ask](path)) === answer;
+  /** Whether the disk still gives the answers that it gave; the first that differs ends the look. */
+  async areAnsweredAlike(asked: readonly Asked[]): Promise<boolean> {
+    for (const { ask, path, answer } of asked) if (digestOf(await this.#reader[ask](path)) !== answer) return false;
+    return true;
   }
 }
 

@@ -39,16 +39,11 @@ async function recall({ file, paths, seen }: OpenCampaign, given: string | undef
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
     // The manifest is what changes most.
-    if (!(await hasAnswers(finding, file)) || !(await hasLock(finding, paths))) return undefined;
+    const isAlike = await new ManifestInputs(file).areAnsweredAlike(finding.asked);
+    if (!isAlike || !(await hasLock(finding, paths))) return undefined;
     const states = await checkOutputs(paths.outputs, seen.files, { seen });
     return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
   });
-}
-
-async function hasAnswers({ asked }: Finding, file: string): Promise<boolean> {
-  const inputs = new ManifestInputs(file);
-  for (const question of asked) if (!(await inputs.isAnsweredAlike(question))) return false;
-  return true;
 }
 
 /**

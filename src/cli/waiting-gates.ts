@@ -32,6 +32,9 @@ export function tellOpenGates(
       `${terminal.style.yellow('waiting')}  ${countOf(waiting, 'step')} until ${countOf(ready.length, 'gate')} ${ready.length === 1 ? 'is' : 'are'} decided`,
       ...names,
       ...more,
+      ...(example === undefined || review
+        ? []
+        : [`    to look at them, and pick by keys: ${terminal.paste(call('review'))}`]),
       ...(example === undefined
         ? []
         : [`    to decide, as in ${terminal.paste(call('pick', example))}, then: ${apply}`]),

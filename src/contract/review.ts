@@ -15,12 +15,38 @@ export interface ReviewData {
   file: string;
   /** Verdicts can be sent to the host. Otherwise they leave as `picks.json`, or as a command. */
   canDecide: boolean;
+  /** For the shell of who runs the host, up to where addresses follow. Absent: the file is all that they need. */
+  commands?: ReviewCommands;
   /** Present while a run is under way at the host. */
   run?: ReviewRun;
+  /** In words, with the command for it: what can be bought now that no gate waits for anybody. */
+  next?: string;
+  /** What cannot be bought before gates are decided. Absent: only the gates tell. */
+  waits?: ReviewWait[];
   /** In the order of the manifest. */
   groups: ReviewGroup[];
   /** A group names its assets by their index here. */
   assets: ReviewAsset[];
+}
+
+/** With the options for lock, variables and account that the host was called with. */
+export interface ReviewCommands {
+  pick: string;
+  reject: string;
+  unpick: string;
+  /** Buys others, of a gate at which all were rejected. */
+  redo: string;
+}
+
+/** What a number of steps costs that wait for the same gates. */
+export interface ReviewWait {
+  /** Names of groups. The steps wait until all of these are decided. */
+  gates: string[];
+  steps: number;
+  /** At most; null: not known of one of them. */
+  credits: number | null;
+  /** As expected; null: nobody knows of one of them what to expect. */
+  likely: number | null;
 }
 
 export interface ReviewRun {
@@ -53,6 +79,8 @@ export interface ReviewGate {
   waiting: number;
   /** Credits that these cost at most; null: not known. */
   waitingCredits: number | null;
+  /** Where these are not known: credits that they are expected to cost. */
+  waitingLikely?: number;
 }
 
 /** One step. */

@@ -4,7 +4,7 @@ import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
-import { findUnpicked, GateKeeper, type SeenAtGates, seeAtGates } from './gate-keeper.ts';
+import { GateKeeper, type SeenAtGates, seeAtGates, unpickedAt } from './gate-keeper.ts';
 
 /** A graph that holds people's decisions. */
 export interface DecidedGraph {
@@ -39,7 +39,7 @@ export function decideGraph(graph: Graph, lock: Lock, redo = nothing): DecidedGr
 
 /** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
 function markUnpicked(graph: Graph, matches: Match[], seen: SeenAtGates): DecidedGraph {
-  const unwanted = findUnpicked(graph.gates ?? [], seen);
+  const unwanted = unpickedAt(graph.gates ?? [], seen);
   if (unwanted.size === 0) return { graph, matches };
   const marked = matches.map((match): Match => {
     return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;

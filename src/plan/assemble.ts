@@ -4,6 +4,7 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
+import { boughtAtIn } from './bought-at.ts';
 import { askedCanaries, seatCanaries } from './canaries.ts';
 import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
@@ -85,7 +86,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
-  const told = { ...facts, postedAs: findPosted(lock), addressOf: addressFinder(lock) };
+  const told = { ...facts, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
   const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
@@ -208,19 +209,6 @@ function discardedCredits(record: StepRecord | undefined): number {
     ({ state }) => state === 'done' || state === 'running',
   );
   return paid?.credits ?? 0;
-}
-
-/** The address under which a request was bought, from an index that is made when it is first asked. */
-function addressFinder(lock: Lock): (fingerprint: string) => string | undefined {
-  let addresses: Map<string, string> | undefined;
-  return (fingerprint) => {
-    addresses ??= new Map(
-      [...lock.steps.values()].flatMap(({ address, purchases }) =>
-        purchases.map((purchase) => [purchase.fingerprint, address] as const),
-      ),
-    );
-    return addresses.get(fingerprint);
-  };
 }
 
 /** Collects the sends that this plan asks about, whose prices it reserves anew. */

@@ -2,7 +2,7 @@ import type { Canary, Gate, Graph } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Match } from './find-purchases.ts';
-import { type Seen, stateOfGate } from './gates.ts';
+import { stateOfGate } from './gates.ts';
 import { findConditions, findMissingPart, partCounter } from './parts.ts';
 import { Verdicts } from './verdicts.ts';
 
@@ -50,13 +50,17 @@ export function withCanaryGates(facts: CanaryFacts): { graph: Graph; matches: re
   const { graph, matches } = facts;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
   if (canaries.length === 0 || graph.gates?.some(isCanaryGate) === true) return { graph, matches };
-  const seenOf = lookAtPicks(facts);
-  const seated = new Seating(facts, (match) => seenOf(match) === 'picked').seat(canaries);
+  const verdicts = new Verdicts(facts.lock, matches, facts.redo);
+  const seated = new Seating(facts, (match) => verdicts.seen(match) === 'picked').seat(canaries);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const gates = seated.flatMap(({ canary: { name, task }, seats }): Gate[] => {
     if (seats.length === 0) return [];
     const gate: Gate = { name, task, is: 'canary', choose: seats.length, members: [...seats] };
-    const state = stateOfGate(gate, (address) => seenOf(byAddress.get(address)));
+    const seenOf = (address: string) => {
+      const match = byAddress.get(address);
+      return match === undefined ? 'none' : verdicts.seen(match);
+    };
+    const state = stateOfGate(gate, seenOf);
     return [{ ...gate, state }];
   });
   const waiting = waitForPicks(matches, seated);
@@ -78,15 +82,6 @@ export function askedCanaries({ canaries = [], gates = [] }: Graph): SeatedCanar
 
 function isCanaryGate({ is }: Gate): boolean {
   return is === 'canary';
-}
-
-function lookAtPicks({ lock, matches, redo }: CanaryFacts): (match: Match | undefined) => Seen {
-  const verdicts = new Verdicts(lock, matches);
-  return (match) => {
-    if (match?.purchase?.state !== 'done') return 'none';
-    if (redo?.has(match.step.address) && match.step.decided?.pinned === undefined) return 'none';
-    return verdicts.on(match)?.is ?? 'undecided';
-  };
 }
 
 function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]): readonly Match[] {

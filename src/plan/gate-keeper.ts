@@ -25,7 +25,7 @@ export function seeAtGates(
 }
 
 /** The bought steps that are rejected, or that are not picked where the gate is decided. */
-export function findUnpicked(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
+export function unpickedAt(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
   const unpicked = gates.flatMap(({ members, state }) =>
     members.filter((address) => {
       const is = seen.get(address) ?? 'none';

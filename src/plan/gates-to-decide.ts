@@ -2,6 +2,7 @@ import type { Gate, Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Plan } from './plan.ts';
 import { purchaseOf } from './purchase-of.ts';
+import { isRedone } from './verdicts.ts';
 
 /**
  * Lists the open gates of a plan that people can decide by what is there to see now. Not among them: one of whose steps too
@@ -16,11 +17,12 @@ export function gatesToDecide(
   if (gates.length === 0) return [];
   const members = new Set(gates.flatMap((gate) => gate.members));
   const unseen = new Set<string>();
-  for (const { address, fingerprint } of graph.steps) {
+  for (const step of graph.steps) {
+    const { address, fingerprint } = step;
     if (!members.has(address)) continue;
     const record = lock.steps.get(address);
     const isThere = record !== undefined && purchaseOf(record, fingerprint)?.state === 'done';
-    if (!isThere || redo.has(address)) unseen.add(address);
+    if (!isThere || isRedone(step, redo)) unseen.add(address);
   }
   return gates.filter(({ state, choose, members: own }) => {
     if (state?.is === 'contested') return true;

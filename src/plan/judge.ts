@@ -36,14 +36,32 @@ export function judgeSteps(
   judgement: Judgement,
   { gates, matches, verdicts }: JudgeFacts,
 ): Ruling[] {
-  const gateOf = gatesByMember(gates);
+  const byMember = gatesByMember(gates);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  const gateOf = (address: string) => byMember.get(address);
+  const matchOf = (address: string) => byAddress.get(address);
+  return judgeIndexed(chosen, judgement, { gates, gateOf, matchOf, verdicts });
+}
+
+/** The same facts, for whoever asks time and again. */
+export interface JudgeIndex extends Pick<JudgeFacts, 'gates' | 'verdicts'> {
+  /** With its state. */
+  gateOf(address: string): Gate | undefined;
+  matchOf(address: string): Match | undefined;
+}
+
+/** Decides as `judgeSteps` does. */
+export function judgeIndexed(
+  chosen: readonly Match[],
+  judgement: Judgement,
+  { gates, gateOf, matchOf, verdicts }: JudgeIndex,
+): Ruling[] {
   const rulings = chosen.map((match) => {
-    const isGated = gateOf.has(match.step.address);
+    const isGated = gateOf(match.step.address) !== undefined;
     return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, gates);
   });
   const unpick = (address: string) => {
-    const match = byAddress.get(address);
+    const match = matchOf(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
   };
   const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
@@ -127,13 +145,13 @@ function listOf(addresses: readonly string[]): string {
 /** Sees to it that of each gate no more are picked than are to be. */
 function limitPicks(
   rulings: readonly Ruling[],
-  gateOf: ReadonlyMap<string, Gate>,
+  gateOf: JudgeIndex['gateOf'],
   unpick: (address: string) => StepRecord[],
 ): Ruling[] {
   const meant = rulings.filter(({ is }) => is !== 'refused');
-  const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
+  const byGate = groupBy(meant, ({ address }) => gateOf(address));
   return rulings.map((ruling): Ruling => {
-    const gate = gateOf.get(ruling.address);
+    const gate = gateOf(ruling.address);
     if (ruling.is === 'refused' || gate === undefined) return ruling;
     const { name, choose } = gate;
     const named = (byGate.get(gate) ?? []).map(({ address }) => address);

@@ -1,7 +1,7 @@
 import type { Step } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../lock/decisions.ts';
-import type { Lock, Verdict } from '../lock/record.ts';
+import type { Lock, StepRecord, Verdict } from '../lock/record.ts';
 import type { Match } from './find-purchases.ts';
 import type { Seen } from './gates.ts';
 
@@ -13,25 +13,26 @@ type Bought = Pick<Match, 'step' | 'purchase'>;
  * Where several steps have one job, each has verdicts of its own.
  */
 export class Verdicts {
-  readonly #given: ReadonlyMap<string, { at: string; verdict: Verdict }[]>;
-  /** The step that has a purchase on record at an address. */
-  readonly #holders = new Map<string, string>();
-
+  readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
+  readonly #matches: readonly Match[];
   readonly #redo: ReadonlySet<string>;
+  /** The step that has a purchase on record at an address. */
+  #holders: ReadonlyMap<string, string> | undefined;
 
   /** `redo`: steps that are bought anew, about which nothing is decided then. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string> = new Set()) {
+    this.#matches = matches;
     this.#redo = redo;
-    const given = [...lock.steps.values()].flatMap(({ address: at, decisions }) =>
-      (decisions?.verdicts ?? []).map((verdict) => ({ at, verdict })),
-    );
-    this.#given = groupBy(given, ({ verdict }) => nameOfVerdict(verdict));
-    if (given.length === 0) return;
-    for (const match of matches) {
-      const name = nameOf(match);
-      if (name === undefined || !this.#given.has(name)) continue;
-      const { step, movedFrom = step.address } = match;
-      for (const at of [step.address, movedFrom]) this.#holders.set(`${at} ${name}`, step.address);
+    this.#given = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
+  }
+
+  /** Takes in what was decided since. */
+  add(record: StepRecord): void {
+    for (const one of verdictsOf(record)) {
+      const name = nameOfVerdict(one.verdict);
+      const known = this.#given.get(name);
+      if (known === undefined) this.#given.set(name, [one]);
+      else known.push(one);
     }
   }
 
@@ -39,9 +40,13 @@ export class Verdicts {
   newest(bought: Bought): Verdict | undefined {
     const name = nameOf(bought);
     if (name === undefined) return undefined;
+    const given = this.#given.get(name);
+    if (given === undefined) return undefined;
     const { address } = bought.step;
-    const own = (this.#given.get(name) ?? []).filter(({ at }) => {
-      const holder = this.#holders.get(`${at} ${name}`);
+    this.#holders ??= findHolders(this.#matches);
+    const holders = this.#holders;
+    const own = given.filter(({ at }) => {
+      const holder = holders.get(`${at} ${name}`);
       return holder === undefined || holder === address;
     });
     const [first, ...others] = own.map(({ verdict }) => verdict);
@@ -59,6 +64,21 @@ export class Verdicts {
     const { is, note } = this.newest(bought) ?? {};
     return is === undefined ? undefined : { is, ...(note !== undefined && { note }) };
   }
+}
+
+function verdictsOf({ address: at, decisions }: StepRecord): { at: string; verdict: Verdict }[] {
+  return (decisions?.verdicts ?? []).map((verdict) => ({ at, verdict }));
+}
+
+function findHolders(matches: readonly Match[]): Map<string, string> {
+  const holders = new Map<string, string>();
+  for (const match of matches) {
+    const name = nameOf(match);
+    if (name === undefined) continue;
+    const { step, movedFrom = step.address } = match;
+    for (const at of [step.address, movedFrom]) holders.set(`${at} ${name}`, step.address);
+  }
+  return holders;
 }
 
 /** Tells whether what a step has is given up: what is pinned never is. */

@@ -10,10 +10,13 @@ import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
-import { adviceText, type Paste } from '../report/advice-text.ts';
+import type { Paste } from '../report/advice-text.ts';
+import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { LatestGraph } from './latest-graph.ts';
+import { refusalsOf } from './refusals.ts';
+import { tellNext } from './tell.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
@@ -94,11 +97,7 @@ export class CampaignHost implements ReviewHost {
     try {
       const graph = await this.#graph.get();
       const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs, graph });
-      const refused = rulings.flatMap((ruling) =>
-        ruling.is === 'refused'
-          ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, paste) }]
-          : [],
-      );
+      const refused = refusalsOf(rulings, paste);
       if (rulings.some(({ is }) => is === 'recorded')) this.#noteChange(await this.#readStamp());
       return { is: 'recorded', revision: this.#revision, refused };
     } catch (error) {
@@ -116,16 +115,23 @@ export class CampaignHost implements ReviewHost {
     const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
     const facts = { graph, lock, decided: matchGraph(graph, lock) };
+    const rows = this.#planRows(facts);
     const described = describeCampaign({
       ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
-      rows: this.#planRows(facts),
+      rows,
       problemOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamp = source + this.#stampFiles();
     this.#readMs = performance.now() - began;
-    return { version: 1, revision, file: this.#campaign.file, canDecide: true, ...described };
+    const { paste } = this.#options;
+    const next = tellNext(described, rows, paste);
+    return {
+      ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
+      ...(next !== undefined && { next }),
+      ...described,
+    };
   }
 
   /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */

@@ -14,15 +14,10 @@ export class LatestGraph {
 
   /** Rejects with a `CampaignError` while the manifest has mistakes. */
   async get(): Promise<Graph> {
-    if (this.#known === undefined || !(await this.#isAnsweredAlike(this.#known.asked))) {
+    const inputs = new ManifestInputs(this.#campaign.file);
+    if (this.#known === undefined || !(await inputs.areAnsweredAlike(this.#known.asked))) {
       this.#known = await requireTracedGraph(this.#campaign);
     }
     return this.#known.graph;
-  }
-
-  async #isAnsweredAlike(asked: readonly Asked[]): Promise<boolean> {
-    const inputs = new ManifestInputs(this.#campaign.file);
-    for (const question of asked) if (!(await inputs.isAnsweredAlike(question))) return false;
-    return true;
   }
 }

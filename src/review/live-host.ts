@@ -1,10 +1,12 @@
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
-import { adviceText, type Paste } from '../report/advice-text.ts';
+import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
+import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
+import { refusalsOf } from './refusals.ts';
 
 /** Changes that come this close to each other are told once, in ms. */
 const tellEveryMs = 250;
@@ -45,6 +47,7 @@ export class LiveHost implements ReviewHost {
       revision,
       file: this.#campaign.file,
       canDecide: true,
+      commands: reviewCommands(this.#paste),
       run: { is: run.is, text: textOf(run) },
       ...described,
     };
@@ -57,11 +60,7 @@ export class LiveHost implements ReviewHost {
     const rulings = await this.#live.judge(verdicts);
     if (rulings === 'over')
       return { is: 'held', text: 'the run has ended: what is judged now takes the command review' };
-    const refused = rulings.flatMap((ruling) =>
-      ruling.is === 'refused'
-        ? [{ address: ruling.address, text: ruling.text, hint: adviceText(ruling.hint, this.#paste) }]
-        : [],
-    );
+    const refused = refusalsOf(rulings, this.#paste);
     return { is: 'recorded', revision: this.#currentRevision(), refused };
   }
 

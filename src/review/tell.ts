@@ -1,5 +1,7 @@
 import type { ReviewData, ReviewGroup } from '../contract/review.ts';
+import { isSpending } from '../plan/actions.ts';
 import { call } from '../plan/advice.ts';
+import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
@@ -21,12 +23,33 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
+/** What a run would buy once nobody is waited for, with its command. Undefined: nothing, or something is to be decided. */
+export function tellNext(
+  { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
+  rows: readonly Pick<PlanRow, 'action'>[],
+  paste: Paste,
+): string | undefined {
+  const steps = rows.filter(({ action }) => isSpending(action)).length;
+  const isDecided = groups.some(({ gate }) => gate?.state === 'decided');
+  const isOpen = openGates({ groups, assets }).some(({ gate }) => gate?.state !== 'rejected');
+  if (steps === 0 || !isDecided || isOpen) return undefined;
+  return `${countOf(steps, 'step')} can be bought now: ${paste(call('apply'))}`;
+}
+
 /** A gate counts as open when there is something to see at it. Undefined: there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
-  const undecided = groups.filter(({ gate }) => gate !== undefined && gate.state !== 'decided');
-  const isReady = ({ members }: ReviewGroup) => members.some((index) => assets[index]?.isJudged === true);
-  const open = undecided.filter(isReady).length;
+  const undecided = groups.filter(isUndecided);
+  const open = openGates({ groups, assets }).length;
   if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open`;
   if (undecided.length > 0) return 'what the open gates ask about is not bought yet';
   return groups.some(({ gate }) => gate !== undefined) ? 'every gate is decided' : undefined;
+}
+
+function openGates({ groups, assets }: Pick<ReviewData, 'groups' | 'assets'>): ReviewGroup[] {
+  const isReady = ({ members }: ReviewGroup) => members.some((index) => assets[index]?.isJudged === true);
+  return groups.filter((group) => isUndecided(group) && isReady(group));
+}
+
+function isUndecided({ gate }: ReviewGroup): boolean {
+  return gate !== undefined && gate.state !== 'decided';
 }

@@ -1,10 +1,9 @@
 import type { WantedVerdict } from '../../contract/review.ts';
-import type { Gate, Graph } from '../../graph/graph.ts';
+import type { Gate, Graph, Step } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
-import { seeAtGates } from '../../plan/gate-keeper.ts';
 import { gatesByMember, stateOfGate } from '../../plan/gates.ts';
-import { judgeSteps } from '../../plan/judge.ts';
+import { judgeIndexed } from '../../plan/judge.ts';
 import { type Match, matchGraph } from '../../plan/match.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import { Verdicts } from '../../plan/verdicts.ts';
@@ -37,65 +36,108 @@ export function ruleOn(verdicts: readonly WantedVerdict[], { graph, lock }: { gr
 class Bench {
   readonly #written: Graph;
   readonly #lock: Lock;
+  readonly #links: Links;
   #campaign: BenchFacts;
-  /** Something was recorded since the graph was decided. */
-  #isOlder = false;
+  /** Names of the gates of which something was recorded since the graph was decided. */
+  readonly #changed = new Set<string>();
 
   constructor(graph: Graph, lock: Lock) {
     this.#written = graph;
     this.#lock = lock;
+    this.#links = linksOf(graph);
     this.#campaign = lookAt(graph, lock);
   }
 
   judge({ address, is, job, note }: WantedVerdict): Ruling {
-    const seen = this.#campaign.byAddress.get(address);
-    if (seen === undefined) {
+    if (!this.#campaign.byAddress.has(address)) {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
-    // A step that needs nothing is the same whatever is picked elsewhere; which ones are canaries hangs on picks, too.
-    const isSettled = seen.step.needs.length === 0 && this.#written.canaries === undefined;
-    if (this.#isOlder && !isSettled) this.#lookAgain();
-    const { byAddress, gates: known, gateOf, matches } = this.#campaign;
-    const match = byAddress.get(address) ?? seen;
-    if (match.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
+    if (this.#changed.size > 0 && this.#isOutdated(address)) this.#lookAgain();
+    const { byAddress, gates, gateOf, verdicts } = this.#campaign;
+    const match = byAddress.get(address);
+    if (match?.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
       return refuse(address, `is not what was looked at, which was job ${job}`, 'look at what it has now');
     }
     const gate = gateOf.get(address);
-    const gates = known.map((one) => (one === gate ? this.#stateNow(one) : one));
-    const verdicts = new Verdicts(this.#lock, matches);
-    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
-      [match],
+    const now = gate && this.#stateNow(gate);
+    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeIndexed(
+      match === undefined ? [] : [match],
       { as: is, noteOf: () => note },
-      { gates, matches, verdicts },
+      {
+        gates,
+        verdicts,
+        gateOf: (one) => (one === address ? now : gateOf.get(one)),
+        matchOf: (one) => byAddress.get(one),
+      },
     );
     if (ruling.is === 'recorded') {
-      for (const record of ruling.records) joinInto(this.#lock.steps, record);
-      this.#isOlder = true;
+      for (const record of ruling.records) {
+        joinInto(this.#lock.steps, record);
+        verdicts.add(record);
+      }
+      if (gate !== undefined) this.#changed.add(gate.name);
     }
     return ruling;
   }
 
   #stateNow(gate: Gate): Gate {
-    const seen = seeAtGates(this.#campaign.matches, this.#lock, { gates: [gate], redo: new Set() });
-    return { ...gate, state: stateOfGate(gate, (address) => seen.get(address) ?? 'none') };
+    const { byAddress, verdicts } = this.#campaign;
+    const seenOf = (address: string) => {
+      const match = byAddress.get(address);
+      return match === undefined ? 'none' : verdicts.seen(match);
+    };
+    return { ...gate, state: stateOfGate(gate, seenOf) };
+  }
+
+  /** What a step is made from hangs on the gates before it; which steps are canaries, on any. */
+  #isOutdated(address: string): boolean {
+    const { steps, byName, byMember, canaried } = this.#links;
+    if (canaried.has(address)) return true;
+    const before = new Set([address]);
+    for (const one of before) {
+      for (const need of steps.get(one)?.needs ?? []) {
+        const gate = byName.get(need) ?? byMember.get(need);
+        if (gate !== undefined && this.#changed.has(gate.name)) return true;
+        for (const member of byName.get(need)?.members ?? [need]) before.add(member);
+      }
+    }
+    return false;
   }
 
   #lookAgain(): void {
     this.#campaign = lookAt(this.#written, this.#lock);
-    this.#isOlder = false;
+    this.#changed.clear();
   }
 }
 
+/** How the steps of a graph hang on its gates, as written. */
+interface Links {
+  steps: ReadonlyMap<string, Step>;
+  byName: ReadonlyMap<string, Gate>;
+  byMember: ReadonlyMap<string, Gate>;
+  /** Steps of which people are asked about the first ones. */
+  canaried: ReadonlySet<string>;
+}
+
+function linksOf({ steps, gates = [], canaries = [] }: Graph): Links {
+  return {
+    steps: new Map(steps.map((step) => [step.address, step])),
+    byName: new Map(gates.map((gate) => [gate.name, gate])),
+    byMember: gatesByMember(gates),
+    canaried: new Set(canaries.flatMap(({ asks, members }) => (asks ? members : []))),
+  };
+}
+
 interface BenchFacts {
-  matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
   gates: readonly Gate[];
   gateOf: ReadonlyMap<string, Gate>;
+  verdicts: Verdicts;
 }
 
 function lookAt(written: Graph, lock: Lock): BenchFacts {
   const { graph, matches } = matchGraph(written, lock);
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const { gates = [] } = graph;
-  return { matches, byAddress, gates, gateOf: gatesByMember(gates) };
+  return { byAddress, gates, gateOf: gatesByMember(gates), verdicts: new Verdicts(lock, matches) };
 }

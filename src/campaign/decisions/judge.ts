@@ -43,7 +43,7 @@ export function pickFrom(
   options: DecideOptions = {},
 ): Promise<Decided> {
   return decide(campaign, options, async (held) => {
-    const { gates, ...known } = lookAt(held);
+    const { gates, ...known } = judgeFactsOf(held);
     const { matches } = known;
     const opinions = (await Promise.all(files.map(readPicks))).flat();
     const byAddress = new Map(matches.map((match) => [match.step.address, match]));
@@ -91,7 +91,7 @@ function judge(
 ): Promise<Decided> {
   return decide(campaign, options, (held) => {
     checkNote(note);
-    const facts = lookAt(held);
+    const facts = judgeFactsOf(held);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, held));
     const meant = facts.matches.filter(({ step }) => addresses.has(step.address));
     return judgeSteps(meant, { as, noteOf: () => note }, facts);
@@ -99,7 +99,7 @@ function judge(
 }
 
 /** What is known at the gates of a campaign. */
-export function lookAt({ graph, lock }: Pick<HeldCampaign, 'graph' | 'lock'>): JudgeFacts {
+export function judgeFactsOf({ graph, lock }: Pick<HeldCampaign, 'graph' | 'lock'>): JudgeFacts {
   const { graph: decided, matches } = matchGraph(graph, lock);
   return { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
 }

@@ -83,7 +83,7 @@ async function isMissed(
   const inputs = new ManifestInputs(campaign.file, campaign.reader);
   for (const question of asked) {
     const paths = await pathsOf(campaign, [question]);
-    if (paths.some((path) => !known.has(path)) && !(await inputs.isAnsweredAlike(question))) return true;
+    if (paths.some((path) => !known.has(path)) && !(await inputs.areAnsweredAlike([question]))) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { lookAt } from '../../campaign/decisions/judge.ts';
+import { judgeFactsOf } from '../../campaign/decisions/judge.ts';
 import { loadWithNames } from '../../campaign/load-manifest.ts';
 import { type OpenCampaign, openCampaign } from '../../campaign/open-campaign.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
@@ -100,7 +100,7 @@ async function offerSteps(line: Line): Promise<string[]> {
   const as = verdicts[command.name()];
   if (as !== undefined) {
     const { lock } = await requireLock(campaign, undefined);
-    return findJudgeable(as, lookAt({ graph, lock }));
+    return findJudgeable(as, judgeFactsOf({ graph, lock }));
   }
   const addresses = graph.steps.map(({ address }) => address);
   const isMany = command.registeredArguments.some(({ variadic }) => variadic);

@@ -52,7 +52,7 @@ function CompareView({ page }: { page: Page }) {
   });
   return (
     <div class="compare" ref={within}>
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       <CompareTools page={page} hasFilms={hasFilms} isPair={present.length === 2} />
       {present.length === 1 && (
         <p class="quiet">There is nothing to compare it with: {group.group.name} has one output.</p>

@@ -69,7 +69,7 @@ function factsOf(asset: ReviewAsset): [name: string, value: string][] {
 /** The command that says the same in a terminal. */
 function PickCommand({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, job = '' } = asset;
-  const command = picksCommand(page.data.value.file, [{ address, is: 'picked', job }]);
+  const command = picksCommand(page.data.value, [{ address, is: 'picked', job }]);
   const copy = () =>
     navigator.clipboard.writeText(command).then(
       () => page.say('The command is copied.'),

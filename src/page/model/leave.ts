@@ -1,4 +1,5 @@
-import type { WantedVerdict } from '../../contract/review.ts';
+import type { ReviewData, WantedVerdict } from '../../contract/review.ts';
+import type { ShownGroup } from './shown.ts';
 
 /** The file that `pick --from` reads. Verdicts that were taken back are no part of it: it says what a person chose. */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
@@ -8,12 +9,15 @@ export function picksFile(by: string, verdicts: readonly WantedVerdict[]): strin
 }
 
 /** Commands for a POSIX shell that record the same, one for each verdict and note, in their order. */
-export function picksCommand(file: string, verdicts: readonly WantedVerdict[]): string {
-  const commands = { picked: 'pick', rejected: 'reject', undecided: 'unpick' };
+export function picksCommand(
+  { file, commands }: Pick<ReviewData, 'file' | 'commands'>,
+  verdicts: readonly WantedVerdict[],
+): string {
+  const names = { picked: 'pick', rejected: 'reject', undecided: 'unpick' } as const;
   const lines = new Map<string, string[]>();
   for (const { address, is, note } of verdicts) {
     const noted = note && is !== 'undecided' ? ` --note ${shellWord(note)}` : '';
-    const start = `mediabatch ${commands[is]} ${shellWord(file)}`;
+    const start = commands?.[names[is]] ?? `mediabatch ${names[is]} ${shellWord(file)}`;
     lines.set(`${start}\n${noted}`, [...(lines.get(`${start}\n${noted}`) ?? []), shellWord(address)]);
   }
   return [...lines]
@@ -22,6 +26,12 @@ export function picksCommand(file: string, verdicts: readonly WantedVerdict[]): 
       return `${start} ${addresses.join(' ')}${noted}`;
     })
     .join(' &&\n');
+}
+
+/** The command that buys others of a group of which all were rejected. */
+export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'commands'>, { group, assets }: ShownGroup) {
+  const start = commands?.redo ?? `mediabatch apply ${shellWord(file)} --redo`;
+  return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;
 }
 
 /** A text as one word of a POSIX shell. Lines and other controls, which no address has, become spaces. */

@@ -1,7 +1,14 @@
-import type { ReviewAsset, ReviewData, ReviewGroup, WantedVerdict } from '../../contract/review.ts';
+import type {
+  ReviewAsset,
+  ReviewData,
+  ReviewGate,
+  ReviewGroup,
+  ReviewWait,
+  WantedVerdict,
+} from '../../contract/review.ts';
 
 export type Mark = WantedVerdict['is'];
-export type GateState = 'open' | 'decided' | 'contested' | 'rejected';
+export type GateState = ReviewGate['state'];
 
 /** What the page shows: the data of the host, and on top of it the verdicts that the host does not have yet. */
 export interface Shown {
@@ -97,31 +104,38 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 export interface Counts {
   gates: number;
   decided: number;
-  /** Open or contested. */
+  /** Open or contested, with something to look at. */
   left: number;
   /** All rejected: nothing is left to pick. */
   rejected: number;
-  /** Credits that wait behind gates that are not decided; null: at least one of them is not known. */
-  waitingCredits: number | null;
-  /** Steps that wait behind them. */
-  waiting: number;
+  /** What waits until somebody decides. */
+  waits: Waits;
 }
 
-export function count(groups: readonly ShownGroup[]): Counts {
-  const counts: Counts = { gates: 0, decided: 0, left: 0, rejected: 0, waitingCredits: 0, waiting: 0 };
-  for (const { group, state } of groups) {
-    if (group.gate === undefined || state === undefined) continue;
-    counts.gates += 1;
-    if (state === 'decided') {
-      counts.decided += 1;
-      continue;
-    }
-    if (state === 'rejected') counts.rejected += 1;
-    else counts.left += 1;
-    counts.waiting += group.gate.waiting;
-    const { waitingCredits } = group.gate;
-    counts.waitingCredits =
-      waitingCredits === null || counts.waitingCredits === null ? null : counts.waitingCredits + waitingCredits;
+/** Steps and their credits: at most, or null and as expected; both null where nobody knows. */
+export type Waits = Omit<ReviewWait, 'gates'>;
+
+export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts {
+  const gates = groups.flatMap((shown) => (shown.group.gate === undefined ? [] : { ...shown, gate: shown.group.gate }));
+  const open = new Set(gates.flatMap(({ group, state }) => (state === 'decided' ? [] : group.name)));
+  const all = data.waits ?? gates.map(({ group, gate }) => ({ gates: [group.name], ...waitsOf(gate) }));
+  const waits: Waits = { steps: 0, credits: 0, likely: 0 };
+  for (const { gates: names, steps, credits, likely } of all) {
+    // What waits for several counts once.
+    if (!names.some((name) => open.has(name))) continue;
+    waits.steps += steps;
+    waits.credits = credits === null || waits.credits === null ? null : waits.credits + credits;
+    waits.likely = likely === null || waits.likely === null ? null : waits.likely + likely;
   }
-  return counts;
+  return {
+    gates: gates.length,
+    decided: gates.length - open.size,
+    left: gates.filter(isUndecided).length,
+    rejected: gates.filter(({ state }) => state === 'rejected').length,
+    waits,
+  };
+}
+
+export function waitsOf({ waiting, waitingCredits, waitingLikely }: ReviewGate): Waits {
+  return { steps: waiting, credits: waitingCredits, likely: waitingCredits ?? waitingLikely ?? null };
 }

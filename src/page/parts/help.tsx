@@ -5,13 +5,23 @@ import type { Page } from '../state/page.ts';
 /** What the keys do. */
 export function Help({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    // The button at the end has the keyboard, and a low window would show that first.
+    dialog.current?.scrollTo(0, 0);
+  }, []);
   const close = () => {
     page.hasHelp.value = false;
     page.activate(page.active.value);
   };
   return (
-    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
+    <dialog
+      ref={dialog}
+      class="help"
+      aria-labelledby="help-title"
+      onClose={close}
+      onKeyDown={({ key }) => key === '?' && close()}
+    >
       <h2 id="help-title">Keys</h2>
       <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
       {keyHelp.map(({ where, keys }) => (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { plainNote } from '../model/judge.ts';
-import { picksCommand, picksFile } from '../model/leave.ts';
+import { picksCommand, picksFile, shellWord } from '../model/leave.ts';
 import type { Page } from '../state/page.ts';
 import { counted } from './words.ts';
 
@@ -22,12 +22,12 @@ export function Leave({ page }: { page: Page }) {
     }
     download('picks.json', picksFile(name, verdicts));
     page.say(
-      `Saved picks.json. Its verdicts are recorded by: mediabatch pick ${page.data.value.file} --from picks.json`,
+      `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
     );
   };
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(picksCommand(page.data.value.file, verdicts));
+      await navigator.clipboard.writeText(picksCommand(page.data.value, verdicts));
       page.say('Copied. Paste it into a terminal in the folder of the campaign.');
     } catch {
       page.say('The browser does not let this page copy; save picks.json instead.');

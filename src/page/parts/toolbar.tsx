@@ -4,13 +4,14 @@ import { counted, waitWords } from './words.ts';
 
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
 export function Toolbar({ page }: { page: Page }) {
-  const { campaign, run } = page.data.value;
+  const { campaign, run, next } = page.data.value;
   return (
     <header class="top">
       <div class="title">
         <h1>{campaign}</h1>
         <p class="counts">{countWords(page)}</p>
         {run !== undefined && <p class={`run ${run.is}`}>{run.text}</p>}
+        {next !== undefined && page.counts.value.left === 0 && <p class="run">{next}</p>}
       </div>
       <nav class="views" aria-label="Views">
         {views.map(({ name, label }) => (
@@ -35,11 +36,12 @@ export function Toolbar({ page }: { page: Page }) {
 }
 
 function countWords({ counts, shown }: Page): string {
-  const { gates, decided, left, rejected, waiting, waitingCredits } = counts.value;
+  const { gates, decided, left, rejected, waits } = counts.value;
   if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
-  const parts = [`${decided} of ${counted(gates, 'gate')} decided`, `${left} left`];
+  const parts = [`${decided} of ${counted(gates, 'gate')} decided`];
+  if (left > 0) parts.push(`${left} to decide now`);
   if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
-  if (waiting > 0) parts.push(waitWords(waiting, waitingCredits));
+  if (waits.steps > 0) parts.push(waitWords(waits));
   return parts.join(' · ');
 }
 

@@ -1,5 +1,5 @@
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
-import type { ShownGroup } from '../model/shown.ts';
+import type { ShownGroup, Waits } from '../model/shown.ts';
 
 /** `1 credit`, `12 credits`; `? credits` where nobody knows. */
 export function credits(amount: number | null): string {
@@ -10,9 +10,10 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** What a gate holds back: `2 steps wait, 12 credits`. */
-export function waitWords(steps: number, amount: number | null): string {
-  const price = amount === null ? 'at a price not known yet' : credits(amount);
+/** What a gate holds back: `2 steps wait, ≈ 12 credits`. */
+export function waitWords({ steps, credits: amount, likely }: Waits): string {
+  const expected = likely === null ? 'at a price not known yet' : `≈ ${credits(likely)}`;
+  const price = amount === null ? expected : credits(amount);
   return `${counted(steps, 'step')} ${steps === 1 ? 'waits' : 'wait'}, ${price}`;
 }
 

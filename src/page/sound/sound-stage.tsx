@@ -23,7 +23,7 @@ export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
   const deck = sounds.deck.value;
   return (
     <div class="sounds" ref={within}>
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       {deck !== undefined && <Player page={page} deck={deck} />}
       <ul class="tracks">
         {group.assets.map((asset) => (

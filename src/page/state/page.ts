@@ -39,7 +39,7 @@ export class Page {
   readonly focusWish = signal(0);
 
   readonly shown = computed(() => show(this.data.value, this.outbox.own.value));
-  readonly counts = computed(() => count(this.shown.value.groups));
+  readonly counts = computed(() => count(this.shown.value));
   readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value));
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));

@@ -82,7 +82,7 @@ function StripOfTiles({ page, strip, tile }: { page: Page; strip: Strip; tile: n
       aria-label={group.group.name}
       style={{ width: `${span * tile + (span - 1) * gap}px` }}
     >
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       <div class="tiles" style={{ gridTemplateColumns: `repeat(${span}, minmax(0, 1fr))` }}>
         {assets.map((asset) => {
           const place = group.assets.indexOf(asset) + 1;

@@ -57,7 +57,7 @@ function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
   page.columns = columns;
   return (
     <div class="survey">
-      <GroupHead group={group} />
+      <GroupHead page={page} group={group} />
       <div
         class="sheet"
         ref={place}

@@ -78,7 +78,7 @@ function asksWords(asks: GateNode['asks'], choose: number): string {
 }
 
 /** `84 cr spent · ≈ 236 cr to spend · 12 cr waiting`; what nobody knows the price of is told, never counted as 0. */
-export function creditsWords({ spent, held, toSpend, expected, waiting, unpriced }: DiagramCredits): string {
+function creditsWords({ spent, held, toSpend, expected, waiting, unpriced }: DiagramCredits): string {
   const more = toSpend + expected;
   const parts = [
     ...(spent > 0 ? [`${creditsText(spent)} cr spent`] : []),

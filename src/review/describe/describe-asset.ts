@@ -2,12 +2,13 @@ import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/revi
 import type { OpenRequest, Step } from '../../graph/graph.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
+import type { BoughtAt } from '../../plan/bought-at.ts';
 import { findChanges } from '../../plan/changes.ts';
 import type { Match } from '../../plan/match.ts';
 import { findOwn } from '../../plan/pin.ts';
 import { stateOfStep } from '../../plan/step-state.ts';
 import type { Verdicts } from '../../plan/verdicts.ts';
-import { type AddressOf, readableRequest } from './readable-request.ts';
+import { readableRequest } from './readable-request.ts';
 
 /**
  * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
@@ -22,7 +23,7 @@ interface AssetContext {
   isGated: boolean;
   madeFrom: readonly string[];
   usedBy: readonly string[];
-  addressOf: AddressOf;
+  boughtAt: BoughtAt;
   /** A step has its output at this path now: what an earlier purchase had there is not there any more. */
   isTaken(path: string): boolean;
 }
@@ -42,7 +43,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     ...(row !== undefined && { row }),
     ...(take !== undefined && { take }),
     ...(error !== undefined && { error }),
-    request: requestOf(step, shown, context.addressOf),
+    request: requestOf(step, shown, context.boughtAt),
     // Known when the others of its group are.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
@@ -85,16 +86,16 @@ function canBeJudged(match: Match): boolean {
 }
 
 /** With references by address. Of what was bought before its input changed, and of what is held to it, the lock tells. */
-function requestOf(step: Step, shown: Purchase | undefined, addressOf: AddressOf): OpenRequest {
-  if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, addressOf);
+function requestOf(step: Step, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
+  if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);
   if (shown?.request === undefined || shown.fingerprint === step.fingerprint) return step.request;
-  return readableRequest(shown.request, addressOf);
+  return readableRequest(shown.request, boughtAt);
 }
 
 function describeEarlier(
   { step, record }: Match,
   shown: Purchase | undefined,
-  { problemOf, addressOf, isTaken }: AssetContext,
+  { problemOf, boughtAt, isTaken }: AssetContext,
 ): ReviewEarlier[] {
   if (record === undefined || record.purchases.length < 2) return [];
   const others = record.purchases.filter((purchase) => purchase !== shown && purchase.jobId !== undefined);
@@ -106,7 +107,7 @@ function describeEarlier(
         ...(jobId !== undefined && { job: jobId }),
         credits: credits ?? null,
         changed: request === undefined ? [] : changedFields(request, step),
-        request: request === undefined ? {} : readableRequest(request, addressOf),
+        request: request === undefined ? {} : readableRequest(request, boughtAt),
         files: files.filter(({ problem }) => problem === undefined),
       };
     });

@@ -2,12 +2,13 @@ import type { ReviewData } from '../../contract/review.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
+import { boughtAtIn } from '../../plan/bought-at.ts';
 import { type Match, matchGraph } from '../../plan/match.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { Verdicts } from '../../plan/verdicts.ts';
 import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
-import { addressesByFingerprint } from './readable-request.ts';
+import { listWaits } from './sum-waiting.ts';
 
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
@@ -23,7 +24,7 @@ export interface CampaignFacts {
 }
 
 /** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
-export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets'> {
+export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { lock, selected, problemOf, rows } = facts;
   const { graph, matches } = facts.decided ?? matchGraph(facts.graph, lock);
   const verdicts = new Verdicts(lock, matches);
@@ -39,20 +40,24 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
     }
   }
   const taken = new Set(matches.flatMap(({ purchase }) => purchase?.outputs?.map(({ path }) => path) ?? []));
-  const addressOf = addressesByFingerprint(lock);
+  const boughtAt = boughtAtIn(lock);
   const meant = matches.filter(
     ({ step }) => kinds[step.kind]?.media !== 'none' && (selected?.has(step.address) ?? true),
   );
   const assets = meant.map((match) =>
     describeAsset(match, {
-      ...{ byAddress, verdicts, addressOf, problemOf },
+      ...{ byAddress, verdicts, boughtAt, problemOf },
       isGated: isGated.has(match.step.address),
       madeFrom: madeFrom.get(match.step.address) ?? [],
       usedBy: usedBy.get(match.step.address) ?? [],
       isTaken: (path) => taken.has(path),
     }),
   );
-  return { campaign: graph.name, groups: describeGroups(assets, graph, rows), assets };
+  const waits = rows === undefined ? undefined : listWaits(graph, rows);
+  return {
+    ...{ campaign: graph.name, groups: describeGroups(assets, graph, waits), assets },
+    ...(waits !== undefined && { waits }),
+  };
 }
 
 /** Of an open gate that asks about more it says nothing: what hangs on it may be made from any of them. */

@@ -1,26 +1,24 @@
-import type { ReviewAsset, ReviewGate, ReviewGroup } from '../../contract/review.ts';
+import type { ReviewAsset, ReviewGate, ReviewGroup, ReviewWait } from '../../contract/review.ts';
 import { stepAddress } from '../../graph/address.ts';
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { canonicalJson } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
-import type { PlanRow } from '../../plan/plan.ts';
-import { sumWaiting, type Waiting } from './sum-waiting.ts';
+import { gatesByMember } from '../../plan/gates.ts';
+import { sumWaits } from './sum-waiting.ts';
 
 /**
  * Puts together what is compared with each other: the outputs of one gate, else those of one key of a task. In the order of
- * the manifest. Says of each asset in which fields its request differs from others of its group.
+ * the manifest. Says of each asset in which fields its request differs from others of its group. `waits`: undefined where it
+ * is not known what waits.
  */
 export function describeGroups(
   assets: ReviewAsset[],
   graph: Graph,
-  rows: readonly PlanRow[] | undefined,
+  waits: readonly ReviewWait[] | undefined,
 ): ReviewGroup[] {
-  const gateOf = new Map(
-    (graph.gates ?? []).flatMap((gate) => gate.members.map((address) => [address, gate] as const)),
-  );
+  const gateOf = gatesByMember(graph.gates ?? []);
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
-  const waiting = rows === undefined ? undefined : sumWaiting(graph, rows);
   const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
   const groups = [...byName].map(([name, entries]): ReviewGroup => {
     const members = entries.map(([index]) => index);
@@ -32,7 +30,7 @@ export function describeGroups(
     return {
       ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
       ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
-      ...(gate && { gate: describeGate(gate, waiting) }),
+      ...(gate && { gate: describeGate(gate, waits) }),
     };
   });
   const places = new Map(graph.tasks.map(({ id }, index) => [id, index]));
@@ -40,11 +38,14 @@ export function describeGroups(
   return groups.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-function describeGate(gate: Gate, waiting: ReadonlyMap<string, Waiting> | undefined): ReviewGate {
+const notKnown = { steps: 0, credits: null, likely: null };
+
+function describeGate(gate: Gate, waits: readonly ReviewWait[] | undefined): ReviewGate {
   const { name, is, choose, note, state } = gate;
-  const { steps, credits } = waiting?.get(name) ?? { steps: 0, credits: waiting === undefined ? null : 0 };
+  const { steps, credits, likely } = waits === undefined ? notKnown : sumWaits(waits, name);
   return {
     ...{ is, choose, state: state?.is ?? 'open', waiting: steps, waitingCredits: credits },
+    ...(credits === null && likely !== null && { waitingLikely: likely }),
     ...(note !== undefined && { note }),
   };
 }

@@ -1,22 +1,16 @@
+import type { ReviewWait } from '../../contract/review.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 
-/** What cannot be bought before a gate is decided. */
-export interface Waiting {
-  steps: number;
-  /** What these cost at most; null: not known of one of them. */
-  credits: number | null;
-}
-
 /**
- * Sums up by gate what its rows wait for, directly or through a step that they need. What waits for several gates counts
- * with each of them. `graph`: with its decisions applied.
+ * What cannot be bought before gates are decided, by the gates for which it waits, directly or through a step that it
+ * needs: each step once. `graph`: with its decisions applied.
  */
-export function sumWaiting(graph: Graph, rows: readonly PlanRow[]): Map<string, Waiting> {
+export function listWaits(graph: Graph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
   const byName = new Map((graph.gates ?? []).map((gate) => [gate.name, gate]));
-  const sums = new Map<string, Waiting>();
+  const waits = new Map<string, ReviewWait>();
   // A step may need a gate: then what that asks about waits for other gates before it.
   const gatesBefore = (need: string): readonly string[] => {
     const gate = byName.get(need);
@@ -27,19 +21,34 @@ export function sumWaiting(graph: Graph, rows: readonly PlanRow[]): Map<string, 
     return gates;
   };
   // Needs come first.
-  for (const { address, waits = [], needs } of graph.steps) {
+  for (const { address, waits: own = [], needs } of graph.steps) {
     const row = held.get(address);
     if (row === undefined) continue;
-    const gates = [...new Set([...waits, ...needs.flatMap(gatesBefore)])];
+    const gates = [...new Set([...own, ...needs.flatMap(gatesBefore)])];
     gatesOf.set(address, gates);
-    for (const gate of gates) {
-      const sum = sums.get(gate) ?? { steps: 0, credits: 0 };
-      const cost = row.wouldCost === undefined ? 0 : row.wouldCost;
-      sums.set(gate, {
-        steps: sum.steps + 1,
-        credits: sum.credits === null || cost === null ? null : sum.credits + cost,
-      });
-    }
+    const name = JSON.stringify(gates);
+    const { steps, credits, likely } = waits.get(name) ?? { steps: 0, credits: 0, likely: 0 };
+    const cost = row.wouldCost === undefined ? 0 : row.wouldCost;
+    waits.set(name, {
+      gates,
+      steps: steps + 1,
+      credits: add(credits, cost),
+      likely: add(likely, cost ?? row.price?.likely ?? null),
+    });
   }
-  return sums;
+  return [...waits.values()].filter(({ gates }) => gates.length > 0);
+}
+
+/** What waits for one gate: what waits for several counts with each of them. */
+export function sumWaits(waits: readonly ReviewWait[], gate: string): Omit<ReviewWait, 'gates'> {
+  const own = waits.filter(({ gates }) => gates.includes(gate));
+  return {
+    steps: own.reduce((sum, { steps }) => sum + steps, 0),
+    credits: own.reduce<number | null>((sum, { credits }) => add(sum, credits), 0),
+    likely: own.reduce<number | null>((sum, { likely }) => add(sum, likely), 0),
+  };
+}
+
+function add(sum: number | null, more: number | null): number | null {
+  return sum === null || more === null ? null : sum + more;
 }

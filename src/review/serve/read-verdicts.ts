@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { WantedVerdict } from '../../contract/review.ts';
 import type { Json } from '../../ground/json.ts';
+import { isPlainText } from '../../ground/plain-text.ts';
 import { isMap } from '../../ground/values.ts';
+import { mostNote } from '../../lock/decisions.ts';
 
 const mostBytes = 64 * 1024;
 /** UTF-16 code units of an address and of an id: more than any has. */
 const mostName = 4096;
-const mostNote = 500;
 
 /** Reads the body of a request. `too large`: the rest of it is not read. Rejects when the sender goes away. */
 export async function readBody(request: IncomingMessage): Promise<string | 'too large'> {
@@ -42,12 +43,7 @@ function readVerdict(value: Json): WantedVerdict | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, job, note } = value;
   if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
-  if (!isText(address, mostName) || !isText(job, mostName)) return undefined;
-  if (note !== undefined && note !== '' && !isText(note, mostNote)) return undefined;
+  if (!isPlainText(address, mostName) || !isPlainText(job, mostName)) return undefined;
+  if (note !== undefined && note !== '' && !isPlainText(note, mostNote)) return undefined;
   return { address, is, job, ...(typeof note === 'string' && { note }) };
-}
-
-/** As the lock takes it: on one line, without halves of characters. */
-function isText(text: Json | undefined, most: number): text is string {
-  return typeof text === 'string' && text !== '' && text.length <= most && !/[\p{Cc}\p{Cs}]/u.test(text);
 }

@@ -111,6 +111,33 @@ describe('a batch of verdicts', () => {
     expect(refused).toMatchObject({ is: 'refused', text: expect.stringContaining('its input changed') });
   });
 
+  test('so is what hangs on it through steps about which nobody is asked', () => {
+    const chain = graphOf(`version: 1
+name: test
+tasks:
+  one: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: a } }
+  mid: { kind: image, with: { prompt: b, referenceImages: ["{{tasks.one.url}}"] } }
+  end: { kind: image, gate: approve, with: { prompt: c, referenceImages: ["{{tasks.mid.url}}"] } }
+`);
+    const lock = lockOf(Object.fromEntries(['one/1', 'one/2'].map((one) => [one, [saved(stepOf(chain, one))]])));
+    ruleOn([of('one/1', 'picked', lock)], { graph: chain, lock });
+    for (const address of ['mid', 'end']) {
+      const step = stepOf(matchGraph(chain, lock).graph, address);
+      lock.steps.set(address, { address, kind: 'image', purchases: [saved(step)] });
+    }
+    const rulings = ruleOn(
+      [
+        of('end', 'rejected', lock),
+        of('one/2', 'picked', lock),
+        of('end', 'picked', lock),
+        of('one/1', 'picked', lock),
+        of('end', 'picked', lock),
+      ],
+      { graph: chain, lock },
+    );
+    expect(rulings.map(({ is }) => is)).toEqual(['recorded', 'recorded', 'refused', 'recorded', 'recorded']);
+  });
+
   test('property: it leaves what the same verdicts leave one by one', () => {
     const verdict = fc.record({
       address: fc.constantFrom(...bought, 'late/1', 'late/2', 'gone'),

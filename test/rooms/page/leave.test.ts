@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/read-picks.ts';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
-import { picksCommand, picksFile, shellWord } from '../../../src/page/model/leave.ts';
+import { picksCommand, picksFile, redoCommand, shellWord } from '../../../src/page/model/leave.ts';
+import { show } from '../../../src/page/model/shown.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { asset, campaign } from '../../rig/review/campaign.ts';
 
 const verdicts: WantedVerdict[] = [
   { address: 'hero@lamp,take:1', is: 'picked', job: 'j1', note: "it's warm" },
@@ -26,7 +28,7 @@ test('picks.json is what `pick --from` reads', async () => {
 });
 
 test('the command records the same, one for each verdict and note', () => {
-  expect(picksCommand('campaign.yaml', verdicts)).toBe(
+  expect(picksCommand({ file: 'campaign.yaml' }, verdicts)).toBe(
     [
       `mediabatch pick campaign.yaml hero@lamp,take:1 --note 'it'\\''s warm' &&`,
       'mediabatch pick campaign.yaml hero@rug,take:2 &&',
@@ -34,6 +36,32 @@ test('the command records the same, one for each verdict and note', () => {
       `mediabatch unpick campaign.yaml 'hero@a b,take:1'`,
     ].join('\n'),
   );
+});
+
+test('commands concern the lock and the account of the host', () => {
+  const data = {
+    file: 'campaign.yaml',
+    commands: {
+      pick: 'mediabatch pick campaign.yaml --sandbox',
+      reject: 'mediabatch reject campaign.yaml --sandbox',
+      unpick: 'mediabatch unpick campaign.yaml --sandbox',
+      redo: 'mediabatch apply campaign.yaml --sandbox --redo',
+    },
+  };
+  expect(picksCommand(data, verdicts.slice(1, 3))).toBe(
+    [
+      'mediabatch pick campaign.yaml --sandbox hero@rug,take:2 &&',
+      'mediabatch reject campaign.yaml --sandbox hero@rug,take:1',
+    ].join('\n'),
+  );
+  const { groups } = show(campaign([{ name: 'hero@a b', assets: [asset('hero@a b,take:1')] }]), new Map());
+  const redone = groups.map((group) => [redoCommand(data, group), redoCommand({ file: 'my campaign.yaml' }, group)]);
+  expect(redone).toEqual([
+    [
+      "mediabatch apply campaign.yaml --sandbox --redo 'hero@a b'",
+      "mediabatch apply 'my campaign.yaml' --redo 'hero@a b'",
+    ],
+  ]);
 });
 
 test('a hostile word stays one word', () => {

@@ -3,6 +3,7 @@ import type { WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
 import { decide, undoOf } from '../../../src/page/model/judge.ts';
 import { count, markOf, show } from '../../../src/page/model/shown.ts';
+import { waitWords } from '../../../src/page/parts/words.ts';
 import { asset, campaign } from '../../rig/review/campaign.ts';
 
 const takes = (name: string, many: number) => Array.from({ length: many }, (_, i) => asset(`${name},take:${i + 1}`));
@@ -125,7 +126,36 @@ test('counts say what is decided, what is left and what waits', () => {
     { name: 'd', assets: [asset('d')], options: { isFree: true } },
   ]);
   const shown = show(data, own(['a', 'picked'], ['b', 'rejected']));
-  expect(count(shown.groups)).toEqual({ gates: 3, decided: 1, left: 1, rejected: 1, waiting: 2, waitingCredits: 6 });
+  expect(count(shown)).toEqual({
+    gates: 3,
+    decided: 1,
+    left: 1,
+    rejected: 1,
+    waits: { steps: 2, credits: 6, likely: 6 },
+  });
+});
+
+test('what waits for several gates counts once, until the last of them is decided', () => {
+  const gates = ['a', 'b'].map((name) => ({ name, assets: [asset(name)] }));
+  const waits = [
+    { gates: ['a', 'b'], steps: 2, credits: null, likely: 12 },
+    { gates: ['b'], steps: 1, credits: 3, likely: 3 },
+  ];
+  const data = campaign(gates, { waits });
+  expect(count(show(data, new Map())).waits).toEqual({ steps: 3, credits: null, likely: 15 });
+  expect(count(show(data, own(['b', 'picked']))).waits).toEqual({ steps: 2, credits: null, likely: 12 });
+  expect(count(show(data, own(['a', 'picked'], ['b', 'picked']))).waits).toEqual({ steps: 0, credits: 0, likely: 0 });
+});
+
+test('a price is said as surely as it is known', () => {
+  expect(waitWords({ steps: 1, credits: 1, likely: 1 })).toBe('1 step waits, 1 credit');
+  expect(waitWords({ steps: 2, credits: null, likely: 12 })).toBe('2 steps wait, ≈ 12 credits');
+  expect(waitWords({ steps: 2, credits: null, likely: null })).toBe('2 steps wait, at a price not known yet');
+});
+
+test('what is not bought yet is not to be decided now', () => {
+  const data = campaign([{ name: 'a', assets: [asset('a', { isJudged: false, state: 'planned' })] }]);
+  expect(count(show(data, new Map()))).toMatchObject({ gates: 1, decided: 0, left: 0 });
 });
 
 test('filters: the undecided, tasks, kinds, states, and words anywhere', () => {

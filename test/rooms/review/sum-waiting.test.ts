@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { matchGraph } from '../../../src/plan/match.ts';
-import { sumWaiting } from '../../../src/review/describe/sum-waiting.ts';
+import { listWaits, sumWaits } from '../../../src/review/describe/sum-waiting.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
 
@@ -20,8 +20,13 @@ test('what waits for a gate that waits for another one waits for both, at what i
     'draft/2': [saved(stepOf(graph, 'draft/2'))],
   });
   const { rows } = planOf(graph, lock);
-  const sums = sumWaiting(matchGraph(graph, lock).graph, rows);
-  expect(Object.fromEntries(sums)).toEqual({ draft: { steps: 3, credits: 12 }, cut: { steps: 1, credits: 4 } });
+  const waits = listWaits(matchGraph(graph, lock).graph, rows);
+  expect(waits).toEqual([
+    { gates: ['draft'], steps: 2, credits: 8, likely: 8 },
+    { gates: ['cut', 'draft'], steps: 1, credits: 4, likely: 4 },
+  ]);
+  expect(sumWaits(waits, 'draft')).toEqual({ steps: 3, credits: 12, likely: 12 });
+  expect(sumWaits(waits, 'cut')).toEqual({ steps: 1, credits: 4, likely: 4 });
 });
 
 test('what nobody knows the price of makes the sum unknown', () => {
@@ -29,5 +34,6 @@ test('what nobody knows the price of makes the sum unknown', () => {
     tasks.replace('last: { kind: music, with: { model: song-7.5, prompt:', 'last: { kind: image, with: { prompt:'),
   );
   const { rows } = planOf(graph, lockOf({}));
-  expect(sumWaiting(matchGraph(graph, lockOf({})).graph, rows).get('cut')).toEqual({ steps: 1, credits: null });
+  const waits = listWaits(matchGraph(graph, lockOf({})).graph, rows);
+  expect(sumWaits(waits, 'cut')).toEqual({ steps: 1, credits: null, likely: null });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReviewAsset, ReviewData, ReviewGate } from '../../../src/contract/review.ts';
-import { tellReview, tellReviewed } from '../../../src/review/tell.ts';
+import { tellNext, tellReview, tellReviewed } from '../../../src/review/tell.ts';
 
 type Is = 'picked' | 'rejected' | undefined;
 
@@ -36,6 +36,26 @@ describe('at the beginning', () => {
     ['1 output to look at; no task has a gate, so there is nothing to decide', dataOf({})],
   ])('%s', (text, data) => {
     expect(tellReview(data)).toBe(text);
+  });
+});
+
+describe('what can be bought now', () => {
+  const buys = [{ action: 'create' as const }, { action: 'redo' as const }, { action: 'keep' as const }];
+
+  test('is told with its command when nobody is waited for', () => {
+    const text = '2 steps can be bought now: mediabatch apply c.yaml';
+    expect(tellNext(dataOf({ state: 'decided' }), buys, paste)).toBe(text);
+    expect(tellNext(dataOf({ state: 'decided' }, { state: 'open', planned: true }), buys, paste)).toBe(text);
+    expect(tellNext(dataOf({ state: 'decided' }, { state: 'rejected' }), buys, paste)).toBe(text);
+  });
+
+  test.each([
+    ['somebody is to decide', dataOf({ state: 'decided' }, { state: 'open' }), buys],
+    ['two people picked differently', dataOf({ state: 'decided' }, { state: 'contested' }), buys],
+    ['nothing was decided', dataOf({}), buys],
+    ['everything is bought', dataOf({ state: 'decided' }), buys.slice(2)],
+  ])('is not told where %s', (_, data, rows) => {
+    expect(tellNext(data, rows, paste)).toBeUndefined();
   });
 });
 
