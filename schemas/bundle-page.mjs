@@ -19,7 +19,17 @@ const windowingNames = new RegExp(
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
-const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: windowingNames } };
+/** Members of the page's state, which nothing else has a name for either. */
+const stateNames = new RegExp(
+  `^(${[
+    'focusWish|active(Asset|Group)|mustLeave|canUndo|has(Details|Help|Filters|Note)|outbox|refusals|dismissRefusals',
+    '(toggle|edit)(Details|Help|Note)|(set|clear)Filter|pickNth|go(Group|Undecided)|takesFocus|on(Refused|Recorded)',
+  ].join('|')})$`,
+);
+const small = {
+  ...{ compress: true, codegen: true, mangle: true },
+  mangleProps: { include: new RegExp(`${windowingNames.source}|${stateNames.source}`) },
+};
 
 /** A style sheet without remarks and indents. */
 const smallStyles = (text) =>

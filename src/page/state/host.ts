@@ -1,7 +1,7 @@
 import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
 /** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
-const patience = { data: 120_000, verdicts: 30_000 };
+const patience = 60_000;
 const askAgainMs = 5000;
 
 /** Who serves the page. A page from disk has its data in it, and nobody to talk to. */
@@ -25,7 +25,7 @@ export function servedHost(): Host {
 }
 
 async function load(): Promise<ReviewData> {
-  const answer = await fetch('data.json', { signal: AbortSignal.timeout(patience.data) });
+  const answer = await fetch('data.json', { signal: AbortSignal.timeout(patience) });
   if (!answer.ok) throw new Error(await reasonOf(answer));
   return (await answer.json()) as ReviewData;
 }
@@ -64,7 +64,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ verdicts }),
       // Through a tunnel that has died an answer may never come. To be sent again does no harm.
-      signal: AbortSignal.timeout(patience.verdicts),
+      signal: AbortSignal.timeout(patience),
     });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
     return { is: 'failed', text: await reasonOf(answer) };

@@ -18,7 +18,8 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
       (attempt(() => Object.keys(localStorage)) ?? []).flatMap((name): WantedVerdict[] => {
         if (!name.startsWith(prefix)) return [];
         const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
-        const isShown = verdict !== undefined && nameOf(verdict) === name && jobs.get(verdict.address) === verdict.job;
+        const isShown =
+          verdict?.job !== undefined && jobs.get(verdict.address) === verdict.job && nameOf(verdict) === name;
         // It is about an output that another one has replaced, or was written by whoever else was served at this port.
         if (!isShown) attempt(() => localStorage.removeItem(name));
         return isShown ? [verdict] : [];
@@ -28,12 +29,10 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
   };
 }
 
-/** Undefined: what is kept is no verdict. */
-function readVerdict(kept: unknown): WantedVerdict | undefined {
-  const { address, is, job, note } = kept as { [name in keyof WantedVerdict]: unknown };
-  if (typeof address !== 'string' || typeof job !== 'string') return undefined;
-  if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
-  return { address, is, job, ...(typeof note === 'string' && { note: plainNote(note) }) };
+/** What is kept can be anything: whether it names what is shown is left to the caller. */
+function readVerdict({ address, is, job, note }: WantedVerdict): WantedVerdict | undefined {
+  if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
+  return { address, is, job, ...(note !== undefined && { note: plainNote(String(note)) }) };
 }
 
 /** A browser may have its store switched off, or full: the page works without. */

@@ -4,6 +4,7 @@ import { applyFilter, type Filter, noFilter } from '../model/filter.ts';
 import { decide, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, type ShownGroup, show } from '../model/shown.ts';
+import { counted } from '../parts/words.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
 import type { Host } from './host.ts';
 import { keptVerdicts } from './kept.ts';
@@ -63,6 +64,10 @@ export class Page {
       onRecorded: () => void this.reload(),
     });
     this.active.value = this.strips.value[0]?.assets[0]?.address ?? '';
+    // They may be from long ago: whoever has decided otherwise since must see that they come back.
+    const left = this.outbox.own.value.size;
+    if (data.canDecide && left > 0)
+      this.say(`${counted(left, 'verdict')} given here before could not be recorded then: now recorded.`);
     host?.watch((revision) => {
       this.isLost.value = revision === 'lost';
       if (revision === 'found' || (revision !== 'lost' && revision > this.data.value.revision)) void this.reload();

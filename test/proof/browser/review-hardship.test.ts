@@ -49,6 +49,8 @@ test('a store with things of others in it opens the page, and sends none of them
   await page.evaluate(`Object.assign(localStorage, ${JSON.stringify(store)})`);
   await page.reload();
   await page.locator('.active[data-address]').waitFor();
+  // What was decided long ago does not come back unsaid.
+  await page.locator('.said').getByText('1 verdict given here before').waitFor();
   await expect.poll(() => host.judged).toEqual([[{ address: 'pic/2', is: 'picked', job: 'job-1', note: 'a b' }]]);
   await expect.poll(() => page.evaluate('localStorage.length')).toBe(0);
 });
