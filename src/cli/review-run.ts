@@ -12,7 +12,7 @@ export async function reviewRun(
 ): Promise<{ url: string; end(): Promise<void> }> {
   const { campaign, options, terminal } = context;
   const host = new LiveHost(live, { campaign, paste: terminal.paste });
-  const about = 'what arrives is shown there; at its gates the run waits, and goes on as soon as they are decided';
+  const about = 'shows what arrives; at a gate the run waits there until it is decided';
   const { port = 0, open = true } = options;
   const running = await servePage(host, { port, open, state: campaign.paths.state, terminal, about });
   return {

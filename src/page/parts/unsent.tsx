@@ -11,7 +11,7 @@ export function Unsent({ page }: { page: Page }) {
         `${counted(page.unsaved().length, 'verdict')} wait in this page until they can be recorded: ${waits}.`}
       {!isWaiting &&
         page.isLost.value &&
-        'mediabatch has ended, or does not answer: what is shown may be old, and verdicts wait in this page.'}
+        'mediabatch has ended, or does not answer: what is shown may be old, and new verdicts wait in this page.'}
     </p>
   );
 }
