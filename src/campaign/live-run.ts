@@ -2,9 +2,9 @@ import type { RunEvent } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import { messageOf } from '../ground/values.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
-import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { Plan, PlanRow, StepOrder } from '../plan/plan.ts';
 import type { Ruling } from '../plan/ruling.ts';
-import { findTakenIn, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
+import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge-batch.ts';
@@ -19,6 +19,8 @@ export class LiveRun {
   readonly #options: LiveRunOptions;
   readonly #agreed: ReadonlyMap<string, PlanRow>;
   readonly #took = new Map<string, PlanRow>();
+  /** Steps of the plan that were let go of at some time. */
+  readonly #letGo = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #told = new Set<string>();
   readonly #view = createRunView();
@@ -120,7 +122,8 @@ export class LiveRun {
 
   /** Whoever waits wants to wait no longer. False: the run does not wait. */
   stopWaiting(): boolean {
-    if (this.#is !== 'waiting') return false;
+    // What was decided just now is being bought already.
+    if (this.#is !== 'waiting' || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#wake();
     return true;
@@ -155,11 +158,12 @@ export class LiveRun {
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
     const found = this.#find(now.plan);
     this.#hasOutdated = found.outdated.length > 0;
-    const plan = withTakenIn(agreed, now.plan, { found, took });
+    const unwanted = this.#findUnwanted(now.plan);
+    const plan = withTakenIn(agreed, now.plan, { found, took, unwanted });
     this.#carriedOut = plan;
     for (const row of plan.rows) {
       const isAsBefore = row === this.#agreed.get(row.address) || row.blockedBy === 'gate' || took.has(row.address);
-      if (isAsBefore) continue;
+      if (isAsBefore && !unwanted.has(row.address)) continue;
       const { address, task, kind, action, reason, blockedBy } = row;
       const why = blockedBy === undefined ? {} : { blockedBy };
       emit({ event: 'step-left', address, task, kind, action, reason: reason.text, ...why });
@@ -207,12 +211,30 @@ export class LiveRun {
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
+    // Whoever stopped it meanwhile wants nothing more bought. What was decided is on record.
+    if (this.#isEnough) return;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
     for (const row of found.rows) this.#took.set(row.address, row);
-    driven.takeIn(found.rows.flatMap(({ order }) => order ?? []));
+    const unwanted = this.#findUnwanted(now.plan);
+    for (const address of unwanted) this.#letGo.add(address);
+    driven.takeIn([...this.#wantedAgain(unwanted), ...found.rows.flatMap(({ order }) => order ?? [])], unwanted);
     this.#tellLeft(found);
     this.#tell();
+  }
+
+  #findUnwanted(now: Plan): Set<string> {
+    const { driven } = this.#requireWorks();
+    const isOver = (address: string) => driven.begun(address) !== undefined || driven.endOf(address) !== undefined;
+    return findUnwanted(this.#options.agreed, now, isOver);
+  }
+
+  /** What was let go of, and was agreed to as it is wanted now. */
+  #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
+    if (this.#letGo.size === 0) return [];
+    const { rows } = this.#options.agreed;
+    const again = rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
+    return again.flatMap(({ order }) => (order === undefined ? [] : [{ ...order }]));
   }
 
   #find(now: Plan): TakenIn {

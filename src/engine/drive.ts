@@ -77,11 +77,12 @@ class Drive implements Driven {
     return this.#ended.get(address);
   }
 
-  takeIn(orders: readonly StepOrder[]): void {
+  takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderName(order), order]));
     const isOver = (name: string) => this.#begun.has(name) || this.#ended.has(name);
     const isSame = (name: string) => given.get(name)?.key === this.#orders.get(name)?.key;
-    const gone = [...this.#takenIn].filter((name) => !isOver(name) && this.#orders.has(name) && !isSame(name));
+    const mayGo = new Set([...this.#takenIn, ...unwanted]);
+    const gone = [...mayGo].filter((name) => !isOver(name) && this.#orders.has(name) && !isSame(name));
     for (const name of gone) this.#orders.delete(name);
     const news = [...given].filter(([name]) => !isOver(name) && !this.#orders.has(name));
     for (const [name, order] of news) {

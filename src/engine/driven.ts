@@ -24,9 +24,10 @@ export interface Driven {
   ends: Promise<DriveResult>;
   /**
    * Takes orders in beside those of the plan, needs first: they begin when what they need is done. Those that were taken in
-   * before, are not among these, and have not begun yet are not wanted any more.
+   * before, are not among these, and have not begun yet are not wanted any more. `unwanted`: names of orders of the plan
+   * that are let go of, too, unless they have begun; they are taken in again as a copy.
    */
-  takeIn(orders: readonly StepOrder[]): void;
+  takeIn(orders: readonly StepOrder[], unwanted?: ReadonlySet<string>): void;
   /** The order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined;
   /** How the step has ended; `undefined`: it has not. */

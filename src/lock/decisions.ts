@@ -4,6 +4,9 @@ import type { Acceptance, Decisions, Purchase, StepRecord, Verdict } from './rec
 /** Length of a note at most, in UTF-16 code units. */
 export const mostNote = 500;
 
+/** The highest revision that a lock can be read with. Only an edited lock comes near it. */
+export const mostRevision = 1_000_000_000;
+
 /** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];

@@ -1,10 +1,11 @@
 import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
+import { mostRevision } from '../lock/decisions.ts';
 import type { Purchase, StepRecord, Verdict } from '../lock/record.ts';
 import { gatesByMember } from './gates.ts';
 import type { Match } from './match.ts';
 import { findOwn } from './pin.ts';
-import { nameOfJob, type Ruling, refuse } from './ruling.ts';
+import { nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 import type { Verdicts } from './verdicts.ts';
 
 const mostNamed = 10;
@@ -108,14 +109,17 @@ function judgePurchase(
   const { as, noteOf } = judgement;
   const note = noteOf(address);
   const before = verdicts.on(match);
+  const atLast = refuseAtLast(address, verdicts.newest(match));
   if (as === 'undecided') {
     if (before === undefined) return { is: 'unchanged', address, text: 'is neither picked nor rejected' };
+    if (atLast !== undefined) return atLast;
     const records = withVerdict(match, record, { verdicts });
     return { is: 'recorded', address, text: `is not ${before.is} any more`, records };
   }
   if (before?.is === as && (note === undefined || note === (before.note ?? ''))) {
     return { is: 'unchanged', address, text: `is ${as} already` };
   }
+  if (atLast !== undefined) return atLast;
   const kept = note ?? (before?.is === as ? before.note : undefined);
   const verdict = { is: as, ...(kept && { note: kept }) };
   const text = `${nameOfJob(match.purchase)}${kept ? `: ${kept}` : ''}`;
@@ -131,7 +135,8 @@ function withVerdict(
   const { purchase, movedFrom: address = record.address } = match;
   if (purchase?.jobId === undefined) return [];
   const { fingerprint, jobId: job } = purchase;
-  const revision = (verdicts.newest(match)?.revision ?? 0) + 1;
+  // A sibling at the highest revision stays picked, which leaves the gate open, in a lock that can be read.
+  const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
   const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];
 }

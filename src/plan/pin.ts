@@ -4,7 +4,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import { advise, call } from './advice.ts';
 import { findKept } from './apply-decisions.ts';
 import type { Match } from './match.ts';
-import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
+import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 
 /** Holds a step to what it has: whatever its input becomes, it is kept, and its users go on using it. */
 export function pinStep(match: Match, price: number | null): Ruling {
@@ -18,6 +18,8 @@ export function pinStep(match: Match, price: number | null): Ruling {
   }
   const found = findOwn(match);
   if ('is' in found) return found;
+  const atLast = refuseAtLast(address, record?.decisions?.pin);
+  if (atLast !== undefined) return atLast;
   const { purchase } = found;
   const wanted = decided?.wanted?.fingerprint ?? step.fingerprint;
   const isChanged = purchase.fingerprint !== wanted;
@@ -37,6 +39,8 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
     }
     return { is: 'unchanged', address, text: 'is not pinned' };
   }
+  const atLast = refuseAtLast(address, pin);
+  if (atLast !== undefined) return atLast;
   const { wanted } = decided ?? {};
   const isAccepted = record.decisions?.accepted?.some((one) => one.wanted === wanted?.fingerprint) === true;
   const isHeldBack = wanted !== undefined && purchase !== undefined && !isAccepted;

@@ -1,3 +1,4 @@
+import { mostRevision } from '../lock/decisions.ts';
 import type { Purchase, StepRecord } from '../lock/record.ts';
 import type { Advice } from './advice.ts';
 
@@ -11,6 +12,13 @@ export type Ruling =
 
 export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
+}
+
+/** A decision takes a higher revision than the one before it. `undefined`: there is one. */
+export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
+  if (before === undefined || before.revision < mostRevision) return undefined;
+  const text = `cannot be decided any more: what was decided before has revision ${before.revision} in the lock, the highest there is`;
+  return refuse(address, text, 'nobody decides that often: lower that number in the lock by hand');
 }
 
 /** Names a job as far as it is known: `job abc (5 credits)`. */

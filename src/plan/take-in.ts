@@ -2,7 +2,7 @@ import { isSpending, waitsFor } from './actions.ts';
 import { block } from './block.ts';
 import { isNamedAfterPicks, sumAfterPicks } from './block-at-gates.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
-import { withholdPosts } from './post-consent.ts';
+import { countPosts, withholdPosts } from './post-consent.ts';
 import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
 
@@ -60,6 +60,32 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
   return found;
 }
 
+/**
+ * Finds the purchases of an agreed plan that are not wanted any more, because of what people decided during the run: what
+ * they are made from is not picked now. With them goes what would be made from them. What was sent before is settled all
+ * the same. `isOver`: the order has begun, or ended.
+ */
+export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
+  const latest = new Map(now.rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
+  const unwanted = new Set<string>();
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before !== unwanted.size; ) {
+    before = unwanted.size;
+    for (const { address, action, order } of agreed.rows) {
+      if (order === undefined || order.send !== undefined || unwanted.has(address) || isOver(address)) continue;
+      const isChanged = isSpending(action) && isOutdated(order, latest.get(address));
+      const needs = order.jobId === undefined ? waitsFor(order) : [];
+      if (isChanged || needs.some((need) => unwanted.has(need))) unwanted.add(address); // I27 (taken back)
+    }
+  }
+  return unwanted;
+}
+
+function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boolean {
+  if (now?.order !== undefined) return now.order.fingerprint !== fingerprint;
+  return now?.blockedBy === 'gate' || (now?.action === 'keep' && now.unneeded !== true);
+}
+
 /** The rows that an open gate keeps from being bought. */
 export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
@@ -95,6 +121,11 @@ interface Why {
   text: string;
 }
 
+const lost: Why = {
+  by: 'gate',
+  text: 'what it was to be made from is not picked any more; the next run makes it anew',
+};
+
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {
   const most = wouldCost ?? null;
   const price = credits ?? order?.price.high ?? null;
@@ -113,27 +144,34 @@ function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
 
 /**
  * The plan as it was carried out: with what the run took in, and with what still waits as it stands by now. `now` and `found`
- * are of the end of the run; `took` gives the row that was taken in for a step.
+ * are of the end of the run; `took` gives the row that was taken in for a step, `unwanted` names what was let go of.
  */
 export function withTakenIn(
   agreed: Plan,
   now: Plan,
-  { found, took }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow> },
+  {
+    found,
+    took,
+    unwanted,
+  }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow>; unwanted: ReadonlySet<string> },
 ): Plan {
   const latest = new Map([...now.rows, ...found.left].map((row) => [row.address, row]));
   const rows = agreed.rows.map((row) => {
-    if (row.blockedBy !== 'gate') return row;
     const later = latest.get(row.address);
+    if (row.send === undefined && unwanted.has(row.address)) {
+      return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
+    }
+    if (row.blockedBy !== 'gate') return row;
     // Nobody carried out what the next run will.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
-  const { afterPicks: _afterPicks, mayRetry: _mayRetry, estimate: _estimate, ...totals } = agreed.totals;
+  const { afterPicks: _afterPicks, mayRetry: _mayRetry, estimate: _estimate, posts: _posts, ...totals } = agreed.totals;
   const afterPicks = sumAfterPicks(rows);
   const { gates: _gates, ...plan } = agreed;
   return {
     ...plan,
     rows,
     ...(now.gates !== undefined && { gates: now.gates }),
-    totals: { ...totals, ...sumPrices(rows), ...(afterPicks !== undefined && { afterPicks }) },
+    totals: { ...totals, ...sumPrices(rows), ...countPosts(rows), ...(afterPicks !== undefined && { afterPicks }) },
   };
 }

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { root } from '../rig/command.ts';
+import { exampleNames } from '../rig/examples.ts';
 import { manifest, products, workplaceForEach } from './workplace.ts';
 
 const { run, write } = workplaceForEach();
@@ -25,7 +25,7 @@ test('one entry for each step, with the origin of each value', async () => {
   });
 });
 
-test.each(readdirSync(join(root, 'examples')))('%s: valid YAML that says the same as its JSON', async (name) => {
+test.each(exampleNames())('%s: valid YAML that says the same as its JSON', async (name) => {
   const file = join(root, 'examples', name, 'campaign.yaml');
   const text = await run('expand', file);
   const json = JSON.parse((await run('expand', file, '--json')).out);

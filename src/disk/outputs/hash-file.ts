@@ -43,7 +43,7 @@ export async function* readPieces(
 }
 
 /** Hashes the size that the file had when it was opened: later additions do not count. */
-async function hashHandle(handle: FileHandle): Promise<Digest> {
+export async function hashHandle(handle: FileHandle): Promise<Digest> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const piece of readPieces(handle, fstatSync(handle.fd).size)) {

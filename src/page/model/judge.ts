@@ -19,6 +19,14 @@ export interface Step {
 /** UTF-16 code units of a note, as the lock takes it. */
 export const mostNote = 500;
 
+/** A text that somebody typed or pasted, as the lock takes it: on one line, without halves of characters. */
+export function plainNote(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, mostNote);
+}
+
 const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', undecided: 'Undecided again:' };
 
 /**
@@ -35,8 +43,7 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
   if (!asset.isJudged || job === undefined) {
     return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
   }
-  // The host takes notes on one line, without halves of characters.
-  const plain = note?.replace(/[\p{Cc}\p{Cs}]/gu, ' ').trim();
+  const plain = note === undefined ? undefined : plainNote(note);
   const kept = plain ?? (markOf(asset) === is ? asset.verdict?.note : undefined);
   // Of two that are picked, as after a merge, picking one again settles it.
   const isContested = is === 'picked' && group.state === 'contested';

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { plainNote } from '../model/judge.ts';
 import { picksCommand, picksFile, shellWord } from '../model/leave.ts';
 import type { Page } from '../state/page.ts';
 import { counted } from './words.ts';
@@ -13,7 +14,7 @@ export function Leave({ page }: { page: Page }) {
   const verdicts = page.unsaved();
   const isMissing = verdicts.length === 0;
   const save = () => {
-    const name = by.value.trim();
+    const name = plainNote(by.value);
     if (name === '') {
       page.say('Say whose picks these are: the name stands in the file.');
       document.getElementById('picks-by')?.focus();

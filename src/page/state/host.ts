@@ -1,5 +1,9 @@
 import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
+/** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
+const patience = { data: 120_000, verdicts: 30_000 };
+const askAgainMs = 5000;
+
 /** Who serves the page. A page from disk has its data in it, and nobody to talk to. */
 export interface Host {
   load(): Promise<ReviewData>;
@@ -21,23 +25,36 @@ export function servedHost(): Host {
 }
 
 async function load(): Promise<ReviewData> {
-  const answer = await fetch('data.json');
+  const answer = await fetch('data.json', { signal: AbortSignal.timeout(patience.data) });
   if (!answer.ok) throw new Error(await reasonOf(answer));
   return (await answer.json()) as ReviewData;
 }
 
+/** Tabs that nobody sees do not listen: a browser opens six connections to a host, and each that listens keeps one. */
 function watch(listener: Parameters<Host['watch']>[0]): void {
-  const changes = new EventSource('changes');
+  let changes: EventSource | undefined;
   let isLost = false;
-  changes.addEventListener('open', () => {
-    if (isLost) listener('found');
-    isLost = false;
-  });
-  changes.addEventListener('error', () => {
-    isLost = true;
-    listener('lost');
-  });
-  changes.addEventListener('change', ({ data }) => listener((JSON.parse(data) as { revision: number }).revision));
+  const listen = () => {
+    changes?.close();
+    changes = undefined;
+    if (document.visibilityState === 'hidden') return;
+    const own = new EventSource('changes');
+    changes = own;
+    own.addEventListener('open', () => {
+      if (isLost) listener('found');
+      isLost = false;
+    });
+    own.addEventListener('error', () => {
+      isLost = true;
+      listener('lost');
+      // After an answer that is none, as of something between, a browser does not ask again by itself.
+      if (own.readyState === EventSource.CLOSED) setTimeout(() => changes === own && listen(), askAgainMs);
+    });
+    own.addEventListener('change', ({ data }) => listener((JSON.parse(data) as { revision: number }).revision));
+  };
+  listen();
+  // The first word after it listens again is the revision of now.
+  document.addEventListener('visibilitychange', listen);
 }
 
 async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }> {
@@ -46,6 +63,8 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ verdicts }),
+      // Through a tunnel that has died an answer may never come. To be sent again does no harm.
+      signal: AbortSignal.timeout(patience.verdicts),
     });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
     return { is: 'failed', text: await reasonOf(answer) };

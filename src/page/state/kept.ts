@@ -1,4 +1,5 @@
 import type { ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { plainNote } from '../model/judge.ts';
 
 /** Verdicts that the host does not have, kept by the browser until it has them. */
 export interface Kept {
@@ -16,15 +17,23 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
     read: () =>
       (attempt(() => Object.keys(localStorage)) ?? []).flatMap((name): WantedVerdict[] => {
         if (!name.startsWith(prefix)) return [];
-        const verdict = attempt(() => JSON.parse(localStorage.getItem(name) ?? '') as WantedVerdict);
-        const isShown = verdict !== undefined && jobs.get(verdict.address) === verdict.job;
-        // It is about an output that another one has replaced.
+        const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
+        const isShown = verdict !== undefined && nameOf(verdict) === name && jobs.get(verdict.address) === verdict.job;
+        // It is about an output that another one has replaced, or was written by whoever else was served at this port.
         if (!isShown) attempt(() => localStorage.removeItem(name));
         return isShown ? [verdict] : [];
       }),
     keep: (verdict) => attempt(() => localStorage.setItem(nameOf(verdict), JSON.stringify(verdict))),
     drop: (verdict) => attempt(() => localStorage.removeItem(nameOf(verdict))),
   };
+}
+
+/** Undefined: what is kept is no verdict. */
+function readVerdict(kept: unknown): WantedVerdict | undefined {
+  const { address, is, job, note } = kept as { [name in keyof WantedVerdict]: unknown };
+  if (typeof address !== 'string' || typeof job !== 'string') return undefined;
+  if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
+  return { address, is, job, ...(typeof note === 'string' && { note: plainNote(note) }) };
 }
 
 /** A browser may have its store switched off, or full: the page works without. */

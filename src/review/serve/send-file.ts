@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReviewFile } from '../../contract/review.ts';
 import { openPlainFile } from '../../disk/fs/plain-file.ts';
 import { answer, answerProblem, safeHeaders, sandboxedPolicy } from './answer.ts';
+import type { WholeFiles } from './whole-files.ts';
 
 /** Media types that a browser shows and never runs. The lock says the type of a file, and a branch can say any. */
 const shown: readonly string[] = [
@@ -17,14 +18,13 @@ const shown: readonly string[] = [
 export async function sendFile(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   file: ReviewFile,
-  path: string | undefined,
+  { path, whole }: { path: string | undefined; whole: WholeFiles },
 ): Promise<void> {
   const handle = path === undefined ? undefined : await open(path);
   if (handle === undefined) return notThere(response, file);
   try {
-    const { size } = await handle.stat();
-    if (size !== file.bytes) return notThere(response, file);
-    await sendBytes({ request, response }, { handle, size, type: file.mediaType });
+    if (!(await whole.isWhole(handle, file))) return notThere(response, file);
+    await sendBytes({ request, response }, { handle, size: file.bytes, type: file.mediaType });
   } finally {
     await handle.close().catch(() => undefined);
   }
@@ -72,7 +72,11 @@ async function sendBytes(
     return;
   }
   // Whoever goes away in the middle of a film does so often, and means nothing by it.
-  await pipeline(handle.createReadStream({ start, end, autoClose: false }), response).catch(() => undefined);
+  const stream = handle.createReadStream({ start, end, autoClose: false });
+  await pipeline(stream, response, { end: false }).catch(() => undefined);
+  // It has shrunk meanwhile: what is sent next on this connection would be taken for the rest of it.
+  if (stream.bytesRead < end - start + 1) response.destroy();
+  else response.end();
 }
 
 /** Undefined: all of it, as for anything but a single range. */

@@ -12,6 +12,7 @@ import { NumberedFiles } from './numbered-files.ts';
 import { indexHtml, pageFiles, readPageFile } from './page-files.ts';
 import { readBody, readVerdicts } from './read-verdicts.ts';
 import { sendFile } from './send-file.ts';
+import { WholeFiles } from './whole-files.ts';
 
 export interface ServeOptions {
   /** 0: any that is free. */
@@ -39,6 +40,9 @@ export interface RunningReview {
 /** How long the entrance is open, in ms: a browser may have to be started. */
 const entranceMs = 60_000;
 
+/** Everybody on this machine can open connections; a run in this process needs files that it can open. */
+const mostConnections = 2000;
+
 /** What one request is about. */
 interface Exchange {
   request: IncomingMessage;
@@ -50,9 +54,13 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
   const [token, entrance] = [makeToken(), makeToken()];
   const review = new Review(host, { token, entrance }, options);
   const server = createServer(
-    { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5000 },
+    {
+      ...{ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5000 },
+      connectionsCheckingInterval: 2000,
+    },
     (request, response) => void review.handle({ request, response }),
   );
+  server.maxConnections = mostConnections;
   await listen(server, options.port ?? 0);
   const { port } = server.address() as AddressInfo;
   return {
@@ -90,6 +98,7 @@ class Review {
   readonly #entranceEndsAt = performance.now() + entranceMs;
   readonly #options: ServeOptions;
   readonly #files = new NumberedFiles();
+  readonly #whole = new WholeFiles();
   readonly #thumbs: Thumbs;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
@@ -152,13 +161,16 @@ class Review {
         return this.#redirect(response, 308);
       case '':
       case 'index.html': {
-        const { campaign } = await this.#host.look();
-        return answer(response, { status: 200, type: 'text/html; charset=utf-8', body: indexHtml(campaign) });
+        // What keeps the campaign from being read is told by the page.
+        const data = await this.#host.look().catch(() => undefined);
+        const body = indexHtml(data?.campaign ?? 'mediabatch');
+        return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
       }
       case 'data.json':
         return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
       case 'changes':
-        return this.#changes.add(response, (await this.#host.look()).revision);
+        // Whoever listens hears when the campaign can be read again.
+        return this.#changes.add(response, (await this.#host.look().catch(() => undefined))?.revision ?? 0);
       default:
         return this.#sendPageFile(response, path);
     }
@@ -183,7 +195,7 @@ class Review {
     const { response } = exchange;
     const file = this.#files.get(number);
     if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
-    if (kind === 'media') return sendFile(exchange, file, await this.#host.find(file));
+    if (kind === 'media') return sendFile(exchange, file, { path: await this.#host.find(file), whole: this.#whole });
     const thumb = await this.#thumbs.get(file, async () => this.#host.find(file));
     if ('problem' in thumb) return answerProblem(response, 404, `${file.path} ${thumb.problem}`);
     answer(response, { status: 200, type: 'image/jpeg', body: thumb.jpeg });

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { openPlainFile } from '../../disk/fs/plain-file.ts';
 import { digestOf } from '../../disk/outputs/hash-file.ts';
-import { messageOf } from '../../ground/values.ts';
 import { decodePicture, encodeJpeg } from './codecs.ts';
 import { readPictureSize } from './picture-size.ts';
 import { shrink } from './shrink.ts';
@@ -37,8 +36,9 @@ export async function makeThumb({ path, bytes, sha256 }: ThumbOrder): Promise<Th
   try {
     const pixels = await decodePicture(format, content.buffer);
     return { jpeg: await encodeJpeg(shrink(pixels, longestSide)) };
-  } catch (error) {
-    return { problem: `cannot be read: ${messageOf(error).slice(0, 200)}` };
+  } catch {
+    // What a decoder says is for those who build decoders.
+    return { problem: `cannot be read: its ${format.toUpperCase()} is broken, or of a variety that is not known here` };
   }
 }
 

@@ -31,6 +31,8 @@ function readJpegSize(view: DataView): PictureSize | undefined {
     if (view.getUint8(at) !== 0xff) return undefined;
     const marker = view.getUint8(at + 1);
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    // A decoder goes over this one, and finds another size behind it.
+    if (marker === 0) return undefined;
     if (isFrame) return { format: 'jpeg', height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
     // Fill bytes, and markers without a length.
     if (marker === 0xff) at += 1;

@@ -787,6 +787,16 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I27 (taken back)',
+    off: 'a run lets go of what is made from a pick that was taken back before it left',
+    file: 'src/plan/take-in.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/campaign/live-run.test.ts',
+      title: 'nothing is bought or posted from what was rejected before it left',
+    },
+  },
+  {
     mark: 'I28',
     off: 'a canary that was tried keeps its seat',
     file: 'src/plan/canaries.ts',

@@ -374,6 +374,10 @@ export const invariants: readonly Invariant[] = [
         file: 'test/rooms/campaign/live-model.test.ts',
         title: 'it buys what apply, pick and apply by hand buy, all of it named in the plan that was shown first',
       },
+      {
+        file: 'test/rooms/campaign/live-run.test.ts',
+        title: 'nothing is bought or posted from what was rejected before it left',
+      },
     ],
   },
   {

@@ -3,7 +3,7 @@ import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { type RunResult, TestCampaign } from '../../rig/campaign.ts';
+import { graphOf, type RunResult, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, say } from '../../rig/people.ts';
 
 const manifest = `version: 1
@@ -274,6 +274,98 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(5);
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(5);
+  });
+
+  describe('a verdict that takes back what the plan was made by', () => {
+    const account = 'acc_a26a6b25c78b1c8d';
+    const decided = `version: 1
+name: live
+prices: { image: 2, video: 5 }
+tasks:
+  hero: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp" } }
+`;
+    const finals = `  slow: { kind: image, foreach: [a, b], with: { prompt: "slow {{row}}" } }
+  film: { kind: video, needs: [slow], with: { prompt: "it turns", image: "{{tasks.hero.url}}" } }
+  end: { kind: image, needs: [film], with: { prompt: "end" } }
+  share: { kind: post, with: { accountIds: [${account}], caption: Hello, media: ["{{tasks.hero.url}}"] } }
+`;
+
+    /** Drafts are bought, and one is picked: films and posts are in the plan. */
+    async function makeDecided(): Promise<TestCampaign> {
+      const campaign = makeCampaign(decided);
+      await campaign.run({
+        async people(live) {
+          await campaign.clock.sleep(whileMs);
+          await say(live, { 'hero/1': 'picked' });
+        },
+      });
+      campaign.graph = graphOf(`${decided}${finals}`);
+      return campaign;
+    }
+
+    test('nothing is bought or posted from what was rejected before it left', async () => {
+      const campaign = await makeDecided();
+      const run = await campaign.run({
+        concurrency: 1,
+        async people(live) {
+          await say(live, { 'hero/1': 'rejected' });
+          await campaign.clock.sleep(whileMs);
+          live.stopWaiting();
+        },
+      });
+      expect(run.plan.totals.posts).toBe(1);
+      expect(prompts(campaign)).toEqual(['a lamp', 'a lamp', 'slow a', 'slow b']);
+      expect(blockedIn(run)).toEqual({ film: 'gate', end: 'gate', share: 'gate' });
+      expect(run.carriedOut.totals.posts).toBeUndefined();
+    });
+
+    test('taken back in turn it changes nothing: each is bought, and posted, once', async () => {
+      const campaign = await makeDecided();
+      const run = await campaign.run({
+        concurrency: 1,
+        async people(live) {
+          for (const is of ['rejected', 'undecided', 'picked', 'rejected', 'picked'] as const) {
+            await say(live, { 'hero/1': is });
+            await campaign.clock.sleep(10);
+          }
+        },
+      });
+      expect(prompts(campaign)).toEqual(['a lamp', 'a lamp', 'slow a', 'slow b', 'it turns', 'end', 'undefined']);
+      expect(Object.values(run.outcomes).every((outcome) => outcome === 'done')).toBe(true);
+      expect(blockedIn(run)).toEqual({});
+    });
+
+    test('another pick is for the next plan, which shows what is made from it', async () => {
+      const campaign = await makeDecided();
+      const run = await campaign.run({
+        concurrency: 1,
+        async people(live) {
+          await say(live, { 'hero/2': 'picked' });
+        },
+      });
+      expect(prompts(campaign)).toEqual(['a lamp', 'a lamp', 'slow a', 'slow b']);
+      expect(blockedIn(run)).toEqual({ film: 'gate', end: 'gate', share: 'gate' });
+      expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
+        { address: 'film', action: 'create' },
+        { address: 'end', action: 'create' },
+        { address: 'share', action: 'create' },
+      ]);
+    });
+  });
+
+  test('what is decided while somebody stops the waiting is on record, and the next run buys it', async () => {
+    const campaign = makeCampaign();
+    await campaign.run({
+      async people(live) {
+        await campaign.clock.sleep(whileMs);
+        const said = say(live, { 'hero@a/1': 'picked' });
+        expect(live.stopWaiting()).toBe(true);
+        expect(await said).toMatchObject([{ is: 'recorded' }]);
+      },
+    });
+    expect(campaign.service.ledger).toHaveLength(4);
+    await campaign.run();
+    expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
   });
 
   test('a final that fails is bought again as the plan allowed', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
+import { mostRevision } from '../../../src/lock/decisions.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
@@ -94,6 +95,23 @@ describe('a verdict', () => {
       { is: 'recorded', text: 'is picked already; instead of one/1' },
     ]);
     expect(picked(lock).one).toBe('decided: one/2');
+  });
+
+  test('is refused where the lock has the highest revision: one above it could not be read any more', () => {
+    const lock = freshLock();
+    judge(lock, 'picked', ['one/1']);
+    const verdicts = lock.steps.get('one/1')?.decisions?.verdicts ?? [];
+    for (const verdict of verdicts) verdict.revision = mostRevision;
+    for (const as of ['undecided', 'rejected'] as const) {
+      expect(judge(lock, as, ['one/1'])).toMatchObject([
+        { is: 'refused', text: expect.stringContaining('1000000000') },
+      ]);
+    }
+    // Its sibling can be picked, and the gate says that both are.
+    judge(lock, 'picked', ['one/2']);
+    expect(picked(lock).one).toBe('contested: one/1 one/2');
+    const all = [...lock.steps.values()].flatMap(({ decisions }) => decisions?.verdicts ?? []);
+    expect(all.every(({ revision }) => revision <= mostRevision)).toBe(true);
   });
 
   test('of several is for as many as are to be picked', () => {

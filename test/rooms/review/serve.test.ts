@@ -242,6 +242,38 @@ describe('files', () => {
     expect(String(answer.body)).not.toContain(host.folder);
   });
 
+  test('of which other bytes of the same length have taken the place are not sent', async () => {
+    const { get, host } = await served();
+    expect((await get('media/0')).body).toEqual(bytes);
+    const other = Buffer.from(bytes).reverse();
+    writeFileSync(join(host.folder, 'a.png'), other);
+    expect((await get('media/0')).status).toBe(404);
+    expect((await get('media/0', { range: 'bytes=0-9' })).status).toBe(404);
+    writeFileSync(join(host.folder, 'a.png'), bytes);
+    expect((await get('media/0', { range: 'bytes=0-9' })).body).toEqual(bytes.subarray(0, 10));
+  });
+
+  test('that shrink while they are sent end their connection: nothing else is taken for the rest', async () => {
+    const long = Buffer.alloc(64 << 20, 'x');
+    const { running, host } = await served([{ path: 'a.png', bytes: long, mediaType: 'image/png' }]);
+    const { port, pathname } = new URL(running.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const ask = (path: string) => `GET ${pathname}${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    socket.write(ask('media/0') + ask('icon.svg'));
+    await once(socket, 'readable');
+    truncateSync(join(host.folder, 'a.png'), 10);
+    let [length, heads] = [0, 0];
+    socket
+      .on('error', () => undefined)
+      .on('data', (piece: Buffer) => {
+        length += piece.length;
+        heads += piece.includes('HTTP/1.1 ') ? 1 : 0;
+      });
+    await once(socket, 'close');
+    expect(length).toBeLessThan(long.length);
+    expect(heads).toBe(1);
+  });
+
   test.each([
     'media/0/',
     'media/00000000000',

@@ -132,6 +132,19 @@ describe('a small picture', () => {
     expect(thumb).toEqual({ problem: 'has 60000 × 60000 pixels, which is too much for a small one' });
   });
 
+  test('is not made of a JPEG whose decoder finds another size than its head tells', async () => {
+    const jpeg = Buffer.from(await draw('jpeg', 60, 40));
+    const hidden = jpeg.subarray(2);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(hidden.length + 2);
+    const smallFrame = Buffer.from('ffc0000b080001000101011100ffd9', 'hex');
+    // A decoder skips a marker of zero alone, and reads on in what would belong to it.
+    const bytes = Buffer.concat([Buffer.from('ffd8ff00', 'hex'), length, hidden, smallFrame]);
+    expect(await decodePicture('jpeg', new Uint8Array(bytes).buffer)).toMatchObject({ width: 60, height: 40 });
+    expect(readPictureSize(bytes)).toBeUndefined();
+    expect(await makeThumb(orderOf(put(folderHere(), 'a.jpg', bytes)))).toHaveProperty('problem');
+  });
+
   test('is not made of what is broken, cut off, or no picture, and the reason is said', async () => {
     const folder = folderHere();
     for (const format of ['png', 'jpeg', 'webp'] as const) {

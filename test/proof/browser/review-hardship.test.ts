@@ -1,0 +1,143 @@
+import { connect } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { CampaignError } from '../../../src/contract/failure.ts';
+import { openChromium } from '../../rig/chromium.ts';
+import { products } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+import { drawPng } from '../../rig/review/png.ts';
+import { servedHost } from '../../rooms/review/memory-host.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+const picture = drawPng(64, 48, 40);
+
+async function serve() {
+  const names = ['a.png', 'b.png', 'c.png'];
+  return servedHost(names.map((path) => ({ path, bytes: picture, mediaType: 'image/png' })));
+}
+
+async function open(url: string): Promise<Page> {
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.goto(url);
+  await page.locator('.active[data-address]').waitFor();
+  return page;
+}
+
+test('a note into which a tab was pasted is recorded, and keeps nothing after it from being recorded', async () => {
+  const { page, host, press } = await openReview(browser, products(3, 2));
+  await press('x', 'ArrowLeft', 'n');
+  const field = page.getByRole('textbox', { name: /^Note on hero@p001,take:1/ });
+  await field.evaluate(`document.execCommand('insertText', false, ' warm\\tlight \\u0085')`);
+  await field.press('Enter');
+  await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'warm light' });
+});
+
+test('a store with things of others in it opens the page, and sends none of them', async () => {
+  const { host, running } = await serve();
+  const page = await open(running.url);
+  const prefix = `mediabatch verdict ${JSON.stringify(['a <b> & "c"', 'campaign.yaml'])} `;
+  const own = { address: 'pic/1', job: 'job-0', is: 'picked' };
+  const kept = [null, 5, 'text', [], {}, { ...own, is: 'liked' }, { ...own, job: 7 }, { is: 'picked' }, own];
+  const whole = { address: 'pic/2', job: 'job-1', is: 'picked', note: 'a\tb', more: 1 };
+  const store = Object.fromEntries([
+    ...kept.map((one, index) => [`${prefix}${index}`, JSON.stringify(one)]),
+    [`${prefix}["pic/2","job-1"]`, JSON.stringify(whole)],
+  ]);
+  await page.evaluate(`Object.assign(localStorage, ${JSON.stringify(store)})`);
+  await page.reload();
+  await page.locator('.active[data-address]').waitFor();
+  await expect.poll(() => host.judged).toEqual([[{ address: 'pic/2', is: 'picked', job: 'job-1', note: 'a b' }]]);
+  await expect.poll(() => page.evaluate('localStorage.length')).toBe(0);
+});
+
+test('a page that loses its connection while the manifest has mistakes hears when these are mended', async () => {
+  const { host, running } = await serve();
+  const page = await open(running.url);
+  const mended = host.look.bind(host);
+  host.look = () =>
+    Promise.reject(new CampaignError({ code: 'MB3301', message: 'line 3 has a mistake', hint: 'mend it' }));
+  await crowdOut(running.url);
+  await page.getByText('does not answer').waitFor();
+  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
+  // Who opens it meanwhile reads why there is nothing to see.
+  const other = await browser.newPage();
+  onTestFinished(() => other.close());
+  await other.goto(running.url);
+  await other.getByText('The campaign cannot be shown: line 3 has a mistake; mend it.').waitFor();
+  host.look = async () => ({ ...(await mended()), run: { is: 'running', text: 'mended' } });
+  host.change();
+  await page.getByText('mended').waitFor();
+});
+
+test('an answer of something between that is no stream does not end the listening', async () => {
+  const { running } = await serve();
+  const page = await open(running.url);
+  let failed = 0;
+  await page.route('**/changes', (route) => {
+    failed += 1;
+    return route.fulfill({ status: 502, body: 'bad gateway' });
+  });
+  await crowdOut(running.url);
+  await page.getByText('does not answer').waitFor();
+  await expect.poll(() => failed).toBe(1);
+  await page.unroute('**/changes');
+  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
+});
+
+test('tabs that are not seen leave the connections of the browser to the one that is', async () => {
+  const { host, running } = await serve();
+  for (let count = 0; count < 8; count += 1) {
+    const page = await open(running.url);
+    await see(page, 'hidden');
+  }
+  const page = await open(running.url);
+  await page.keyboard.press('1');
+  await expect.poll(() => host.judged.flat().length).toBe(1);
+  // Back in sight it shows what has changed since.
+  await see(page, 'hidden');
+  const look = host.look.bind(host);
+  host.look = async () => ({ ...(await look()), run: { is: 'running', text: 'gone on' } });
+  host.change();
+  await see(page, 'visible');
+  await page.getByText('gone on').waitFor();
+});
+
+/** As a browser says it of a tab behind another one. */
+function see(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  return page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+}
+
+/** Listens so often that those who listened before have to go. */
+async function crowdOut(url: string): Promise<void> {
+  const { port, pathname } = new URL(url);
+  const sockets = Array.from({ length: 16 }, () => connect(Number(port), '127.0.0.1'));
+  for (const socket of sockets) {
+    socket.write(`GET ${pathname}changes HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await new Promise((resolve) => socket.once('data', resolve));
+  }
+  for (const socket of sockets) socket.destroy();
+}
+
+test('the keyboard is where the active asset is, also where its row comes into the page after the view', async () => {
+  const { page, press, isActive } = await openReview(browser, products(60, 3));
+  const focused = () => page.evaluate('document.activeElement.getAttribute("data-asset")');
+  await press(...Array.from({ length: 55 }, () => ']'));
+  const far = 'hero@p056,take:1';
+  await isActive(far);
+  await expect.poll(focused).toBe(far);
+  for (const key of ['m', 'Escape', 'Enter', 'Escape', 's', 'Escape']) {
+    await press(key);
+    await expect.poll(focused, { message: key }).toBe(far);
+  }
+  await press('/');
+  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('search');
+  await page.keyboard.type('p05');
+  await press('Escape');
+  await expect.poll(focused).toBe(far);
+});
