@@ -1,15 +1,18 @@
 import { lstat } from 'node:fs/promises';
 import { judgeBatch } from '../campaign/decisions/judge-batch.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { findPriceHints } from '../campaign/price-hints.ts';
 import { requireLock } from '../campaign/read-lock.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import type { Graph } from '../graph/graph.ts';
 import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
 import type { PlanRow } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
@@ -48,6 +51,7 @@ export class CampaignHost implements ReviewHost {
   /** How long reading the campaign took the last time. */
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
+  #hints: { graph: Graph; hints: PriceHints } | undefined;
   /** Outputs of which a change is to be noticed. */
   #shown: readonly ReviewFile[] = [];
 
@@ -115,7 +119,7 @@ export class CampaignHost implements ReviewHost {
     const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
     const facts = { graph, lock, decided: matchGraph(graph, lock) };
-    const rows = this.#planRows(facts);
+    const rows = this.#planRows({ ...facts, hints: await this.#priceHints(facts) });
     const described = describeCampaign({
       ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
@@ -134,8 +138,17 @@ export class CampaignHost implements ReviewHost {
     };
   }
 
+  /** Looked for once for each state of the manifest: they are only expectations, and other locks take time to read. */
+  async #priceHints({ graph, lock, decided }: Required<Pick<PlanFacts, 'graph' | 'lock' | 'decided'>>) {
+    if (this.#hints?.graph === graph) return this.#hints.hints;
+    const { matches } = decided;
+    const hints = await findPriceHints(this.#campaign, { graph, lock, matches, redo: new Set() });
+    this.#hints = { graph, hints };
+    return hints;
+  }
+
   /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */
-  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided'>): readonly PlanRow[] {
+  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided' | 'hints'>): readonly PlanRow[] {
     const { replays, accountOf, paths } = this.#campaign;
     const placed = new PlacedFiles(paths.outputs);
     const plan = assemblePlan({

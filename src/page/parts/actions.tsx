@@ -26,31 +26,33 @@ export function Actions({ page }: { page: Page }) {
       {page.data.value.canDecide && <Unsent page={page} />}
       {page.mustLeave.value && <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
-      <div class="bar">
-        <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>
-        {judge('picked', 'Pick', 'P')}
-        {judge('rejected', 'Reject', 'X')}
-        {judge('undecided', 'Undecide', 'U')}
-        <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
-          Note
-        </KeyButton>
-        <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
-          Undo
-        </KeyButton>
-        <KeyButton k="J" onPress={() => page.goUndecided(1)}>
-          Next undecided
-        </KeyButton>
-        {page.view.value === 'loupe' && (
-          <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
-            1:1
+      <div class="foot">
+        <div class="bar">
+          <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>
+          {judge('picked', 'Pick', 'P')}
+          {judge('rejected', 'Reject', 'X')}
+          {judge('undecided', 'Undecide', 'U')}
+          <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
+            Note
           </KeyButton>
-        )}
-        <KeyButton k="I" isOn={page.hasDetails.value} onPress={() => page.toggleDetails()}>
-          Details
-        </KeyButton>
-        <KeyButton k="?" onPress={() => page.toggleHelp()}>
-          Help
-        </KeyButton>
+          <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
+            Undo
+          </KeyButton>
+          <KeyButton k="J" onPress={() => page.goUndecided(1)}>
+            Next undecided
+          </KeyButton>
+          {page.view.value === 'loupe' && (
+            <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
+              1:1
+            </KeyButton>
+          )}
+          <KeyButton k="I" isOn={page.hasDetails.value} onPress={() => page.toggleDetails()}>
+            Details
+          </KeyButton>
+          <KeyButton k="?" onPress={() => page.toggleHelp()}>
+            Help
+          </KeyButton>
+        </div>
         <p class="said" role="status">
           {page.said.value}
         </p>

@@ -55,7 +55,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
     case 'contested':
       return `contested: ${picked} are picked, ${choose} is to be`;
     case 'rejected':
-      return assets.length === 1 ? 'rejected' : 'nothing left to pick';
+      return `${assets.length === 1 ? 'rejected' : 'nothing left to pick'}; to buy anew:`;
     default:
       if (gate.is !== 'choose') return 'look and approve';
       return choose === 1 ? 'pick one' : `pick ${choose}, ${picked} so far`;
