@@ -16,17 +16,25 @@ const windowingNames = new RegExp(
     '(useScrollend|useAnimationFrame|useCached)\\w*',
     'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
     '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
+    'phase|horizontal|enabled|debug|notify|samples|moved|rafId|adjustments|isRtl',
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
-const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: windowingNames } };
+/** Of the page's own state; nothing of the browser or of our data is named so. */
+const stateNames =
+  /^(active(Group|Asset|Side)|(onT|t)ogglePixels|toggle(Details|Help|Match)|has(Details|Filters|Note|Help)|go(Undecided|Group)|listenTo|is(Playing|Matched|Larger)|dismissRefusals|focusWish|mustLeave|canUndo|onPress|outbox|strips|refusals|drifts)$/;
+const shortened = new RegExp(`${windowingNames.source}|${stateNames.source}`);
+const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: shortened } };
 
-/** A style sheet without remarks and indents. */
+/** A style sheet without remarks, indents and whatever else the grammar does without. */
 const smallStyles = (text) =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\n\s*/g, '\n')
-    .replace(/ \{\n/g, '{');
+    .replace(/([:,]) /g, '$1')
+    .replace(/([;{},])\n+/g, '$1')
+    .replace(/ \{/g, '{')
+    .replace(/;\}/g, '}');
 
 /** Returns the paths of the sources and packages that are in the script. */
 export async function bundlePage(root) {
