@@ -16,27 +16,30 @@ const windowingNames = new RegExp(
     '(useScrollend|useAnimationFrame|useCached)\\w*',
     'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
     '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
+    'phase|horizontal|enabled|debug|notify|samples|moved|rafId|adjustments|isRtl',
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
-/** Members of the page's state, which nothing else has a name for either. */
+/** Members of the page's own state, which neither the browser nor our data have a name for. */
 const stateNames = new RegExp(
   `^(${[
-    'focusWish|active(Asset|Group)|mustLeave|canUndo|has(Details|Help|Filters|Note)|outbox|refusals|dismissRefusals',
-    '(toggle|edit)(Details|Help|Note)|(set|clear)Filter|pickNth|go(Group|Undecided)|takesFocus|on(Refused|Recorded)',
+    'active(Asset|Group|Side)|has(Details|Help|Filters|Note)|(toggle|edit)(Details|Help|Match|Note)|(onT|t)ogglePixels',
+    'focusWish|takesFocus|mustLeave|canUndo|outbox|refusals|dismissRefusals|on(Refused|Recorded|Press)|strips|drifts',
+    '(set|clear)Filter|pickNth|go(Group|Undecided)|listenTo|is(Playing|Matched|Larger)',
   ].join('|')})$`,
 );
-const small = {
-  ...{ compress: true, codegen: true, mangle: true },
-  mangleProps: { include: new RegExp(`${windowingNames.source}|${stateNames.source}`) },
-};
+const shortened = new RegExp(`${windowingNames.source}|${stateNames.source}`);
+const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: shortened } };
 
-/** A style sheet without remarks and indents. */
+/** A style sheet without remarks, indents and whatever else the grammar does without. */
 const smallStyles = (text) =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\n\s*/g, '\n')
-    .replace(/ \{\n/g, '{');
+    .replace(/([:,]) /g, '$1')
+    .replace(/([;{},])\n+/g, '$1')
+    .replace(/ \{/g, '{')
+    .replace(/;\}/g, '}');
 
 /** Returns the paths of the sources and packages that are in the script. */
 export async function bundlePage(root) {

@@ -11,7 +11,7 @@ import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { matchSteps } from '../plan/match.ts';
 import { withoutExtension } from '../plan/save-names.ts';
-import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
+import { chargeOf, findPaidOutputs, type PaidOutput } from './paid-outputs.ts';
 
 export interface LeftoverFile extends Leftover {
   /** The digests that the lock knows for this path; absent for a broken download. */
@@ -58,22 +58,35 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   const paid = findPaidOutputs(lock);
   for (const [path, { digests, address }] of recordedFiles(lock)) {
     if (isOwned(path)) continue;
-    const state = await lookAtLeftover(root, path, { digests, saved });
-    if (state === 'absent') continue;
-    if (typeof state === 'string') found.kept.push({ path, why: state });
-    else
-      found.files.push({
-        path,
-        bytes: state.bytes,
-        is: 'output',
-        address,
-        digests,
-        ...chargeOf(paid.get(state.sha256)),
-      });
+    const paidOf = (sha256: string) => paid.get(sha256);
+    await addOutput(found, path, { root, address, digests, saved, paidOf });
   }
   found.files.push(...(await findPartials(root, { graph, lock, now })));
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
+}
+
+/** Adds the output at a path, if it is there: to what may be deleted, or to what is not what was bought. */
+export async function addOutput(
+  found: Leftovers,
+  path: string,
+  known: {
+    root: string;
+    address: string;
+    /** Those that it may have. */
+    digests: ReadonlySet<string>;
+    saved: LeftoverFacts['saved'];
+    paidOf(sha256: string): Pick<PaidOutput, 'jobId' | 'credits'> | undefined;
+  },
+): Promise<void> {
+  const { root, address, digests, saved, paidOf } = known;
+  const state = await lookAtLeftover(root, path, { digests, saved });
+  if (state === 'absent') return;
+  if (typeof state === 'string') found.kept.push({ path, why: state });
+  else {
+    const { bytes, sha256 } = state;
+    found.files.push({ path, bytes, is: 'output', address, digests, ...chargeOf(paidOf(sha256)) });
+  }
 }
 
 /** Every file that the lock names, with all digests that it may have: a path can have been used more than once. */
@@ -130,7 +143,7 @@ function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (pat
 }
 
 /** The digest of a file that may go: plain, as it was bought, and saved from here; or why it stays. */
-export async function lookAtLeftover(
+async function lookAtLeftover(
   root: string,
   path: string,
   { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },

@@ -1,6 +1,5 @@
 import { type Match, matchSteps } from '../plan/match.ts';
-import { type LeftoverFacts, type Leftovers, lookAtLeftover, pathsOfOthers, samePath } from './find-leftovers.ts';
-import { chargeOf } from './paid-outputs.ts';
+import { addOutput, type LeftoverFacts, type Leftovers, pathsOfOthers, samePath } from './find-leftovers.ts';
 
 /**
  * Local files of outputs that people rejected, or that lost at a gate that is decided. What another step, another campaign,
@@ -18,20 +17,8 @@ export async function findUnpicked(
     for (const { path, sha256, edited } of purchase?.outputs ?? []) {
       if (owned.has(samePath(path))) continue;
       const digests = new Set(edited === true ? [] : [sha256]);
-      const state = await lookAtLeftover(root, path, { digests, saved });
-      if (state === 'absent') continue;
-      if (typeof state === 'string') found.kept.push({ path, why: state });
-      else {
-        const { address } = step;
-        found.files.push({
-          path,
-          bytes: state.bytes,
-          is: 'output',
-          address,
-          digests,
-          ...chargeOf({ ...purchase, address, path }),
-        });
-      }
+      const { address } = step;
+      await addOutput(found, path, { root, address, digests, saved, paidOf: () => purchase });
     }
   }
   return found;

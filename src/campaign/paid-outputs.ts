@@ -26,7 +26,9 @@ export function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
 }
 
 /** The part of it that a list of files shows. */
-export function chargeOf(paid: PaidOutput | undefined): Pick<PaidOutput, 'jobId' | 'credits'> {
+export function chargeOf(
+  paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
+): Pick<PaidOutput, 'jobId' | 'credits'> {
   const { jobId, credits } = paid ?? {};
   return { ...(credits !== undefined && { credits }), ...(jobId !== undefined && { jobId }) };
 }

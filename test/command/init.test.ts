@@ -2,12 +2,13 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
+import { exampleNames } from '../rig/examples.ts';
 import { products, workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
 const { run, write, read } = workplace;
 
-test.each(readdirSync(join(root, 'examples')))('--example %s writes a campaign that is right', async (name) => {
+test.each(exampleNames())('--example %s writes a campaign that is right', async (name) => {
   expect((await run('init', 'new', '--example', name)).code).toBe(0);
   expect(await run('validate', 'new/campaign.yaml')).toMatchObject({ code: 0 });
   expect(read('new/.gitattributes')).toContain('merge=union');
@@ -61,7 +62,7 @@ test('what git is going to see is said, unless it is ignored', async () => {
 test('--list names them', async () => {
   const { out } = await run('init', '--list');
   expect(out.split('\n')[0]).toMatch(/^quickstart {2}\S/);
-  expect(out.trim().split('\n')).toHaveLength(readdirSync(join(root, 'examples')).length);
+  expect(out.trim().split('\n')).toHaveLength(exampleNames().length);
   expect(readdirSync(workplace.folder)).toEqual([]);
 });
 

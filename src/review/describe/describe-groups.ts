@@ -19,6 +19,7 @@ export function describeGroups(
   const gateOf = gatesByMember(graph.gates ?? []);
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
+  const sums = waits && sumWaits(waits);
   const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
   const groups = [...byName].map(([name, entries]): ReviewGroup => {
     const members = entries.map(([index]) => index);
@@ -30,7 +31,7 @@ export function describeGroups(
     return {
       ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
       ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
-      ...(gate && { gate: describeGate(gate, waits) }),
+      ...(gate && { gate: describeGate(gate, sums) }),
     };
   });
   const places = new Map(graph.tasks.map(({ id }, index) => [id, index]));
@@ -39,10 +40,11 @@ export function describeGroups(
 }
 
 const notKnown = { steps: 0, credits: null, likely: null };
+const nothing = { steps: 0, credits: 0, likely: 0 };
 
-function describeGate(gate: Gate, waits: readonly ReviewWait[] | undefined): ReviewGate {
+function describeGate(gate: Gate, waits: ReturnType<typeof sumWaits> | undefined): ReviewGate {
   const { name, is, choose, note, state } = gate;
-  const { steps, credits, likely } = waits === undefined ? notKnown : sumWaits(waits, name);
+  const { steps, credits, likely } = waits === undefined ? notKnown : (waits.get(name) ?? nothing);
   return {
     ...{ is, choose, state: state?.is ?? 'open', waiting: steps, waitingCredits: credits },
     ...(credits === null && likely !== null && { waitingLikely: likely }),

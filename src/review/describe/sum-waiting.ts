@@ -39,14 +39,20 @@ export function listWaits(graph: Graph, rows: readonly PlanRow[]): ReviewWait[] 
   return [...waits.values()].filter(({ gates }) => gates.length > 0);
 }
 
-/** What waits for one gate: what waits for several counts with each of them. */
-export function sumWaits(waits: readonly ReviewWait[], gate: string): Omit<ReviewWait, 'gates'> {
-  const own = waits.filter(({ gates }) => gates.includes(gate));
-  return {
-    steps: own.reduce((sum, { steps }) => sum + steps, 0),
-    credits: own.reduce<number | null>((sum, { credits }) => add(sum, credits), 0),
-    likely: own.reduce<number | null>((sum, { likely }) => add(sum, likely), 0),
-  };
+/** What waits for each gate: what waits for several counts with each of them. A gate for which nothing waits is left out. */
+export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
+  const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
+  for (const { gates, steps, credits, likely } of waits) {
+    for (const gate of gates) {
+      const sum = sums.get(gate) ?? { steps: 0, credits: 0, likely: 0 };
+      sums.set(gate, {
+        steps: sum.steps + steps,
+        credits: add(sum.credits, credits),
+        likely: add(sum.likely, likely),
+      });
+    }
+  }
+  return sums;
 }
 
 function add(sum: number | null, more: number | null): number | null {

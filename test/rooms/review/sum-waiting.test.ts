@@ -25,8 +25,8 @@ test('what waits for a gate that waits for another one waits for both, at what i
     { gates: ['draft'], steps: 2, credits: 8, likely: 8 },
     { gates: ['cut', 'draft'], steps: 1, credits: 4, likely: 4 },
   ]);
-  expect(sumWaits(waits, 'draft')).toEqual({ steps: 3, credits: 12, likely: 12 });
-  expect(sumWaits(waits, 'cut')).toEqual({ steps: 1, credits: 4, likely: 4 });
+  expect(sumWaits(waits).get('draft')).toEqual({ steps: 3, credits: 12, likely: 12 });
+  expect(sumWaits(waits).get('cut')).toEqual({ steps: 1, credits: 4, likely: 4 });
 });
 
 test('what nobody knows the price of makes the sum unknown', () => {
@@ -35,5 +35,5 @@ test('what nobody knows the price of makes the sum unknown', () => {
   );
   const { rows } = planOf(graph, lockOf({}));
   const waits = listWaits(matchGraph(graph, lockOf({})).graph, rows);
-  expect(sumWaits(waits, 'cut')).toEqual({ steps: 1, credits: null, likely: null });
+  expect(sumWaits(waits).get('cut')).toEqual({ steps: 1, credits: null, likely: null });
 });
