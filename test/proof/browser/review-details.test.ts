@@ -117,8 +117,8 @@ test('have the command that says the same in a terminal', async () => {
   await page.getByRole('button', { name: 'Copy command' }).click();
   await page.getByText('The command is copied.').waitFor();
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
-  expect(copied).toBe('mediabatch pick campaign.yaml concept@warm');
-  const { code, err } = await campaign.run(...copied.split(' ').slice(1), '--sandbox');
+  expect(copied).toBe('mediabatch pick campaign.yaml --sandbox concept@warm');
+  const { code, err } = await campaign.run(...copied.split(' ').slice(1));
   expect(code, err).toBe(0);
   await page.locator('.details').getByText('picked').waitFor();
   expect(readFileSync(`${campaign.folder}/campaign.sandbox.lock.jsonl`, 'utf8')).toContain('"picked"');

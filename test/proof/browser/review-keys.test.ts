@@ -38,7 +38,7 @@ test('P, X, U and digits decide about the active one alone, and lead to the neig
   await isActive(at(2, 1));
   await press('3');
   await isActive(at(3, 1));
-  await page.getByText('2 of 4 gates decided · 2 left · 2 steps wait, 6 credits').waitFor();
+  await page.getByText('2 of 4 gates decided · 2 to decide now · 2 steps wait, 6 credits').waitFor();
   await press('[', 'ArrowLeft');
   await isActive(at(1, 3));
   await press('ArrowLeft', 'u');
