@@ -19,6 +19,7 @@ export async function reviewRun(
     url: running.url,
     async end() {
       host.end();
+      await running.settle();
       await running.close();
     },
   };

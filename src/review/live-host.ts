@@ -73,10 +73,12 @@ export class LiveHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Tells nothing any more. */
+  /** Tells at once how the run has ended, and nothing after that. */
   end(): void {
     this.#stopWatching();
     clearTimeout(this.#timer);
+    this.#isOlder = true;
+    for (const listener of this.#listeners) listener();
   }
 
   #currentRevision(): number {
@@ -96,7 +98,6 @@ export class LiveHost implements ReviewHost {
 }
 
 function textOf({ is, gates, progress }: { is: ReviewRun['is']; gates: number; progress: string }): string {
-  if (is === 'waiting')
-    return `${progress}; it goes on when ${countOf(gates, 'gate')} ${gates === 1 ? 'is' : 'are'} decided`;
+  if (is === 'waiting') return `${progress}; ${countOf(gates, 'gate')} to decide, and each lets it go on`;
   return progress;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../contract/failure.ts';
 import type { ReviewHost } from '../../contract/review.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
@@ -33,9 +34,15 @@ export interface RunningReview {
    * machine can read.
    */
   entrance: string;
+  /** Lets open pages take in what was told last. Resolves once they ask for nothing any more, and at the latest in two seconds. */
+  settle(): Promise<void>;
   /** Ends when verdicts that have arrived are written. */
   close(): Promise<void>;
 }
+
+/** Pages that ask for nothing for so long have what they want, in ms. */
+const quietMs = 400;
+const settlesWithinMs = 2000;
 
 /** How long the entrance is open, in ms: a browser may have to be started. */
 const entranceMs = 60_000;
@@ -66,6 +73,7 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
   return {
     url: `http://127.0.0.1:${port}/${token}/`,
     entrance: `http://127.0.0.1:${port}/${entrance}/`,
+    settle: () => review.settle(),
     async close() {
       await review.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -104,6 +112,7 @@ class Review {
   readonly #stopWatching: () => void;
   /** Verdicts that are being written. */
   readonly #writing = new Set<Promise<unknown>>();
+  #askedAt = 0;
   #text: { revision: number; json: string } | undefined;
 
   constructor(host: ReviewHost, { token, entrance }: { token: string; entrance: string }, options: ServeOptions) {
@@ -115,8 +124,16 @@ class Review {
     this.#stopWatching = host.watch(() => void this.#tellChange());
   }
 
+  async settle(): Promise<void> {
+    const since = performance.now();
+    this.#askedAt = since;
+    const isBusy = () => performance.now() - this.#askedAt < quietMs && performance.now() - since < settlesWithinMs;
+    while (this.#changes.isHeard && isBusy()) await delay(50);
+  }
+
   async handle(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
+    this.#askedAt = performance.now();
     // The other end may go away at any time.
     response.on('error', () => undefined);
     const asked = checkRequest(request, this.#token);

@@ -876,6 +876,16 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I29 (bytes)',
+    off: 'what a page shows has the bytes that a verdict is about',
+    file: 'src/review/serve/whole-files.ts',
+    switch: { part: 'digest.sha256 === sha256', by: 'digest.sha256 !== undefined' },
+    seenBy: {
+      file: 'test/rooms/review/serve.test.ts',
+      title: 'of which other bytes of the same length have taken the place are not sent',
+    },
+  },
+  {
     mark: 'I29',
     off: 'nobody else can reach it',
     file: 'src/review/serve/serve-review.ts',
