@@ -13,7 +13,7 @@ const windowingNames = new RegExp(
     'scroll(Offset|Element|State|Direction|Rect)|get(Measurement|Virtual|TotalSize|ItemKey)\\w*',
     '(calculate|maybeNotify|indexFrom|resizeItem|targetWindow|initial|isScrolling|observeElement|rangeExtractor)\\w*',
     '(followOnAppend|anchorTo|estimateSize|overscan|measureElement|indexAttribute|shouldMeasure|shouldAdjust)\\w*',
-    '(useScrollend|useAnimationFrame|useCached)\\w*',
+    'horizontal|enabled|notify|(useScrollend|useAnimationFrame|useCached)\\w*',
     'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
     '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
@@ -23,7 +23,7 @@ const windowingNames = new RegExp(
 const stateNames = new RegExp(
   `^(${[
     'focusWish|active(Asset|Group)|mustLeave|canUndo|has(Details|Help|Filters|Note)|outbox|refusals|dismissRefusals',
-    '(toggle|edit)(Details|Help|Note)|(set|clear)Filter|pickNth|go(Group|Undecided)|takesFocus|on(Refused|Recorded)',
+    'strips|togglePixels|activeSide|groupOf|drifts|setMode|(toggle|edit)(Details|Help|Note)|(set|clear)Filter|pickNth|go(Group|Undecided)|takesFocus|on(Refused|Recorded)',
   ].join('|')})$`,
 );
 const small = {
