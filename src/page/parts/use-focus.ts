@@ -6,20 +6,22 @@ import type { Page } from '../state/page.ts';
 export function useFocus(page: Page, within: RefObject<HTMLElement | null>): void {
   const wish = page.focusWish.value;
   const active = page.active.value;
-  /** The last wish that is no more, and what had the keyboard when there was another one. */
-  const seen = useRef({ met: 0, wish: 0, from: null as Element | null });
+  const seen = useRef(0);
+  /** What had the keyboard when the wish came; undefined: it is fulfilled, or given up. */
+  const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
-    const { activeElement } = document;
-    const { current } = seen;
-    if (current.wish !== wish) seen.current = { ...current, wish, from: activeElement };
-    if (current.met === wish) return;
-    // Rows far away come into the page later: by then somebody may have gone elsewhere with the keyboard.
-    const isElsewhere = activeElement !== document.body && activeElement !== seen.current.from;
+    const { activeElement, body } = document;
+    if (seen.current !== wish) from.current = activeElement;
+    seen.current = wish;
+    if (from.current === undefined) return;
     const isTaken =
       activeElement?.matches('input, select, textarea') || document.querySelector('dialog[open]') !== null;
-    const asset = within.current?.querySelector<HTMLElement>(`[data-asset="${CSS.escape(active)}"]`);
-    if (asset == null && !isElsewhere && !isTaken) return;
-    if (!isElsewhere && !isTaken) asset?.focus({ preventScroll: true });
-    seen.current.met = wish;
+    if (!isTaken && (activeElement === body || activeElement === from.current)) {
+      const asset = within.current?.querySelector<HTMLElement>(`[data-asset="${CSS.escape(active)}"]`);
+      // Its row comes into the page later: by then somebody may have gone elsewhere with the keyboard.
+      if (asset == null) return;
+      asset.focus({ preventScroll: true });
+    }
+    from.current = undefined;
   });
 }

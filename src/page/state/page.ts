@@ -66,8 +66,7 @@ export class Page {
     this.active.value = this.strips.value[0]?.assets[0]?.address ?? '';
     // They may be from long ago: whoever has decided otherwise since must see that they come back.
     const left = this.outbox.own.value.size;
-    if (data.canDecide && left > 0)
-      this.say(`${counted(left, 'verdict')} given here before could not be recorded then: now recorded.`);
+    if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
     host?.watch((revision) => {
       this.isLost.value = revision === 'lost';
       if (revision === 'found' || (revision !== 'lost' && revision > this.data.value.revision)) void this.reload();
@@ -190,8 +189,10 @@ export class Page {
 
   search(): void {
     this.hasFilters.value = true;
-    // The field is shown after this.
-    requestAnimationFrame(() => document.getElementById('search')?.focus());
+    const focus = () => document.getElementById('search')?.focus();
+    // At once, because what is typed next would be taken for keys; where there is little room the field is shown after this.
+    focus();
+    requestAnimationFrame(focus);
   }
 
   toggleDetails(): void {
