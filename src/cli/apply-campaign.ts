@@ -131,7 +131,8 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     });
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
-  tellOpenGates(applied.carriedOut, terminal, options);
+  const { exit } = applied.result;
+  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done });
   await notification?.ended(applied);
-  return applied.result.exit;
+  return exit;
 }

@@ -7,37 +7,39 @@ import type { Terminal } from './terminal.ts';
 const shownGates = 10;
 
 /**
- * Says which gates keep steps waiting, and the ways on: to decide, to go on with the page where one was served (`review`), or
- * to buy other outputs.
+ * Says which gates keep steps waiting, or are open at the end of a run that has done everything (`isDone`), and the ways on: to
+ * decide, to go on with the page where one was served (`review`), or to buy other outputs.
  */
 export function tellOpenGates(
   { gates = [], rows }: Plan,
   terminal: Terminal,
-  { review = false }: { review?: boolean | undefined } = {},
+  { review = false, isDone }: { review?: boolean | undefined; isDone: boolean },
 ): void {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
-  const open = gates.filter((gate) => gate.waiting > 0);
+  const isIdle = waiting === 0;
+  const open = gates.filter((gate) => isIdle || gate.waiting > 0);
   // A gate that waits for another one has nothing to look at yet.
   const blocked = new Set(rows.flatMap(({ address, action }) => (action === 'blocked' ? [address] : [])));
   const ready = open.filter(({ members }) => members.some((address) => !blocked.has(address)));
-  if (waiting === 0 || ready.length === 0) return;
+  if (ready.length === 0 || (isIdle && !isDone)) return;
   const undecided = ready.find(({ state }) => state !== 'rejected');
   const example = undecided?.members.find((address) => !blocked.has(address));
   const given = ready.find(({ state }) => state === 'rejected') ?? undecided;
   const names = ready.slice(0, shownGates).map((gate) => `    ${safeText(describeGate(gate), 300)}`);
   const more = ready.length > names.length ? [`    … and ${countOf(ready.length - names.length, 'more gate')}`] : [];
-  const apply = terminal.paste(call('apply'));
+  const then = isIdle ? '' : `, then: ${terminal.paste(call('apply'))}`;
+  const what = ready.length === 1 ? 'gate is' : 'gates are';
   terminal.err(
     [
-      `${terminal.style.yellow('waiting')}  ${countOf(waiting, 'step')} until ${countOf(ready.length, 'gate')} ${ready.length === 1 ? 'is' : 'are'} decided`,
+      isIdle
+        ? `${terminal.style.yellow('gates')}    ${ready.length} ${what} open, and nothing waits for ${ready.length === 1 ? 'it' : 'them'}`
+        : `${terminal.style.yellow('waiting')}  ${countOf(waiting, 'step')} until ${ready.length} ${what} decided`,
       ...names,
       ...more,
       ...(example === undefined || review
         ? []
         : [`    to look at them, and pick by keys: ${terminal.paste(call('review'))}`]),
-      ...(example === undefined
-        ? []
-        : [`    to decide, as in ${terminal.paste(call('pick', example))}, then: ${apply}`]),
+      ...(example === undefined ? [] : [`    to decide, as in ${terminal.paste(call('pick', example))}${then}`]),
       ...(example === undefined || !review
         ? []
         : [`    to go on looking at them: ${terminal.paste(call('apply', '--review'))}`]),

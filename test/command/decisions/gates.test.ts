@@ -69,6 +69,17 @@ describe('draft, pick, final', () => {
     expect(booked(trial)).toBe(9);
   }, 60_000);
 
+  test('a gate behind which nothing waits is told, and is no reason to wait: exit 0', async () => {
+    const [hero] = manifest.split('  poster:');
+    const trial = await makeCampaign(hero);
+    const done = await apply(trial, 0);
+    expect(done).toContain('gates    1 gate is open, and nothing waits for it\n    hero: 1 of 3 to be picked');
+    expect(done).toContain('to decide, as in mediabatch pick campaign.yaml hero/1\n');
+    await decide(trial, 'pick', 'hero/2');
+    expect(await apply(trial, 0)).not.toContain('gates');
+    expect(booked(trial)).toBe(3);
+  });
+
   test('a failure says more than a gate: exit 3', async () => {
     const trial = await makeCampaign(
       `${manifest}  odd: { kind: image, with: { prompt: "x", resolution: 1k }, expect: { width: 7 } }\n`,
