@@ -40,7 +40,7 @@ async function open(path: string): Promise<FileHandle | undefined> {
 }
 
 function notThere(response: ServerResponse, { path }: ReviewFile): void {
-  answerProblem(response, 404, `${path} is not here, or was changed`, 'mediabatch apply fetches it for free');
+  answerProblem(response, 404, `${path} is not here, or was changed`, 'the next apply fetches it for free');
 }
 
 async function sendBytes(
