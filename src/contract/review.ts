@@ -1,4 +1,5 @@
 import type { Json } from '../ground/json.ts';
+import type { ReportParts } from './report.ts';
 
 /**
  * What the review page and whoever serves it tell each other. The page asks for `data`, shows it, and sends batches of
@@ -27,6 +28,8 @@ export interface ReviewData {
   groups: ReviewGroup[];
   /** A group names its assets by their index here. */
   assets: ReviewAsset[];
+  /** Present in a gallery. */
+  report?: ReportParts;
 }
 
 /** With the options for lock, variables and account that the host was called with. */
@@ -105,6 +108,12 @@ export interface ReviewAsset {
   differs: string[];
   /** Charged; null: not known. Absent: nothing was bought. */
   credits?: number | null;
+  /** What it was expected to cost when it was bought, or costs if it is bought now; null: not known. */
+  estimated?: number | null;
+  /** Where each top-level field of the request comes from: `campaign.yaml:14, name of products.csv:3`. */
+  origins?: { [field: string]: string };
+  /** What it was at the commit that the gallery was compared with; null: it was not there. */
+  before?: ReviewEarlier | null;
   job?: string;
   verdict?: { is: 'picked' | 'rejected'; note?: string };
   /** A verdict can be given: it has an output, and a gate. */
