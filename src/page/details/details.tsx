@@ -38,7 +38,6 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       {asset.isJudged && (
         <Command page={page} command={picksCommand(page.data.value, [{ address, is: 'picked', job }])} />
       )}
-      {page.DetailsMore && <page.DetailsMore page={page} asset={asset} />}
       <h3>Request</h3>
       <RequestList
         page={page}
@@ -46,8 +45,14 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
         others={others.map((other) => other.request)}
         origins={asset.origins}
       />
-      <Steps page={page} title="Made from" addresses={madeFrom} />
-      <Steps page={page} title="Used by" addresses={usedBy} />
+      {page.Surroundings ? (
+        <page.Surroundings page={page} asset={asset} />
+      ) : (
+        <>
+          <Steps page={page} title="Made from" addresses={madeFrom} />
+          <Steps page={page} title="Used by" addresses={usedBy} />
+        </>
+      )}
       {files.length > 0 && <h3>Files</h3>}
       {files.map((file) => (
         <FileFacts key={file.sha256 + file.path} file={file} />

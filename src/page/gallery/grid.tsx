@@ -97,12 +97,21 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
       </header>
     );
   }
-  return (
-    <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
-      {line.assets.map((asset) => (
-        <Card key={asset.address} page={page} asset={asset} />
-      ))}
-    </div>
+  return <Cards page={page} assets={line.assets} columns={columns} />;
+}
+
+/** Some assets side by side. */
+export function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
+  // Scrolling draws all lines anew: one that is the same stays as it is.
+  return useMemo(
+    () => (
+      <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
+        {assets.map((asset) => (
+          <Card key={asset.address} page={page} asset={asset} />
+        ))}
+      </div>
+    ),
+    [assets, columns],
   );
 }
 

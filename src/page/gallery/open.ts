@@ -7,11 +7,11 @@ import { followAddress } from './address.ts';
 import { alikeView } from './alike.tsx';
 import { changesView } from './changes.tsx';
 import { costView } from './cost.tsx';
-import { DetailsMore } from './details-more.tsx';
 import { graphView } from './graph.tsx';
 import { gridView } from './grid.tsx';
 import { listenForPrint } from './print.tsx';
 import { galleryOf } from './state.ts';
+import { Surroundings } from './surroundings.tsx';
 import { timelineView } from './timeline.tsx';
 
 const galleryFacets: Facet[] = [
@@ -58,7 +58,7 @@ export function openGallery(page: Page): void {
   facets.splice(0, facets.length, ...galleryFacets);
   page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
   page.about = aboutOf(page);
-  page.DetailsMore = DetailsMore;
+  page.Surroundings = Surroundings;
   keyHelp.push({ where: 'Gallery', keys: galleryKeyHelp });
   page.open('grid');
   listenForPrint(page);

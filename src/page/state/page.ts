@@ -36,8 +36,8 @@ export class Page {
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** What a gallery has to say of an asset beside what the details say. */
-  DetailsMore?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
+  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
+  Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
   /** What the page is made of, beside the name of the campaign. */
   about = '';
   /** What was done last, for the line of status and for screen readers. */
