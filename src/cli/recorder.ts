@@ -8,6 +8,7 @@ import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { plannedWork } from '../report/run/planned-work.ts';
 import { createLines } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter } from '../report/run/run-reporter.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
@@ -63,7 +64,8 @@ export async function makeRecorder(
   const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
   if (hasWork && terminal.screen) {
     const { createScreen } = await import('../report/run/run-screen.ts');
-    reporters.push(createScreen({ stream: process.stderr, style, now, view, ...(page && { page }) }));
+    const planned = plannedWork(plan);
+    reporters.push(createScreen({ stream: process.stderr, style, now, view, planned, ...(page && { page }) }));
   } else if (hasWork) {
     reporters.push(createLines(terminal.err, { style, now, view, every: everyMs, ...(page && { page }) }));
   }
