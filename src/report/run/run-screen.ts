@@ -9,7 +9,7 @@ import { nothingPlanned, type PlannedWork } from './planned-work.ts';
 import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedText, stoppingText } from './run-words.ts';
+import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
 import { isTrouble, ScreenFacts } from './screen-facts.ts';
 import { frameLines } from './screen-frame.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
@@ -138,7 +138,7 @@ class Tidings {
         return;
       }
       case 'job-retried':
-        say(style.yellow, event.address, `${withoutStop(event.error)}; it is bought again`);
+        say(style.yellow, event.address, `job failed: ${withoutStop(event.error)}; it is bought again`);
         return;
       case 'spending-stopped':
         say(style.yellow, stoppingText(event));
@@ -146,7 +146,7 @@ class Tidings {
       case 'credits-awaited': {
         // It is tried again and again.
         const isNew = this.#isNew(`until ${event.until}`);
-        if (isNew) say(style.yellow, awaitedText(event, now()), `(${safeText(event.detail)})`);
+        if (isNew) say(style.yellow, awaitedUntilText(event, now()), `(${safeText(event.detail)})`);
         return;
       }
       case 'spending-resumed':
