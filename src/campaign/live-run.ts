@@ -51,8 +51,8 @@ export class LiveRun {
   }
 
   state(): LiveState {
-    const { graph, lock, selected, agreed } = this.#options;
-    const { rows } = this.#now?.plan ?? agreed;
+    const { graph, lock, selected } = this.#options;
+    const { rows } = this.latest;
     const progress = progressText(this.#view, { isOver: this.#is === 'ended' });
     const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
     return { graph, rows, selected, progress, ...now };
@@ -141,6 +141,11 @@ export class LiveRun {
   async close(): Promise<void> {
     await this.#untilQuiet();
     this.#become('ended', this.#gates);
+  }
+
+  /** The plan by now, with what was decided since it was agreed to. */
+  get latest(): Plan {
+    return this.#now?.plan ?? this.#options.agreed;
   }
 
   /** The plan as it was carried out. `undefined`: the run has not ended yet. */

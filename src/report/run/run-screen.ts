@@ -5,6 +5,7 @@ import type { Style } from '../style.ts';
 import { cutToWidth } from '../text-width.ts';
 import { noticeText } from './notice-text.ts';
 import type { RunReporter } from './run-reporter.ts';
+import type { RunTimes } from './run-time.ts';
 import type { RunView, TaskView } from './run-view.ts';
 import { awaitedGatesText, awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
 import { type Board, createBoard } from './screen-board.ts';
@@ -21,6 +22,7 @@ export interface ScreenOptions {
   view: RunView;
   /** The address at which outputs are looked at and judged during the run, once there is one. */
   page?(): string | undefined;
+  times?: RunTimes;
 }
 
 /** Rows besides those of the tasks: money, hidden tasks, three messages, one to spare. */
