@@ -11,6 +11,7 @@ import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
+import { plannedWork } from '../report/run/planned-work.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
 import { runAnnotations } from '../report/run/run-annotations.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
@@ -82,7 +83,7 @@ export async function makeRecorder(
     reporters.push({ on: times.on, end: async () => {} });
     if (hasScreen) {
       const { createScreen } = await import('../report/run/run-screen.ts');
-      reporters.push(createScreen({ stream: process.stderr, ...common }));
+      reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));
     } else {
       const lines = createLines(terminal.err, { ...common, every: everyMs, ...(detail && { detail }) });
       reporters.push(github === undefined ? lines : inGroup(lines, { write: github, title: 'run' }));

@@ -258,7 +258,7 @@ function simulate(
       jobs: timing.table ?? tabulate([usualSaveMs]),
       startMs: meanOf(timing.starts, 0),
       saveMs: timing.isShort ? 0 : meanOf(timing.saves, usualSaveMs),
-      failShare: timing.failed / (timing.failed + timing.done + 1),
+      failShare: timing.failed / (timing.failed + timing.done + fewestKnown),
     })),
     slots,
     draws,
