@@ -58,7 +58,7 @@ export async function makeRecorder(
     /** People decide during the run: gives the address of their page, once there is one. */
     page?: (() => string | undefined) | undefined;
     /** Gives the plan as it is carried out by now. */
-    latest(): Plan;
+    latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
     detail: Detail | undefined;
     bell: boolean;
   },

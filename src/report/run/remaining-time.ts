@@ -131,7 +131,7 @@ export function createRunTimes(options: RunTimesOptions): RunTimes & { on(event:
           return;
         case 'step-started':
           if (silence === 'pause') silence = 'none';
-          if (!steps.has(event.address) || options.plan() !== known) takeIn(options.plan());
+          if (!steps.has(event.address)) takeIn(options.plan());
           break;
         default:
           break;
