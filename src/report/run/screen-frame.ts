@@ -2,7 +2,7 @@ import { spanText } from '../age-text.ts';
 import { creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
-import { remainingText } from './run-time.ts';
+import { remainingText } from './remaining-text.ts';
 import type { RunView, Stage } from './run-view.ts';
 import { awaitedGatesText, awaitedText, stopText } from './run-words.ts';
 import type { TroubleGroup } from './screen-facts.ts';
