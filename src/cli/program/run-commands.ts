@@ -71,6 +71,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       )
       .option('--no-open', 'with --review: print the address of the page, and open nothing')
       .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
+      .addOption(new Option('-q, --quiet', 'say only what goes wrong, and how the run ended').conflicts('verbose'))
+      .option('-v, --verbose', 'a line for everything that happens, and no screen')
+      .option('--bell', 'ring the bell of the terminal at the end, and when a gate waits for people')
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option(
