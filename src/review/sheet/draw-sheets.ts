@@ -35,7 +35,7 @@ const defaultSheets = 10;
 const letterShare = 0.051;
 const fewestLetters = 11;
 /** Height of a box for words, in sizes of a picture. */
-const wordsShare = 0.56;
+const wordsShare = 0.42;
 
 /**
  * Draws contact sheets of a campaign, or of what differs in a comparison. Each goes to `onSheet` before the next is drawn.

@@ -145,7 +145,7 @@ function showFile(file: ReviewFile, more: number): Side {
   if (problem === 'missing') return { words: `${clean(file.path)} is not on this disk`, isBad: true };
   if (problem === 'damaged') return { words: `${clean(file.path)} is not what was saved`, isBad: true };
   const others = more === 0 ? '' : `, and ${countOf(more, 'more file')}`;
-  const words = `${is === 'other' ? 'file' : is} · ${clean(mediaType)} · ${bytesText(bytes)}${others}`;
+  const words = `${clean(mediaType)} · ${bytesText(bytes)}${others}`;
   if (is === 'image') return { picture: file, words, isBad: false };
   return { ...(is !== 'other' && { lasting: file }), words, isBad: false };
 }
