@@ -70,6 +70,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
     ['mediabatch review -s hero', 'one task of many', 'not run'],
   ],
+  report: [
+    ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
+    ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+    ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
+  ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],
     ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
