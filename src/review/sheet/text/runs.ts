@@ -13,6 +13,15 @@ export interface Run {
 /** Levels of the bidirectional algorithm, one for each UTF-16 unit; odd ones lead from right to left. */
 export type Order = (text: string) => ArrayLike<number>;
 
+/** Parts of an address, and what stands between marks on a line. */
+const words = /[^@,·|()“”]+/gu;
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+/** Makes each part of an address a whole of its own: else numbers after Arabic letters would stand before them. */
+export function isolateWords(text: string): string {
+  return text.replace(words, (word) => (rightToLeft.test(word) ? `\u2068${word}\u2069` : word));
+}
+
 /** The runs of a line, as they stand from left to right. `fontOf`: told the font of what is before. */
 export function orderRuns(
   text: string,

@@ -38,10 +38,14 @@ const notoScripts = [
 /** What is known to have these signs, and to be there on some system. */
 const known = [
   {
-    signs: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u,
+    signs:
+      /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u,
     font: /^(?:NotoSans(?:CJK|SC|JP|TC|KR)|SourceHanSans|PingFang|Hiragino Sans GB|AppleSDGothicNeo|msyh\.|YuGothR|meiryo\.|msgothic|malgun\.|simsun|wqy|DroidSansFallback|VL-Gothic|ipag|Nanum)/i,
   },
-  { signs: /\p{Extended_Pictographic}|\p{Regional_Indicator}/u, font: /^(?:NotoColorEmoji|Apple Color Emoji|seguiemj|NotoEmoji)/i },
+  {
+    signs: /\p{Extended_Pictographic}|\p{Regional_Indicator}/u,
+    font: /^(?:NotoColorEmoji|Apple Color Emoji|seguiemj|NotoEmoji)/i,
+  },
   { signs: /\p{Script=Common}/u, font: /^(?:DejaVuSans\.|NotoSans(?:Symbols|Math)|Apple Symbols|seguisym)/i },
   { signs: /./su, font: /^(?:Nirmala|Arial Unicode|DejaVuSans\.|FreeSans\.|Segoeui\.)/i },
   ...notoScripts,

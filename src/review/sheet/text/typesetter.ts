@@ -1,11 +1,11 @@
-import type { Pixels } from '../../thumbs/shrink.ts';
 import { splitGraphemes } from '../../../report/text-width.ts';
 import { decodePicture } from '../../thumbs/codecs.ts';
+import type { Pixels } from '../../thumbs/shrink.ts';
 import type { Canvas, Color } from '../canvas.ts';
 import { type HarfBuzz, hasSign, isUnseen, type OpenFont, openFonts } from './fonts.ts';
 import { outlinesOf } from './glyph-outlines.ts';
 import { type Coverage, fillOutlines } from './rasterize.ts';
-import { type Order, orderRuns, type Run } from './runs.ts';
+import { isolateWords, type Order, orderRuns, type Run } from './runs.ts';
 
 /** What no font has a sign for is drawn as a box of so many parts of the text's size. */
 const box = { width: 0.62, height: 0.7, line: 1 };
@@ -13,6 +13,8 @@ const box = { width: 0.62, height: 0.7, line: 1 };
 const steps = 4;
 /** Above and below the line, in sizes: the signs of some scripts reach far, and what reaches further is cut. */
 const reach = { up: 1.5, down: 0.75 };
+/** How far below the line signs that are pictures begin, in sizes: the fonts say it where HarfBuzz does not read it. */
+const pictureDrop = 0.22;
 
 interface Glyph {
   id: number;
@@ -120,13 +122,10 @@ export class Typesetter {
     const scale = size / font.unitsPerEm;
     if (font.hasPictures) {
       const picture = await this.#pictureOf(font, id);
-      const extents = font.font.glyphExtents(id);
-      if (picture === undefined || extents === undefined) return;
-      const [width, height] = [extents.width * scale, Math.abs(extents.height) * scale];
-      canvas.stamp(picture, {
-        ...{ x: x + extents.xBearing * scale, y: baseline - y - extents.yBearing * scale },
-        ...{ width, height },
-      });
+      if (picture === undefined) return;
+      const width = font.font.glyphHAdvance(id) * scale;
+      const height = (width * picture.height) / picture.width;
+      canvas.stamp(picture, { x, y: baseline - y + pictureDrop * size - height, width, height });
       return;
     }
     const whole = Math.floor(x);
@@ -150,7 +149,8 @@ export class Typesetter {
     return picture;
   }
 
-  #shape(text: string, size: number): ShapedRun[] {
+  #shape(given: string, size: number): ShapedRun[] {
+    const text = isolateWords(given);
     const name = `${size} ${text}`;
     const known = this.#shaped.get(name);
     if (known !== undefined) return known;
@@ -206,5 +206,9 @@ function drawGlyph(
   const bottom = Math.ceil(Math.min(reach.down * size, (Math.abs(extents.height) - extents.yBearing) * scale)) + 1;
   const width = Math.ceil((extents.xBearing + extents.width) * scale) + 2 - left;
   const outlines = outlinesOf(font.glyphToJson(id), { scale, x: shift - left, y: -top });
-  return { coverage: fillOutlines(outlines, Math.min(width, Math.ceil(size * 12)), Math.max(1, bottom - top)), x: left, y: top };
+  return {
+    coverage: fillOutlines(outlines, Math.min(width, Math.ceil(size * 12)), Math.max(1, bottom - top)),
+    x: left,
+    y: top,
+  };
 }
