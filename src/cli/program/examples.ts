@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+    ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
   ],
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],

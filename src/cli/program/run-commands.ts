@@ -32,7 +32,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
       .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
-      .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
+      .option(
+        '--images <url>',
+        'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
+      )
+      .option(
+        '--detailed-exitcode',
+        'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
+      ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
