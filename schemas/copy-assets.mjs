@@ -6,3 +6,5 @@ cpSync(assets, new URL('../dist/sandbox/assets/', import.meta.url), { recursive:
 
 const pages = new URL('../src/report/diagnostics/code-pages/', import.meta.url);
 cpSync(pages, new URL('../dist/report/diagnostics/code-pages/', import.meta.url), { recursive: true });
+
+cpSync(new URL('../src/manual/', import.meta.url), new URL('../dist/manual/', import.meta.url), { recursive: true });
