@@ -4,7 +4,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
-import { tableText } from '../../report/tables/table.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -63,12 +62,13 @@ export async function help(
   throw unknownTopic(topic, program);
 }
 
-function contentsText({ outStyle: style, outWidth: width }: Terminal): string {
+function contentsText({ outStyle: style }: Terminal): string {
+  const width = Math.max(...Array.from(topics.keys(), (name) => name.length));
   const blocks = Object.entries(topicGroups).map(([group, names]) => {
-    const rows = Object.entries(names).map(([name, about]) => [`  ${name}`, about]);
-    return `${group}:\n${tableText([{ title: '' }, { title: '', least: 20 }], rows, { style, width })}`;
+    const lines = Object.entries(names).map(([name, about]) => `  ${style.cyan(name.padEnd(width))}  ${about}\n`);
+    return `${style.bold(group)}\n${lines.join('')}`;
   });
-  return `The manual, mediabatch help TOPIC\n\n${blocks.join('\n')}`;
+  return `The manual: mediabatch help TOPIC\n\n${blocks.join('\n')}`;
 }
 
 function unknownTopic(topic: string, program: Command): CampaignError {

@@ -6,7 +6,12 @@ import { displayWidth } from '../text-width.ts';
 export interface Piece {
   text: string;
   paint(text: string): string;
+  /** Not broken at its spaces. */
+  isWhole?: boolean;
 }
+
+/** In columns: code that is no longer stands in one line. */
+const longestWhole = 40;
 
 const asItIs = (text: string) => text;
 
@@ -33,7 +38,8 @@ export function piecesOf(tokens: readonly Token[], style: Style): Piece[] {
 }
 
 function codePiece(text: string, style: Style): Piece {
-  return style.cyan('') === '' ? piece(`\`${text}\``) : piece(text, style.cyan);
+  const shown = style.cyan('') === '' ? piece(`\`${text}\``) : piece(text, style.cyan);
+  return { ...shown, isWhole: displayWidth(text) <= longestWhole };
 }
 
 export function piece(text: string, paint: Piece['paint'] = asItIs): Piece {
@@ -69,8 +75,8 @@ export function wrapPieces(pieces: readonly Piece[], width: number): string[] {
 /** A word may be painted in several ways: a code with a comma after it. */
 function wordsOf(pieces: readonly Piece[]): Piece[][] {
   const words: Piece[][] = [[]];
-  for (const { text, paint } of pieces) {
-    for (const [index, part] of text.split(' ').entries()) {
+  for (const { text, paint, isWhole } of pieces) {
+    for (const [index, part] of (isWhole ? [text] : text.split(' ')).entries()) {
       if (index > 0) words.push([]);
       if (part !== '') words.at(-1)?.push({ text: part, paint });
     }

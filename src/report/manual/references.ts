@@ -129,7 +129,10 @@ export function commandReference(commands: readonly CommandDoc[]): string {
                 options.map((one) => [code(one.flags), plainWords(one.description)]),
               ),
             ]),
-        `\`\`\`sh\n${examples.map(({ line, about }) => `${line}  # ${about}`).join('\n')}\n\`\`\``,
+        table(
+          ['example', ''],
+          examples.map(({ line, about }) => [code(line), plainWords(about)]),
+        ),
       ].join('\n\n'),
     )
     .join('\n\n');
