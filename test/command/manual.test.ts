@@ -14,7 +14,7 @@ import { displayWidth } from '../../src/report/text-width.ts';
 import { root } from '../rig/command.ts';
 import { blocksOf, codeSpansOf, pageNames, readPage } from '../rig/manual-pages.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { workplaceForEach } from './workplace.ts';
+import { products, workplaceForEach } from './workplace.ts';
 
 const { run, write } = workplaceForEach();
 const plain = makeStyle(false);
@@ -57,15 +57,18 @@ describe.each(pageNames)('%s', (name) => {
   test('codes that it mentions exist', () => {
     for (const [code] of readPage(name).matchAll(/MB\d{4}/g)) expect(titles).toHaveProperty(code);
   });
+});
 
+describe.each([...pageNames, '../../README'])('%s', (name) => {
   test('manifests are right', async () => {
+    write('products.csv', products);
     const files = blocksOf(name, 'csv');
     for (const { name: path, text } of files) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, `${text}\n`);
     }
     for (const { text } of blocksOf(name, 'yaml')) {
-      write('campaign.yaml', text.startsWith('version:') ? text : `version: 1\nname: spring\n${text}`);
+      write('campaign.yaml', /^version:/m.test(text) ? text : `version: 1\nname: spring\n${text}`);
       const said = await run('validate', '--json');
       expect(JSON.parse(said.out), text).toMatchObject({ diagnostics: [] });
     }
