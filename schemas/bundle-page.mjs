@@ -1,4 +1,5 @@
-// Bundles the review page into dist/page/: one classic script, as pages from disk load no modules, and one style sheet.
+// Bundles the review page and the gallery into dist/page/: of each one classic script, as pages from disk load no modules,
+// and one style sheet.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
@@ -41,24 +42,34 @@ const smallStyles = (text) =>
     .replace(/ \{/g, '{')
     .replace(/;\}/g, '}');
 
-/** Returns the paths of the sources and packages that are in the script. */
-export async function bundlePage(root) {
+/** Each page, by the folders of `src/page/` whose style sheets are only for another one. */
+const pages = [
+  { name: 'page', entry: 'main.ts', isOwn: (path) => !path.startsWith('gallery') },
+  { name: 'gallery', entry: 'gallery.ts', isOwn: () => true },
+];
+
+/** Returns the paths of the sources and packages that are in the scripts. */
+export async function bundlePages(root) {
   const folder = join(root, 'src/page');
   const output = join(root, 'dist/page');
-  const { output: built } = await build({
-    cwd: root,
-    platform: 'browser',
-    tsconfig: join(folder, 'tsconfig.json'),
-    transform: { target: 'es2022' },
-    logLevel: 'warn',
-    input: join(folder, 'main.tsx'),
-    output: { file: join(output, 'page.js'), format: 'iife', minify: small, comments: false },
-  });
   mkdirSync(output, { recursive: true });
   const styles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.css'));
   const inOrder = styles.sort((a, b) => Number(b === 'page.css') - Number(a === 'page.css') || (a < b ? -1 : 1));
-  const styleSheet = inOrder.map((path) => readFileSync(join(folder, path), 'utf8')).join('\n');
-  writeFileSync(join(output, 'page.css'), smallStyles(styleSheet));
+  const modules = new Set();
+  for (const { name, entry, isOwn } of pages) {
+    const { output: built } = await build({
+      cwd: root,
+      platform: 'browser',
+      tsconfig: join(folder, 'tsconfig.json'),
+      transform: { target: 'es2022' },
+      logLevel: 'warn',
+      input: join(folder, entry),
+      output: { file: join(output, `${name}.js`), format: 'iife', minify: small, comments: false },
+    });
+    for (const { moduleIds } of built) for (const id of moduleIds) modules.add(id);
+    const styleSheet = inOrder.filter(isOwn).map((path) => readFileSync(join(folder, path), 'utf8'));
+    writeFileSync(join(output, `${name}.css`), smallStyles(styleSheet.join('\n')));
+  }
   copyFileSync(join(folder, 'icon.svg'), join(output, 'icon.svg'));
-  return built.flatMap(({ moduleIds }) => moduleIds);
+  return [...modules];
 }

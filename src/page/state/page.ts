@@ -10,7 +10,18 @@ import type { Host } from './host.ts';
 import { keptVerdicts } from './kept.ts';
 import { Outbox, type Refusal } from './outbox.ts';
 
-export type ViewName = 'groups' | 'survey' | 'loupe' | 'compare' | 'matrix';
+export type ViewName =
+  | 'groups'
+  | 'survey'
+  | 'loupe'
+  | 'compare'
+  | 'matrix'
+  | 'grid'
+  | 'changes'
+  | 'alike'
+  | 'timeline'
+  | 'cost'
+  | 'graph';
 
 /** The state of the page, and everything that a key or a button does. */
 export class Page {
@@ -19,9 +30,13 @@ export class Page {
   readonly filter = signal<Filter>(noFilter);
   /** The address of the one asset on which keys act; empty: nothing is shown. */
   readonly active = signal('');
+  /** Views of everything, which lie above no other. */
+  readonly homes: ViewName[] = ['groups'];
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
+  /** What the page is made of, beside the name of the campaign. */
+  about = '';
   /** What was done last, for the line of status and for screen readers. */
   readonly said = signal('');
   /** Nobody answers at the page's address. */
@@ -118,10 +133,10 @@ export class Page {
     this.activate(found);
   }
 
-  /** Opens a view above the one that is open; `groups` closes the others. */
+  /** Opens a view above the one that is open; a view of everything closes the others. */
   open(view: ViewName): void {
     const below = this.views.value.filter((name) => name !== view);
-    this.views.value = view === 'groups' ? ['groups'] : [...below, view];
+    this.views.value = this.homes.includes(view) ? [view] : [...below, view];
     this.focusWish.value += 1;
   }
 
