@@ -200,8 +200,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
-    ['mediabatch help plan', 'what a command can do'],
+    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
+    ['mediabatch help --html manual', 'all of it as pages'],
   ],
   completion: [
     ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],
