@@ -1,14 +1,15 @@
 import { Listr } from 'listr2';
 import type { RunEvent } from '../../contract/event.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { wrapText } from '../text-width.ts';
 import { noticeText } from './notice-text.ts';
 import { nothingPlanned, type PlannedWork } from './planned-work.ts';
 import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedText, stoppingText } from './run-words.ts';
+import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
 import { isTrouble, ScreenFacts } from './screen-facts.ts';
 import { frameLines } from './screen-frame.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
@@ -58,7 +59,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
     const look = { style, signs, facts, planned, times, startedAt, page, isOver, columns };
     // The last row is the cursor's.
     const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
-    writer.draw(isOver ? [...lines, ''] : lines, tidings.take(isOver ? Number.POSITIVE_INFINITY : mostAbove));
+    writer.draw(isOver ? [...lines, ''] : lines, tidings.take(isOver ? Number.POSITIVE_INFINITY : mostAbove, columns));
     frame += 1;
   };
 
@@ -101,12 +102,20 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
+/** What is told above the screen. */
+interface Tiding {
+  /** Its first words, which are coloured. */
+  head: string;
+  text: string;
+  paint(text: string): string;
+}
+
 /** What is told above the screen, each once: it stays in what scrolls away. */
 class Tidings {
   readonly #options: ScreenOptions;
   readonly #told = new Map<string, number>();
   readonly #notices = new Set<string>();
-  #waiting: string[] = [];
+  #waiting: Tiding[] = [];
 
   constructor(options: ScreenOptions) {
     this.#options = options;
@@ -114,65 +123,72 @@ class Tidings {
 
   note(event: RunEvent): void {
     const { style, page, now } = this.#options;
+    const say = (paint: Tiding['paint'], head: string, text = '') => {
+      this.#waiting.push({ head: safeText(head, 300), text, paint });
+    };
     switch (event.event) {
       case 'step-finished': {
-        const { outcome, address, error } = event;
+        const { outcome, address } = event;
         if (!isTrouble(outcome)) return;
-        const told = 1 + (this.#told.get(`${outcome} ${textOf(event)}`) ?? 0);
-        this.#told.set(`${outcome} ${textOf(event)}`, told);
-        if (told > mostOfOne) return;
-        const charged = event.credits !== null && event.credits > 0 ? `; charged ${creditsText(event.credits)}` : '';
-        const why = error === undefined ? '' : `: ${safeText(error).replace(/\.$/, '')}`;
-        const end = told === mostOfOne ? ' (more of these are only counted)' : '';
-        const paint = outcome === 'unresolved' ? style.yellow : style.red;
-        this.#waiting.push(`${paint(safeText(address, 300))} ${outcome}${why}${charged}${style.dim(end)}`);
+        const name = `${outcome} ${textOf(event)}`;
+        const told = 1 + (this.#told.get(name) ?? 0);
+        this.#told.set(name, told);
+        if (told <= mostOfOne)
+          say(outcome === 'unresolved' ? style.yellow : style.red, address, failureWords(event, told));
         return;
       }
       case 'job-retried':
-        this.#waiting.push(
-          `${style.yellow(safeText(event.address, 300))} ${safeText(event.error)}; it is bought again`,
-        );
+        say(style.yellow, event.address, `job failed: ${withoutStop(event.error)}; it is bought again`);
         return;
       case 'spending-stopped':
-        this.#waiting.push(style.yellow(stoppingText(event)));
+        say(style.yellow, stoppingText(event));
         return;
-      case 'credits-awaited':
-        this.#once(
-          style.yellow(`${awaitedText(event, now())} (${safeText(event.detail)})`),
-          `402 until ${event.until}`,
-        );
-        return;
-      case 'spending-resumed':
-        this.#waiting.push(style.green('there are credits again'));
-        return;
-      case 'picks-awaited':
-        this.#waiting.push(style.yellow(awaitedGatesText(event.gates, page?.())));
-        return;
-      case 'noticed': {
-        const text = safeText(noticeText(event));
-        this.#once(`${style.yellow('notice')} ${text}`, text);
+      case 'credits-awaited': {
+        // It is tried again and again.
+        const isNew = this.#isNew(`until ${event.until}`);
+        if (isNew) say(style.yellow, awaitedUntilText(event, now()), `(${safeText(event.detail)})`);
         return;
       }
+      case 'spending-resumed':
+        say(style.green, 'there are credits again');
+        return;
+      case 'picks-awaited':
+        say(style.yellow, awaitedGatesText(event.gates, page?.()));
+        return;
+      case 'noticed':
+        if (this.#notices.size > mostNotices || !this.#isNew(noticeText(event))) return;
+        if (this.#notices.size > mostNotices) say(style.yellow, 'notices', 'go on, and are only recorded from here');
+        else say(style.yellow, 'notice', safeText(noticeText(event)));
+        return;
       default:
         return;
     }
   }
 
-  /** Takes the oldest of what waits. */
-  take(most: number): string[] {
-    if (this.#waiting.length <= most) {
-      const all = this.#waiting;
-      this.#waiting = [];
-      return all;
-    }
-    return this.#waiting.splice(0, most);
+  /** Takes the oldest of what waits, as lines. They are broken at spaces; an address in them stays whole. */
+  take(most: number, columns: number): string[] {
+    return this.#waiting.splice(0, most).flatMap(({ head, text, paint }) => {
+      const whole = text === '' ? head : `${head}  ${text}`;
+      const lines = whole.includes('://') ? [whole] : wrapText(whole, columns - 1, { maxLines: 6 });
+      const [first = '', ...others] = lines;
+      return [first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others];
+    });
   }
 
-  #once(line: string, name: string): void {
-    if (this.#notices.has(name) || this.#notices.size > mostNotices) return;
+  #isNew(name: string): boolean {
+    if (this.#notices.has(name)) return false;
     this.#notices.add(name);
-    this.#waiting.push(
-      this.#notices.size > mostNotices ? `${countOf(mostNotices, 'notice')} were shown, more are only recorded` : line,
-    );
+    return true;
   }
+}
+
+function failureWords(event: Extract<RunEvent, { event: 'step-finished' }>, told: number): string {
+  const { outcome, error, credits } = event;
+  const why = error === undefined ? '' : `: ${withoutStop(error)}`;
+  const charged = credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
+  return `${outcome}${why}${charged}${told === mostOfOne ? ' (more of these are only counted)' : ''}`;
+}
+
+function withoutStop(text: string): string {
+  return safeText(text).replace(/\.$/, '');
 }

@@ -1,12 +1,12 @@
 import { spanText } from '../age-text.ts';
 import { creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import { displayWidth, padRight } from '../text-width.ts';
+import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
 import { remainingText } from './remaining-text.ts';
 import type { RunView, Stage } from './run-view.ts';
-import { awaitedGatesText, awaitedText, stoppingText } from './run-words.ts';
+import { awaitedGatesText, awaitedText, stopText } from './run-words.ts';
 import type { TroubleGroup } from './screen-facts.ts';
-import { fillLine, joined, type Piece, piece, spaces } from './screen-line.ts';
+import { fillLine, joined, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 import { creditsWord, nameWidthOf, taskRows } from './screen-rows.ts';
 import { stepRows } from './screen-steps.ts';
@@ -54,18 +54,20 @@ function headerLine(view: RunView, look: Look): string {
     return sum;
   };
   const done = of('done', 'kept', 'unneeded');
-  const words: Piece[] = [piece(`${creditsText(done)} of ${creditsText(view.steps)}`)];
+  const words = [piece(`${creditsText(done)} of ${creditsText(view.steps)}`)];
   const add = (count: number, word: string, tone: Piece['tone'] = 'plain') => {
     if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, tone));
   };
   const wide = isWide(look);
   const kept = of('kept');
   if (wide) add(kept, 'up to date', 'faint');
-  add(of('running'), 'running', 'busy');
-  if (!isNarrow(look)) add(of('saving'), 'saving');
   const failed = of('failed', 'lost', 'refused');
-  add(failed, 'failed', 'bad');
-  add(of('unresolved'), isNarrow(look) ? 'open' : 'unresolved', 'unsure');
+  // In a narrow terminal there may be no room for both, and running ones are seen below.
+  if (isNarrow(look)) add(failed, look.signs.failed, 'bad');
+  add(of('running'), 'running', 'busy');
+  if (!isNarrow(look)) add(failed, 'failed', 'bad');
+  add(of('unresolved'), 'unresolved', 'unsure');
+  add(of('saving'), 'saving');
   if (wide) {
     const picks = of('awaits-pick');
     add(of('blocked'), 'blocked', 'unsure');
@@ -76,7 +78,10 @@ function headerLine(view: RunView, look: Look): string {
     piece(elapsedText(view.end?.elapsedMs ?? look.now - look.startedAt)),
     ...(remaining === undefined ? [] : [piece(remainingText(remaining, { short: isNarrow(look) }))]),
   ];
-  return fillLine([piece(safeText(view.campaign, 60), 'strong'), spaces(2), ...joined(words)], joined(time), look);
+  const name = piece(cutMiddle(safeText(view.campaign, 200), Math.floor(look.columns / 3)), 'strong');
+  const right = joined(time);
+  const room = look.columns - 1 - name.width - widthOf(right) - 4;
+  return fillLine([name, spaces(2), ...joinedWithin(words, room)], right, look);
 }
 
 /** Spent, held for creates on their way, and free, as a bar where there is a budget. */
@@ -105,7 +110,14 @@ function creditsLine(view: RunView, look: Look): string {
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
   const lines: string[] = [];
-  if (view.stopped !== undefined) lines.push(line(stoppingText(view.stopped)));
+  if (view.stopped !== undefined) {
+    const isSignal = view.stopped.because === 'signal';
+    lines.push(
+      line(
+        isSignal ? 'interrupted: what is on the wire is awaited; a second time leaves at once' : stopText(view.stopped),
+      ),
+    );
+  }
   if (view.awaited !== undefined) lines.push(line(awaitedText(view.awaited, look.now)));
   if (view.awaitedGates !== undefined) {
     const whole = awaitedGatesText(view.awaitedGates, look.page);

@@ -52,7 +52,7 @@ export function fillLine(
   const leftRoom = hasRight ? room - rightWidth - gap : room;
   const { text, width } = cutPieces(left, leftRoom, style);
   if (!hasRight) return text.trimEnd();
-  return `${text}${' '.repeat(room - rightWidth - width)}${right.map((one) => paint(one, style)).join('')}`;
+  return `${text}${' '.repeat(room - rightWidth - width)}${right.map((one) => paint(one, style)).join('')}`.trimEnd();
 }
 
 const gap = 2;

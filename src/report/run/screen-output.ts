@@ -13,11 +13,11 @@ export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows
   return { columns: columns || 80, rows: rows || 24 };
 }
 
-const escape = '\u001b[';
-export const showCursor = `${escape}?25h`;
-const hideCursor = `${escape}?25l`;
-const eraseRestOfLine = `${escape}K`;
-const eraseBelow = `${escape}J`;
+const csi = '\u001b[';
+export const showCursor = `${csi}?25h`;
+const hideCursor = `${csi}?25l`;
+const eraseRestOfLine = `${csi}K`;
+const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /**
@@ -82,11 +82,11 @@ export class FrameWriter {
 }
 
 function up(count: number): string {
-  return count > 0 ? `${escape}${count}A` : '';
+  return count > 0 ? `${csi}${count}A` : '';
 }
 
 function moveBy(rows: number): string {
-  return rows > 0 ? `${escape}${rows}B` : up(-rows);
+  return rows > 0 ? `${csi}${rows}B` : up(-rows);
 }
 
 function widthOf(line: string): number {

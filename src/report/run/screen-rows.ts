@@ -49,7 +49,7 @@ function taskRow(
   const money =
     spent > 0 || (isWide(look) && expected !== '') ? `${creditsText(spent)}${isWide(look) ? expected : ''} cr` : '';
   const head = [nameOf(task.id, nameWidth), spaces(2), ...barPieces({ all: task.steps, done, busy }, look), spaces(2)];
-  const right = [piece(money, 'faint'), ...(isWide(look) ? [piece(padLeft(rateText, 10), 'faint')] : [])];
+  const right = [piece(money, 'faint'), ...(isWide(look) ? [piece(padLeft(rateText, 10))] : [])];
   const room = columns - 1 - widthOf(head) - (money === '' ? 0 : widthOf(right) + 2);
   return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
 }
@@ -83,7 +83,7 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
   add(left, 'not started', 'unsure');
   const queued = look.isOver ? 0 : queuedIn(task);
   if (queued === 0) return words;
-  const waitsFor = words.length === 0 ? openNeeds(task, { view, look }) : [];
+  const waitsFor = isBusy(task) ? [] : openNeeds(task, { view, look });
   if (waitsFor.length > 0) words.push(piece(`waits for ${safeText(waitsFor.join(', '), 100)}`, 'faint'));
   // As many of them as there are is what the bar says.
   else if (!narrow || words.length === 0) add(queued, 'queued', 'faint');

@@ -43,7 +43,8 @@ function stepRow(
   const facts = look.facts.steps.get(step.address);
   const charged = facts?.credits ?? null;
   const isOpen = facts?.outcome === undefined;
-  const amount = charged !== null && (charged > 0 || !isOpen) ? charged : isOpen ? step.credits : null;
+  const costs = charged !== null && (charged > 0 || facts?.outcome === 'done');
+  const amount = costs ? charged : isOpen ? step.credits : null;
   const money = amount === null ? '' : `${creditsText(amount)} cr`;
   return fillLine(
     [icon, spaces(1), nameOf(step.address, nameWidth), spaces(2), words],
