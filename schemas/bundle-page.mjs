@@ -1,4 +1,5 @@
-// Bundles the review page into dist/page/: one classic script, as pages from disk load no modules, and one style sheet.
+// Bundles the review page and the gallery into dist/page/: of each one classic script, as pages from disk load no modules,
+// and one style sheet.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
@@ -17,6 +18,7 @@ const windowingNames = new RegExp(
     'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
     '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
     'phase|horizontal|enabled|debug|notify|samples|moved|rafId|adjustments|isRtl',
+    'scrollTo(Offset|Index|End|Fn)|cancelScroll|takeSnapshot|isAtEnd|inMotion|touch(Start|End)|setOptions|lowMax\\w*',
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
@@ -25,6 +27,8 @@ const stateNames = new RegExp(
   `^(${[
     'active(Asset|Group|Side)|has(Details|Help|Filters|Note)|(toggle|edit)(Details|Help|Match|Note)|(onT|t)ogglePixels',
     'focusWish|takesFocus|mustLeave|canUndo|outbox|refusals|dismissRefusals|on(Refused|Recorded|Press)|strips|drifts',
+    'groupOf|unsaved|stretches|startedAt|set(Wipe|Mode|Tracks|Frame)|activate|mustLeave|settle|homes|Surroundings',
+    'deck|heard|loupe|loudness|gainOf|is(Player|On|Off|Pair|Brief|Empty|Lost|Large)|on(Move|Frame|Seek|Size|Toggle|Video)|valuesOf',
     '(set|clear)Filter|pickNth|go(Group|Undecided)|listenTo|is(Playing|Matched|Larger)',
   ].join('|')})$`,
 );
@@ -41,24 +45,34 @@ const smallStyles = (text) =>
     .replace(/ \{/g, '{')
     .replace(/;\}/g, '}');
 
-/** Returns the paths of the sources and packages that are in the script. */
-export async function bundlePage(root) {
+/** Each page, by the folders of `src/page/` whose style sheets are only for another one. */
+const pages = [
+  { name: 'page', entry: 'main.ts', isOwn: (path) => !path.startsWith('gallery') },
+  { name: 'gallery', entry: 'gallery.ts', isOwn: () => true },
+];
+
+/** Returns the paths of the sources and packages that are in the scripts. */
+export async function bundlePages(root) {
   const folder = join(root, 'src/page');
   const output = join(root, 'dist/page');
-  const { output: built } = await build({
-    cwd: root,
-    platform: 'browser',
-    tsconfig: join(folder, 'tsconfig.json'),
-    transform: { target: 'es2022' },
-    logLevel: 'warn',
-    input: join(folder, 'main.tsx'),
-    output: { file: join(output, 'page.js'), format: 'iife', minify: small, comments: false },
-  });
   mkdirSync(output, { recursive: true });
   const styles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.css'));
   const inOrder = styles.sort((a, b) => Number(b === 'page.css') - Number(a === 'page.css') || (a < b ? -1 : 1));
-  const styleSheet = inOrder.map((path) => readFileSync(join(folder, path), 'utf8')).join('\n');
-  writeFileSync(join(output, 'page.css'), smallStyles(styleSheet));
+  const modules = new Set();
+  for (const { name, entry, isOwn } of pages) {
+    const { output: built } = await build({
+      cwd: root,
+      platform: 'browser',
+      tsconfig: join(folder, 'tsconfig.json'),
+      transform: { target: 'es2022' },
+      logLevel: 'warn',
+      input: join(folder, entry),
+      output: { file: join(output, `${name}.js`), format: 'iife', minify: small, comments: false },
+    });
+    for (const { moduleIds } of built) for (const id of moduleIds) modules.add(id);
+    const styleSheet = inOrder.filter(isOwn).map((path) => readFileSync(join(folder, path), 'utf8'));
+    writeFileSync(join(output, `${name}.css`), smallStyles(styleSheet.join('\n')));
+  }
   copyFileSync(join(folder, 'icon.svg'), join(output, 'icon.svg'));
-  return built.flatMap(({ moduleIds }) => moduleIds);
+  return [...modules];
 }

@@ -5,13 +5,14 @@ import { isBuiltin } from 'node:module';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
-import { bundlePage } from './bundle-page.mjs';
+import { bundlePages } from './bundle-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const slashed = (path) => path.split(sep).join('/');
 
 /** Packages that start faster from our own files. The others are large, lazy, or find files beside themselves. */
 const bundled = [
+  'bidi-js',
   'commander',
   'csv-parse',
   'fastest-levenshtein',
@@ -101,8 +102,12 @@ const { output: built } = await build({
 chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
 // Left by earlier builds, whose command was a script.
 rmSync(join(root, 'dist/cli/package.json'), { force: true });
-const outputs = new Set([...built.map(({ fileName }) => `dist/${fileName}`), 'dist/page/page.js']);
-const modules = [...built.flatMap(({ moduleIds }) => moduleIds), ...(await bundlePage(root))];
+const outputs = new Set([
+  ...built.map(({ fileName }) => `dist/${fileName}`),
+  'dist/page/page.js',
+  'dist/page/gallery.js',
+]);
+const modules = [...built.flatMap(({ moduleIds }) => moduleIds), ...(await bundlePages(root))];
 const inputs = new Set(modules.map((id) => slashed(relative(root, id))));
 
 // `../` leads out of a folder directly under dist/ only.

@@ -34,6 +34,12 @@ export interface ApplyOptions extends PlanCommandOptions {
   /** Posts may go public. */
   publish?: boolean;
   events?: string;
+  /** Only what went wrong, and how the run ended. */
+  quiet?: boolean;
+  /** A line for each event. */
+  verbose?: boolean;
+  /** Ring the bell of the terminal when people are wanted. */
+  bell?: boolean;
   /** People look at what arrives, and decide at gates, on a page that the run serves. */
   review?: boolean;
   /** With `review`: whether its page is opened. */

@@ -7,6 +7,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { isWork } from '../../plan/actions.ts';
 import { call } from '../../plan/advice.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { inertText } from '../../report/github-commands.ts';
 import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { planText } from '../../report/plan/plan-text.ts';
@@ -57,9 +58,12 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
     case 'markdown':
       terminal.out(planMarkdown(made));
       break;
-    case 'text':
-      terminal.out(planText(made, { style: terminal.outStyle, width: terminal.outWidth, all: options.all === true }));
+    case 'text': {
+      const { outStyle: style, outWidth: width, github } = terminal;
+      const text = planText(made, { style, width, all: options.all === true });
+      terminal.out(github === undefined ? text : inertText(text));
       break;
+    }
     default:
       format satisfies never;
   }

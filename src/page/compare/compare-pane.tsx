@@ -7,6 +7,7 @@ import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
 import type { Side } from './pair.ts';
 import { zoomOf } from './pair.ts';
+import type { Panes } from './panes.ts';
 import { compareOf } from './state.ts';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
@@ -28,7 +29,7 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
       onPointerDown={() => compare.activate(side, false)}
       onFocusIn={() => compare.activate(side, false)}
     >
-      <div class="pane-picture" style={clipOf(page, side)}>
+      <div class="pane-picture" style={clipOf(compare, side, compare.on('right') !== undefined)}>
         {file === undefined || nothing !== undefined ? (
           <Nothing text={nothing ?? ''} />
         ) : (
@@ -55,9 +56,8 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
 }
 
 /** Of two that lie over each other each one shows its part. */
-function clipOf(page: Page, side: Side): { clipPath?: string } {
-  const { mode, wipe, sides } = compareOf(page);
-  if (mode.value !== 'wipe' || sides.value?.right === undefined) return {};
+export function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
+  if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
 }

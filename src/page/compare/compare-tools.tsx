@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { KeyButton } from '../parts/key-button.tsx';
 import { Transport } from '../parts/transport.tsx';
 import type { Page } from '../state/page.ts';
@@ -5,7 +6,7 @@ import { zoomStep } from '../zoom/keys.ts';
 import { nameZoom, zoomAt } from '../zoom/zoom.ts';
 import { filmsOf } from './films.ts';
 import { isApart, zoomOf } from './pair.ts';
-import { compareOf, type Mode } from './state.ts';
+import type { Mode, Panes } from './panes.ts';
 
 const modes: readonly { mode: Mode; label: string; key: string }[] = [
   { mode: 'beside', label: 'Side by side', key: 'C' },
@@ -13,9 +14,16 @@ const modes: readonly { mode: Mode; label: string; key: string }[] = [
   { mode: 'blink', label: 'Blink', key: 'B' },
 ];
 
+interface CompareToolsProps {
+  panes: Panes;
+  /** There are two. */
+  isPair: boolean;
+  /** What can be done beside that. */
+  children?: ComponentChildren;
+}
+
 /** What can be done with the two, as buttons. */
-export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms: boolean; isPair: boolean }) {
-  const compare = compareOf(page);
+export function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
   const side = compare.activeSide();
   const frame = compare.frames.value[side];
   const pair = compare.pair.value;
@@ -62,22 +70,17 @@ export function CompareTools({ page, hasFilms, isPair }: { page: Page; hasFilms:
         </KeyButton>
       </span>
       {isPair && (
-        <>
-          <KeyButton k="D" isOn={pair.drifts} onPress={() => compare.drift()}>
-            Drift
-          </KeyButton>
-          <KeyButton k="V" onPress={() => compare.swap()}>
-            Swap
-          </KeyButton>
-        </>
+        <KeyButton k="D" isOn={pair.drifts} onPress={() => compare.drift()}>
+          Drift
+        </KeyButton>
       )}
-      {hasFilms && <FilmTools page={page} />}
+      {children}
     </section>
   );
 }
 
 /** Both films have one time. */
-function FilmTools({ page }: { page: Page }) {
+export function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
   return (
     <Transport

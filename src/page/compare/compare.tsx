@@ -1,7 +1,7 @@
-import type { TargetedPointerEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { GroupHead } from '../parts/group-head.tsx';
+import { KeyButton } from '../parts/key-button.tsx';
 import { mainFile } from '../parts/media.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
@@ -11,10 +11,11 @@ import type { View } from '../views/view.ts';
 import { useAhead } from './ahead.ts';
 import { Candidates } from './candidates.tsx';
 import { ComparePane } from './compare-pane.tsx';
-import { CompareTools } from './compare-tools.tsx';
+import { CompareTools, FilmTools } from './compare-tools.tsx';
 import { actOnCompareKey } from './keys.ts';
 import { otherSide, type Side } from './pair.ts';
-import { type Compare, compareOf } from './state.ts';
+import { compareOf } from './state.ts';
+import { WipeLine } from './wipe-line.tsx';
 
 /** Two of a group: side by side, one over the other, or one at a time. */
 export const compareView: View = {
@@ -53,7 +54,14 @@ function CompareView({ page }: { page: Page }) {
   return (
     <div class="compare" ref={within}>
       <GroupHead page={page} group={group} />
-      <CompareTools page={page} hasFilms={hasFilms} isPair={present.length === 2} />
+      <CompareTools panes={compare} isPair={present.length === 2}>
+        {present.length === 2 && (
+          <KeyButton k="V" onPress={() => compare.swap()}>
+            Swap
+          </KeyButton>
+        )}
+        {hasFilms && <FilmTools page={page} />}
+      </CompareTools>
       {present.length === 1 && (
         <p class="quiet">There is nothing to compare it with: {group.group.name} has one output.</p>
       )}
@@ -61,23 +69,9 @@ function CompareView({ page }: { page: Page }) {
         {present.map((side) => (
           <ComparePane key={side} page={page} side={side} />
         ))}
-        {mode === 'wipe' && present.length === 2 && (
-          <div
-            class="wipe-line"
-            aria-hidden="true"
-            style={{ left: `${compare.wipe.value * 100}%` }}
-            onPointerDown={({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}
-            onPointerMove={(event) => dragLine(compare, event)}
-          />
-        )}
+        {mode === 'wipe' && present.length === 2 && <WipeLine panes={compare} />}
       </div>
       <Candidates page={page} group={group} />
     </div>
   );
-}
-
-/** The line follows the pointer that holds it. */
-function dragLine(compare: Compare, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
-  const panes = currentTarget.parentElement?.getBoundingClientRect();
-  if (panes && currentTarget.hasPointerCapture(pointerId)) compare.setWipe((clientX - panes.left) / panes.width);
 }

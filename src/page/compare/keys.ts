@@ -3,6 +3,7 @@ import type { KeyHelp } from '../views/view.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import type { Move } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
+import type { Panes } from './panes.ts';
 import { compareOf } from './state.ts';
 
 /** Keys that the page knows only here, for its help. */
@@ -26,41 +27,52 @@ let blinked = 0;
 
 /** Does what a key says to the view that compares. False: the page decides. */
 export function actOnCompareKey(page: Page, event: KeyboardEvent): boolean {
-  if (event.ctrlKey) return false;
   const compare = compareOf(page);
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const side = compare.activeSide();
-  const zoomed = {
-    move: (move: Move) => compare.move(side, move),
-    togglePixels: () => compare.togglePixels(side),
-    whole: () => compare.whole(),
-  };
-  if (actOnZoomKey(event, zoomed)) return true;
-  if (compare.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
-    compare.setWipe(compare.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
-    return true;
-  }
-  if (key === 'b') {
-    blinkByKey(page, event);
-    return true;
-  }
-  const act = actions[key];
+  if (actOnPaneKey(compare, event)) return true;
+  const act = event.ctrlKey ? undefined : actions[event.key.toLowerCase()];
   act?.(page);
   return act !== undefined;
 }
 
-/** Held, it changes three times in a second; who wants less motion presses each time. */
-function blinkByKey(page: Page, { repeat, timeStamp }: KeyboardEvent): void {
-  if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
-  blinked = timeStamp;
-  compareOf(page).blink();
+/** Does what a key says to two pictures side by side, whatever they are. */
+export function actOnPaneKey(panes: Panes, event: KeyboardEvent): boolean {
+  if (event.ctrlKey) return false;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const side = panes.activeSide();
+  const zoomed = {
+    move: (move: Move) => panes.move(side, move),
+    togglePixels: () => panes.togglePixels(side),
+    whole: () => panes.whole(),
+  };
+  if (actOnZoomKey(event, zoomed)) return true;
+  if (panes.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
+    panes.setWipe(panes.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
+    return true;
+  }
+  if (key === 'b') {
+    blinkByKey(panes, event);
+    return true;
+  }
+  const act = paneActions[key];
+  act?.(panes);
+  return act !== undefined;
 }
 
+/** Held, it changes three times in a second; who wants less motion presses each time. */
+function blinkByKey(panes: Panes, { repeat, timeStamp }: KeyboardEvent): void {
+  if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
+  blinked = timeStamp;
+  panes.blink();
+}
+
+const paneActions: { [key: string]: ((panes: Panes) => void) | undefined } = {
+  o: (panes) => panes.other(),
+  c: (panes) => panes.setMode('beside'),
+  w: (panes) => panes.setMode(panes.mode.value === 'wipe' ? 'beside' : 'wipe'),
+  d: (panes) => panes.drift(),
+};
+
 const actions: { [key: string]: ((page: Page) => void) | undefined } = {
-  o: (page) => compareOf(page).other(),
-  c: (page) => compareOf(page).setMode('beside'),
-  w: (page) => compareOf(page).setMode(compareOf(page).mode.value === 'wipe' ? 'beside' : 'wipe'),
-  d: (page) => compareOf(page).drift(),
   v: (page) => compareOf(page).swap(),
   ' ': (page) => filmsOf(page).toggle(),
 };

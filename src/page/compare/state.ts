@@ -1,24 +1,17 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Page } from '../state/page.ts';
-import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from '../zoom/zoom.ts';
-import { type Frames, movePair, otherSide, type Pair, rejoin, type Side, toggleDrift, wholePair } from './pair.ts';
+import { otherSide, type Side } from './pair.ts';
+import { Panes } from './panes.ts';
 import { followActive, nextOnSide, type Sides, startSides, swapSides } from './sides.ts';
 
-export type Mode = 'beside' | 'wipe' | 'blink';
-
-/** What the view that compares two shows: one state for each page. */
-export class Compare {
-  readonly mode = signal<Mode>('beside');
+/** What the view that compares two of a group shows: one state for each page. */
+export class Compare extends Panes {
   /** Absent while the view is closed. */
   readonly sides = signal<Sides | undefined>(undefined);
-  readonly pair = signal<Pair>(wholePair);
-  /** What is known of the panes. */
-  readonly frames = signal<Frames>({});
-  /** How much of the pane the left one has, 0 to 1. */
-  readonly wipe = signal(0.5);
   readonly #page: Page;
 
   constructor(page: Page) {
+    super((text) => page.say(text));
     this.#page = page;
     effect(() => {
       const group = page.activeGroup.value?.assets ?? [];
@@ -32,12 +25,10 @@ export class Compare {
     });
   }
 
-  close(): void {
+  override close(): void {
     batch(() => {
       this.sides.value = undefined;
-      this.mode.value = 'beside';
-      this.pair.value = wholePair;
-      this.wipe.value = 0.5;
+      super.close();
     });
   }
 
@@ -63,7 +54,7 @@ export class Compare {
     const sides = this.sides.value;
     if (sides === undefined) return;
     this.sides.value = swapSides(sides);
-    this.#page.say(`Swapped: ${this.on('left')} is on the left.`);
+    this.say(`Swapped: ${this.on('left')} is on the left.`);
   }
 
   /** The address that comes `by` later on the active side, among those that the filter shows. */
@@ -72,51 +63,6 @@ export class Compare {
     const group = this.#page.activeGroup.value;
     const strip = this.#page.strips.value.find((one) => one.group.index === group?.index);
     return sides && nextOnSide(sides, strip?.assets ?? [], by);
-  }
-
-  frame(side: Side, frame: Frame): void {
-    if (this.frames.peek()[side] !== frame) this.frames.value = { ...this.frames.value, [side]: frame };
-  }
-
-  move(side: Side, move: (zoom: Zoom, frame: Frame) => Zoom): void {
-    this.pair.value = movePair(this.pair.value, side, this.frames.value, move);
-  }
-
-  togglePixels(side: Side, at?: Point): void {
-    this.move(side, (zoom, frame) => togglePixels(zoom, frame, at));
-  }
-
-  drift(): void {
-    this.pair.value = toggleDrift(this.pair.value);
-    this.#page.say(this.pair.value.drifts ? 'Only the active one moves.' : 'Both move together.');
-  }
-
-  /** Both whole, at the same place. */
-  whole(): void {
-    this.pair.value = rejoin(this.pair.value, this.activeSide());
-    this.move(this.activeSide(), () => wholePicture);
-    this.#page.say('Both are whole, at the same place.');
-  }
-
-  setMode(mode: Mode): void {
-    if (this.mode.value === mode) return;
-    this.mode.value = mode;
-    const words: Record<Mode, string> = {
-      beside: 'Side by side.',
-      wipe: 'One over the other: arrows move the line.',
-      blink: 'One at a time: B shows the other one.',
-    };
-    this.#page.say(words[mode]);
-  }
-
-  setWipe(part: number): void {
-    this.wipe.value = Math.min(1, Math.max(0, part));
-  }
-
-  /** Shows one at a time, and from then on the other one. */
-  blink(): void {
-    if (this.mode.value === 'blink') this.other();
-    else this.setMode('blink');
   }
 }
 

@@ -1,18 +1,33 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
-/** What is shown; an empty text lets everything pass. */
-export interface Filter {
+/** A property by which assets are filtered: of each one of its values can be chosen. */
+export interface Facet {
+  name: 'task' | 'tag' | 'kind' | 'state' | 'verdict' | 'cost';
+  valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
+  /** All values that are offered, in order; absent: those that occur. */
+  values?: readonly string[];
+}
+
+/** In the order of their fields. */
+export const facets: Facet[] = [
+  { name: 'task', valuesOf: ({ task }) => [task] },
+  { name: 'kind', valuesOf: ({ kind }) => [kind] },
+  {
+    name: 'state',
+    valuesOf: ({ state, verdict }) => [state, verdict?.is],
+    values: ['picked', 'rejected', 'done', 'changed', 'running', 'failed', 'unresolved', 'planned'],
+  },
+];
+
+/** What is shown; an absent or empty value of a facet lets everything pass. */
+export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
-  task: string;
-  kind: string;
-  /** A state of assets, or `picked` or `rejected`. */
-  state: string;
   /** Words, all of which an asset has to have. */
   text: string;
 }
 
-export const noFilter: Filter = { undecided: false, task: '', kind: '', state: '', text: '' };
+export const noFilter: Filter = { undecided: false, text: '' };
 
 /** A group with those of its assets that a filter lets pass; never none. */
 export interface Strip {
@@ -23,7 +38,6 @@ export interface Strip {
 export function applyFilter({ groups }: Shown, filter: Filter): Strip[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups.flatMap((group) => {
-    if (filter.task !== '' && group.group.task !== filter.task) return [];
     const assets = group.assets.filter((asset) => passes(asset, group, filter, words));
     return assets.length === 0 ? [] : [{ group, assets }];
   });
@@ -31,8 +45,7 @@ export function applyFilter({ groups }: Shown, filter: Filter): Strip[] {
 
 function passes(asset: ReviewAsset, group: ShownGroup, filter: Filter, words: readonly string[]): boolean {
   if (filter.undecided && !needsVerdict(asset, group)) return false;
-  if (filter.kind !== '' && asset.kind !== filter.kind) return false;
-  if (filter.state !== '' && asset.state !== filter.state && asset.verdict?.is !== filter.state) return false;
+  if (facets.some(({ name, valuesOf }) => filter[name] && !valuesOf(asset).includes(filter[name]))) return false;
   if (words.length === 0) return true;
   const text = textOf(asset);
   return words.every((word) => text.includes(word));

@@ -61,7 +61,8 @@ function Address({ text }: { text: string }) {
   );
 }
 
-function Picture({ asset }: { asset: ReviewAsset }) {
+/** What there is to see of an asset, small, or why there is nothing. */
+export function Picture({ asset }: { asset: ReviewAsset }) {
   return (
     <span class="picture">
       <Small asset={asset} />

@@ -1,3 +1,5 @@
+import { useMemo } from 'preact/hooks';
+import { facets } from '../model/filter.ts';
 import type { Page } from '../state/page.ts';
 import { views } from '../views/registry.ts';
 import { counted, waitWords } from './words.ts';
@@ -11,6 +13,7 @@ export function Toolbar({ page }: { page: Page }) {
         <h1>{campaign}</h1>
         <p class="counts">{countWords(page)}</p>
         {run !== undefined && <p class={`run ${run.is}`}>{run.text}</p>}
+        {page.about !== '' && <p class="run">{page.about}</p>}
         {next !== undefined && page.counts.value.left === 0 && <p class="run">{next}</p>}
       </div>
       <nav class="views" aria-label="Views">
@@ -45,16 +48,13 @@ function countWords({ counts, shown }: Page): string {
   return parts.join(' · ');
 }
 
-const states = ['picked', 'rejected', 'done', 'changed', 'running', 'failed', 'unresolved', 'planned'];
-
 function Filters({ page }: { page: Page }) {
   const filter = page.filter.value;
   const { assets } = page.data.value;
-  const values = {
-    task: [...new Set(assets.map(({ task }) => task))],
-    kind: [...new Set(assets.map(({ kind }) => kind))],
-    state: states,
-  };
+  const offered = useMemo(
+    () => facets.map(({ name, valuesOf, values }) => ({ name, values: values ?? distinct(assets.flatMap(valuesOf)) })),
+    [assets],
+  );
   return (
     <search class="filters" data-open={page.hasFilters.value}>
       <label>
@@ -65,18 +65,18 @@ function Filters({ page }: { page: Page }) {
         />
         Undecided only
       </label>
-      {(['task', 'kind', 'state'] as const).map(
-        (name) =>
+      {offered.map(
+        ({ name, values }) =>
           // Shown only where there is something to choose between.
-          values[name].length > 1 && (
+          values.length > 1 && (
             <select
               key={name}
               aria-label={name}
-              value={filter[name]}
+              value={filter[name] ?? ''}
               onChange={({ currentTarget }) => page.setFilter({ [name]: currentTarget.value })}
             >
               <option value="">{`Every ${name}`}</option>
-              {values[name].map((value) => (
+              {values.map((value) => (
                 <option key={value} value={value}>
                   {value}
                 </option>
@@ -100,4 +100,8 @@ function Filters({ page }: { page: Page }) {
       />
     </search>
   );
+}
+
+function distinct(values: readonly (string | undefined)[]): string[] {
+  return [...new Set(values)].filter((value) => value !== undefined);
 }

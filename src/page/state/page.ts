@@ -1,4 +1,5 @@
 import { batch, computed, effect, signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
 import { applyFilter, type Filter, noFilter } from '../model/filter.ts';
 import { decide, type Step, undoOf } from '../model/judge.ts';
@@ -10,7 +11,18 @@ import type { Host } from './host.ts';
 import { keptVerdicts } from './kept.ts';
 import { Outbox, type Refusal } from './outbox.ts';
 
-export type ViewName = 'groups' | 'survey' | 'loupe' | 'compare' | 'matrix';
+export type ViewName =
+  | 'groups'
+  | 'survey'
+  | 'loupe'
+  | 'compare'
+  | 'matrix'
+  | 'grid'
+  | 'changes'
+  | 'alike'
+  | 'timeline'
+  | 'cost'
+  | 'graph';
 
 /** The state of the page, and everything that a key or a button does. */
 export class Page {
@@ -19,9 +31,15 @@ export class Page {
   readonly filter = signal<Filter>(noFilter);
   /** The address of the one asset on which keys act; empty: nothing is shown. */
   readonly active = signal('');
+  /** Views of everything, which lie above no other. */
+  readonly homes: ViewName[] = ['groups'];
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
+  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
+  Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
+  /** What the page is made of, beside the name of the campaign. */
+  about = '';
   /** What was done last, for the line of status and for screen readers. */
   readonly said = signal('');
   /** Nobody answers at the page's address. */
@@ -45,7 +63,10 @@ export class Page {
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
-  readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
+  readonly mustLeave = computed(
+    () =>
+      (!this.data.value.canDecide && this.counts.value.gates > 0) || (this.isLost.value && !this.outbox.isEmpty.value),
+  );
   readonly canUndo = computed(() => this.#undo.value.length > 0);
 
   readonly #undo = signal<readonly Step[]>([]);
@@ -118,10 +139,10 @@ export class Page {
     this.activate(found);
   }
 
-  /** Opens a view above the one that is open; `groups` closes the others. */
+  /** Opens a view above the one that is open; a view of everything closes the others. */
   open(view: ViewName): void {
     const below = this.views.value.filter((name) => name !== view);
-    this.views.value = view === 'groups' ? ['groups'] : [...below, view];
+    this.views.value = this.homes.includes(view) ? [view] : [...below, view];
     this.focusWish.value += 1;
   }
 

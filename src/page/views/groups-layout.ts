@@ -1,23 +1,38 @@
 import type { Strip } from '../model/filter.ts';
 import { type Line, linesOfGrid } from '../model/moves.ts';
 
-/** What one row of the groups view holds: whole strips side by side, or one strip of several lines. */
+/** Lines of one strip in a row: a strip of thousands is never in the page as a whole. */
+const mostLines = 4;
+
+/** A strip, or lines of it. */
+export interface PartOfStrip extends Strip {
+  /** Place of its first asset in the strip. */
+  from: number;
+}
+
+/** What one row of the groups view holds: whole strips side by side, or one strip, or a part of it, of several lines. */
 export interface Row {
-  strips: readonly Strip[];
+  strips: readonly PartOfStrip[];
   /** Lines of tiles. */
   lines: number;
 }
 
-/** Lays strips into rows of `columns` tiles. Strips of one task that fit stand side by side. */
+/** Lays strips into rows of `columns` tiles. Strips of one task that fit stand side by side; long ones are cut. */
 export function layRows(strips: readonly Strip[], columns: number): Row[] {
-  const rows: { strips: Strip[]; lines: number; used: number }[] = [];
-  for (const strip of strips) {
-    const { length } = strip.assets;
+  const rows: { strips: PartOfStrip[]; lines: number; used: number }[] = [];
+  const most = mostLines * columns;
+  for (const { group, assets } of strips) {
+    const { length } = assets;
     const last = rows.at(-1);
-    if (last?.strips[0]?.group.group.task === strip.group.group.task && last.used + length <= columns) {
-      last.strips.push(strip);
+    if (last?.strips[0]?.group.group.task === group.group.task && last.used + length <= columns) {
+      last.strips.push({ group, assets, from: 0 });
       last.used += length;
-    } else rows.push({ strips: [strip], lines: Math.ceil(length / columns), used: length });
+      continue;
+    }
+    for (let from = 0; from < length; from += most) {
+      const part = assets.slice(from, from + most);
+      rows.push({ strips: [{ group, assets: part, from }], lines: Math.ceil(part.length / columns), used: length });
+    }
   }
   return rows;
 }

@@ -8,7 +8,7 @@ import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
 import type { Page } from '../state/page.ts';
-import { bestColumns, layRows, linesOf } from './groups-layout.ts';
+import { bestColumns, layRows, linesOf, type PartOfStrip } from './groups-layout.ts';
 import type { View } from './view.ts';
 
 /** CSS pixels: the narrowest tile, between tiles, a tile without its picture, the head of a strip. */
@@ -40,8 +40,12 @@ function Groups({ page }: { page: Page }) {
   const tile = (width - gap * (columns - 1)) / columns;
   const { items, height, measure, reveal } = useRows({
     count: rows.length,
-    estimate: (index) => (rows[index]?.lines ?? 1) * (tile * pictureHeight + below + gap) + head,
-    keyOf: (index) => rows[index]?.strips[0]?.group.group.name ?? '',
+    estimate: (index) =>
+      (rows[index]?.lines ?? 1) * (tile * pictureHeight + below + gap) + (rows[index]?.strips[0]?.from ? 0 : head),
+    keyOf: (index) => {
+      const [first] = rows[index]?.strips ?? [];
+      return `${first?.from} ${first?.group.group.name}`;
+    },
     width: tile,
     scroller,
   });
@@ -72,21 +76,21 @@ function holds({ assets }: Strip, address: string): boolean {
   return assets.some((asset) => asset.address === address);
 }
 
-function StripOfTiles({ page, strip, tile }: { page: Page; strip: Strip; tile: number }) {
-  const { group, assets } = strip;
+function StripOfTiles({ page, strip, tile }: { page: Page; strip: PartOfStrip; tile: number }) {
+  const { group, assets, from } = strip;
   const span = Math.min(assets.length, page.columns);
   const isActive = holds(strip, page.active.value);
   return (
     <section
       class={`strip${isActive ? ' has-active' : ''}`}
-      aria-label={group.group.name}
+      aria-label={from === 0 ? group.group.name : undefined}
       style={{ width: `${span * tile + (span - 1) * gap}px` }}
     >
-      <GroupHead page={page} group={group} />
+      {from === 0 && <GroupHead page={page} group={group} />}
       <div class="tiles" style={{ gridTemplateColumns: `repeat(${span}, minmax(0, 1fr))` }}>
         {assets.map((asset) => {
-          const place = group.assets.indexOf(asset) + 1;
-          return <Tile key={asset.address} page={page} asset={asset} digit={place <= 9 ? place : undefined} />;
+          const place = group.assets.slice(0, 9).indexOf(asset) + 1;
+          return <Tile key={asset.address} page={page} asset={asset} digit={place > 0 ? place : undefined} />;
         })}
       </div>
     </section>

@@ -6,8 +6,8 @@ import { loupeView } from './loupe.tsx';
 import { surveyView } from './survey.tsx';
 import type { View } from './view.ts';
 
-/** In the order of their buttons. */
-export const views: readonly View[] = [groupsView, surveyView, loupeView, compareView, matrixView];
+/** In the order of their buttons. A gallery has more. */
+export const views: View[] = [groupsView, surveyView, loupeView, compareView, matrixView];
 
 export function viewNamed(name: ViewName): View {
   return views.find((view) => view.name === name) ?? groupsView;

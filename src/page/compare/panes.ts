@@ -1,0 +1,79 @@
+import { batch, signal } from '@preact/signals';
+import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from '../zoom/zoom.ts';
+import { type Frames, movePair, type Pair, rejoin, type Side, toggleDrift, wholePair } from './pair.ts';
+
+export type Mode = 'beside' | 'wipe' | 'blink';
+
+/** How two pictures are looked at together. */
+export abstract class Panes {
+  readonly mode = signal<Mode>('beside');
+  readonly pair = signal<Pair>(wholePair);
+  /** What is known of the panes. */
+  readonly frames = signal<Frames>({});
+  /** How much of the pane the left one has, 0 to 1. */
+  readonly wipe = signal(0.5);
+  readonly say: (text: string) => void;
+
+  constructor(say: (text: string) => void) {
+    this.say = say;
+  }
+
+  /** On which one keys act, and which one is seen where one is at a time. */
+  abstract activeSide(): Side;
+
+  /** The other side becomes the active one. */
+  abstract other(): void;
+
+  close(): void {
+    batch(() => {
+      this.mode.value = 'beside';
+      this.pair.value = wholePair;
+      this.wipe.value = 0.5;
+    });
+  }
+
+  frame(side: Side, frame: Frame): void {
+    if (this.frames.peek()[side] !== frame) this.frames.value = { ...this.frames.value, [side]: frame };
+  }
+
+  move(side: Side, move: (zoom: Zoom, frame: Frame) => Zoom): void {
+    this.pair.value = movePair(this.pair.value, side, this.frames.value, move);
+  }
+
+  togglePixels(side: Side, at?: Point): void {
+    this.move(side, (zoom, frame) => togglePixels(zoom, frame, at));
+  }
+
+  drift(): void {
+    this.pair.value = toggleDrift(this.pair.value);
+    this.say(this.pair.value.drifts ? 'Only the active one moves.' : 'Both move together.');
+  }
+
+  /** Both whole, at the same place. */
+  whole(): void {
+    this.pair.value = rejoin(this.pair.value, this.activeSide());
+    this.move(this.activeSide(), () => wholePicture);
+    this.say('Both are whole, at the same place.');
+  }
+
+  setMode(mode: Mode): void {
+    if (this.mode.value === mode) return;
+    this.mode.value = mode;
+    const words: Record<Mode, string> = {
+      beside: 'Side by side.',
+      wipe: 'One over the other: arrows move the line.',
+      blink: 'One at a time: B shows the other one.',
+    };
+    this.say(words[mode]);
+  }
+
+  setWipe(part: number): void {
+    this.wipe.value = Math.min(1, Math.max(0, part));
+  }
+
+  /** Shows one at a time, and from then on the other one. */
+  blink(): void {
+    if (this.mode.value === 'blink') this.other();
+    else this.setMode('blink');
+  }
+}

@@ -1,0 +1,62 @@
+import { batch, effect } from '@preact/signals';
+import { facets, noFilter } from '../model/filter.ts';
+import type { Page, ViewName } from '../state/page.ts';
+import { views } from '../views/registry.ts';
+import { type Link, readLink, writeLink } from './link.ts';
+import { type Gallery, galleryOf } from './state.ts';
+
+/** Milliseconds until what is active stands in the address: browsers stop taking addresses that change too often. */
+const settled = 300;
+
+/**
+ * Keeps what is seen in the address of the page, after `#`, and shows what an address says: a link opens the same, and back
+ * and forward lead through views and filters. What is active, and what is searched for, are no steps of their own.
+ */
+export function followAddress(page: Page): void {
+  show(page, readLink(location.hash));
+  let step = stepOf(page);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  effect(() => {
+    const link = linkOf(page);
+    const now = stepOf(page);
+    clearTimeout(timer);
+    const write = () => history.replaceState(null, '', writeLink(link));
+    if (now === step) timer = setTimeout(write, settled);
+    else history.pushState(null, '', writeLink(link));
+    step = now;
+  });
+  addEventListener('popstate', () => {
+    batch(() => {
+      show(page, readLink(location.hash));
+      step = stepOf(page);
+    });
+  });
+}
+
+function stepOf(page: Page): string {
+  return writeLink({ ...linkOf(page), search: '', active: '' });
+}
+
+function linkOf(page: Page): Link {
+  const { undecided, text } = page.filter.value;
+  const gallery = galleryOf(page);
+  const chosen = facets.map(({ name }): [string, string] => [name, page.filter.value[name] ?? '']);
+  return {
+    views: page.views.value,
+    chosen: Object.fromEntries(chosen),
+    ...{ undecided, search: text, active: page.active.value, details: page.hasDetails.value },
+    ...{ sections: gallery.sections.value, order: gallery.order.value },
+  };
+}
+
+function show(page: Page, link: Link): void {
+  const gallery = galleryOf(page);
+  const { chosen, undecided, search, active } = link;
+  gallery.sections.value = link.sections;
+  gallery.order.value = link.order as Gallery['order']['value'];
+  page.filter.value = { ...noFilter, ...chosen, undecided, text: search };
+  page.hasDetails.value = link.details;
+  const known = link.views.filter((name): name is ViewName => views.some((view) => view.name === name));
+  page.views.value = page.homes.some((home) => home === known[0]) ? known : ['grid', ...known];
+  if (page.shown.value.assets.has(active)) page.activate(active);
+}

@@ -1,0 +1,68 @@
+import type { ReviewAsset } from '../../contract/review.ts';
+
+export interface Section {
+  name: string;
+  assets: readonly ReviewAsset[];
+}
+
+/** One line of the grid: the head of a section, or some of its assets. */
+export type GridLine = { is: 'head'; section: Section } | { is: 'assets'; section: Section; assets: ReviewAsset[] };
+
+/**
+ * Sections in the order in which they come. What has no key, or no value on the axis, has a section of its own.
+ *
+ * @param by empty: the task; `key`; or `axis:NAME`
+ */
+export function divide(assets: readonly ReviewAsset[], by: string): Section[] {
+  const sections = new Map<string, ReviewAsset[]>();
+  for (const asset of assets) {
+    const name = sectionOf(asset, by);
+    const own = sections.get(name);
+    if (own === undefined) sections.set(name, [asset]);
+    else own.push(asset);
+  }
+  return [...sections].map(([name, own]) => ({ name, assets: own }));
+}
+
+function sectionOf({ task, key, matrix }: ReviewAsset, by: string): string {
+  if (by === 'key') return key ?? 'no key';
+  if (!by.startsWith('axis:')) return task;
+  const axis = by.slice('axis:'.length);
+  return matrix[axis] ?? `no ${axis}`;
+}
+
+export function layLines(sections: readonly Section[], columns: number): GridLine[] {
+  return sections.flatMap((section) => {
+    const lines: GridLine[] = [{ is: 'head', section }];
+    for (let from = 0; from < section.assets.length; from += columns) {
+      lines.push({ is: 'assets', section, assets: section.assets.slice(from, from + columns) });
+    }
+    return lines;
+  });
+}
+
+export interface GridSizes {
+  columns: number;
+  /** CSS pixels: the width of a card, and the height of a line. */
+  card: number;
+  line: number;
+}
+
+/** CSS pixels between cards, and lines in the page beside those that are seen, at each end. */
+export const gap = 8;
+export const overscan = 1;
+/** Cards in the page: with more of them it does not keep up with the wheel. */
+export const mostCards = 120;
+/** CSS pixels beneath a picture, and around it. */
+const around = { beneath: 70, beside: 14 };
+
+/** As many columns as fit, but never so many that more than `mostCards` are in the page. */
+export function sizeGrid({ width, height }: { width: number; height: number }): GridSizes {
+  const narrowest = width < 560 ? 136 : 176;
+  for (let columns = Math.max(1, Math.floor((width + gap) / (narrowest + gap))); ; columns -= 1) {
+    const card = (width - gap * (columns - 1)) / columns;
+    const line = Math.round(Math.max(0, card - around.beside) * 0.75) + around.beneath + gap;
+    const seen = Math.ceil(height / line) + 1;
+    if (columns === 1 || columns * (seen + 2 * overscan) <= mostCards) return { columns, card, line };
+  }
+}

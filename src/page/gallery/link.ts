@@ -1,0 +1,48 @@
+import { facets } from '../model/filter.ts';
+
+/** What is seen, as it stands in the address of the page after `#`. */
+export interface Link {
+  /** Names of the views that are open, the uppermost last; empty: as the page begins. */
+  views: readonly string[];
+  /** Chosen values of facets, by their names. */
+  chosen: Readonly<Record<string, string>>;
+  undecided: boolean;
+  search: string;
+  /** Of the grid and of the timeline. */
+  sections: string;
+  order: string;
+  details: boolean;
+  active: string;
+}
+
+/** Whatever is not known of, or says nothing, is left out. */
+export function readLink(hash: string): Link {
+  const said = new URLSearchParams(hash.replace(/^#/, ''));
+  const chosen = facets.flatMap(({ name }) => (said.get(name) ? [[name, said.get(name) ?? '']] : []));
+  return {
+    views: (said.get('view') ?? '').split('.').filter(Boolean),
+    chosen: Object.fromEntries(chosen) as Record<string, string>,
+    undecided: said.has('undecided'),
+    search: said.get('search') ?? '',
+    sections: said.get('sections') ?? '',
+    order: said.get('order') ?? '',
+    details: said.has('details'),
+    active: said.get('active') ?? '',
+  };
+}
+
+export function writeLink({ views, chosen, undecided, search, sections, order, details, active }: Link): string {
+  const said = new URLSearchParams();
+  const parts: [string, string][] = [
+    ['view', views.join('.')],
+    ...Object.entries(chosen),
+    ['undecided', undecided ? 'yes' : ''],
+    ['search', search],
+    ['sections', sections],
+    ['order', order],
+    ['details', details ? 'yes' : ''],
+    ['active', active],
+  ];
+  for (const [name, value] of parts) if (value !== '') said.set(name, value);
+  return `#${said}`;
+}

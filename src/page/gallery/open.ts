@@ -1,0 +1,78 @@
+import { keyHelp } from '../keys.ts';
+import { type Facet, facets } from '../model/filter.ts';
+import type { Page } from '../state/page.ts';
+import { views } from '../views/registry.ts';
+import type { KeyHelp, View } from '../views/view.ts';
+import { followAddress } from './address.ts';
+import { alikeView } from './alike.tsx';
+import { changesView } from './changes.tsx';
+import { costView } from './cost.tsx';
+import { graphView } from './graph.tsx';
+import { gridView } from './grid.tsx';
+import { listenForPrint } from './print.tsx';
+import { galleryOf } from './state.ts';
+import { Surroundings } from './surroundings.tsx';
+import { timelineView } from './timeline.tsx';
+
+const galleryFacets: Facet[] = [
+  { name: 'task', valuesOf: ({ task }) => [task] },
+  { name: 'tag', valuesOf: ({ tags }) => tags },
+  { name: 'kind', valuesOf: ({ kind }) => [kind] },
+  { name: 'state', valuesOf: ({ state }) => [state] },
+  { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'not asked for')] },
+  { name: 'cost', valuesOf: ({ credits }) => [costRange(credits)] },
+];
+
+function costRange(credits: number | null | undefined): string {
+  if (credits === undefined) return 'nothing bought';
+  if (credits === null) return 'cost not known';
+  if (credits < 1) return 'less than 1 credit';
+  if (credits < 5) return '1 to 5 credits';
+  if (credits < 20) return '5 to 20 credits';
+  return credits < 100 ? '20 to 100 credits' : '100 credits and more';
+}
+
+const galleryKeyHelp: readonly KeyHelp[] = [
+  ['G', 'grid'],
+  ['A', 'before and after'],
+  ['T', 'timeline'],
+  ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
+];
+
+/** Adds to the page what a gallery has more, before it is shown: views for which there is something, and filters. */
+export function openGallery(page: Page): void {
+  const { report } = galleryOf(page);
+  const { assets } = page.data.value;
+  const hasChanges = assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0);
+  const wanted: (View | false)[] = [
+    hasChanges && changesView,
+    report.alike !== undefined && alikeView,
+    report.timeline !== undefined && timelineView,
+    report.cost !== undefined && costView,
+    report.graph !== undefined && graphView,
+  ];
+  const more = wanted.filter((view) => view !== false);
+  const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
+  const above = views.filter((view) => !beside.includes(view));
+  views.splice(0, views.length, gridView, ...beside, ...more, ...above);
+  facets.splice(0, facets.length, ...galleryFacets);
+  page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
+  page.about = aboutOf(page);
+  page.Surroundings = Surroundings;
+  keyHelp.push({ where: 'Gallery', keys: galleryKeyHelp });
+  page.open('grid');
+  listenForPrint(page);
+  followAddress(page);
+}
+
+/** When it was made, and against what. */
+function aboutOf(page: Page): string {
+  const { made, compare, embedded } = galleryOf(page).report;
+  return [
+    `as of ${new Date(made).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`,
+    compare && `compared with ${compare.ref} (${compare.commit.slice(0, 10)})`,
+    embedded && embedded.left > 0 && `${embedded.left} originals are not in this file`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

@@ -1,0 +1,24 @@
+import { type Signal, signal } from '@preact/signals';
+import type { ReportParts } from '../../contract/report.ts';
+import type { Page } from '../state/page.ts';
+
+/** What the views of a gallery keep. */
+export interface Gallery {
+  report: ReportParts;
+  /** What the grid is divided by, as `GridBy`; empty: by task. */
+  sections: Signal<string>;
+  /** In which order the timeline shows jobs; empty: as they began. */
+  order: Signal<'' | 'task' | 'longest' | 'failed'>;
+}
+
+const galleries = new WeakMap<Page, Gallery>();
+
+/** One for each page. */
+export function galleryOf(page: Page): Gallery {
+  const known = galleries.get(page);
+  if (known !== undefined) return known;
+  const { report = { made: 0 } } = page.data.value;
+  const gallery: Gallery = { report, sections: signal(''), order: signal('') };
+  galleries.set(page, gallery);
+  return gallery;
+}

@@ -1,0 +1,177 @@
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { ReportSpan, ReportTimeline } from '../../contract/report.ts';
+import { noFilter } from '../model/filter.ts';
+import { useFocus } from '../parts/use-focus.ts';
+import { useRows } from '../parts/use-rows.ts';
+import { counted, credits } from '../parts/words.ts';
+import type { Page } from '../state/page.ts';
+import type { View } from '../views/view.ts';
+import { type Gallery, galleryOf } from './state.ts';
+import { Busy } from './timeline-busy.tsx';
+import { barsOf, lasting, lengthOf, orderSpans, rangeOf, ticksOf } from './timeline-layout.ts';
+
+const rowHeight = 26;
+
+/** What a run did when: a line for each job. */
+export const timelineView: View = {
+  name: 'timeline',
+  label: 'Timeline',
+  key: 't',
+  Component: TimelineView,
+  move(page, direction) {
+    const addresses = spansOf(page).flatMap(({ asset, address }) => (asset === undefined ? [] : [address]));
+    const here = addresses.indexOf(page.active.value);
+    return addresses[here + (direction === 'up' || direction === 'left' ? -1 : 1)];
+  },
+};
+
+/** Those that the filter lets pass; what is no more in the campaign only where nothing is filtered. */
+function spansOf(page: Page): readonly ReportSpan[] {
+  const { timeline } = galleryOf(page).report;
+  if (timeline === undefined) return [];
+  const shown = new Set(page.strips.value.flatMap(({ assets }) => assets.map(({ address }) => address)));
+  const isAll = page.filter.value === noFilter;
+  const spans = timeline.spans.filter(({ asset, address }) => (asset === undefined ? isAll : shown.has(address)));
+  return orderSpans(spans, galleryOf(page).order.value, rangeOf(timeline).to);
+}
+
+function TimelineView({ page }: { page: Page }) {
+  const { timeline } = galleryOf(page).report;
+  return timeline === undefined ? null : <Timeline page={page} timeline={timeline} />;
+}
+
+function Timeline({ page, timeline }: { page: Page; timeline: ReportTimeline }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const strips = page.strips.value;
+  const order = galleryOf(page).order.value;
+  const spans = useMemo(() => spansOf(page), [strips, order]);
+  const range = useMemo(() => rangeOf(timeline), [timeline]);
+  const { items, height, reveal } = useRows({
+    count: spans.length,
+    estimate: () => rowHeight,
+    keyOf: useCallback((index: number) => `${index} ${spans[index]?.address}`, [spans]),
+    scroller,
+  });
+  useLayoutEffect(() => {
+    const index = spans.findIndex(({ address }) => address === page.active.value);
+    if (index >= 0) reveal(index);
+  }, [page.focusWish.value, spans]);
+  useFocus(page, scroller);
+  return (
+    <div class="timeline">
+      <TimelineTools page={page} timeline={timeline} />
+      <Busy spans={spans} range={range} />
+      <div class="timeline-axis" aria-hidden="true">
+        {ticksOf(range.to - range.from, 6).map((time) => (
+          <span key={time} style={{ left: `${(time / (range.to - range.from)) * 100}%` }}>
+            {time === 0 ? '0' : lasting(time)}
+          </span>
+        ))}
+      </div>
+      <div class="timeline-rows" ref={scroller} tabIndex={-1}>
+        <ul class="all-rows" style={{ height: `${height}px` }}>
+          {items.map(({ index, key, start }) => {
+            const span = spans[index];
+            return (
+              span && (
+                <li
+                  key={key}
+                  class={`timeline-row${span.address === page.active.value ? ' active' : ''}`}
+                  style={{ transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
+                >
+                  <Job page={page} span={span} range={range} />
+                </li>
+              )
+            );
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Job({ page, span, range }: { page: Page; span: ReportSpan; range: { from: number; to: number } }) {
+  const { address, end } = span;
+  const words = wordsOf(span, range.to);
+  const inside = (
+    <>
+      <span class="timeline-name">{address}</span>
+      <span class={`timeline-bars ${end}`} aria-hidden="true">
+        {barsOf(span, range).map(({ is, from, to }) => (
+          <span key={is} class={`bar-${is}`} style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }} />
+        ))}
+      </span>
+      <span class="timeline-words">{words}</span>
+    </>
+  );
+  if (span.asset === undefined) return <span class="timeline-job">{inside}</span>;
+  const isActive = page.active.value === address;
+  return (
+    <button
+      type="button"
+      class="timeline-job"
+      data-asset={address}
+      data-address={address}
+      title={words}
+      tabIndex={isActive ? 0 : -1}
+      aria-current={isActive}
+      onFocus={() => page.activate(address, false)}
+      onClick={() => (isActive && !page.hasDetails.value ? page.toggleDetails() : page.activate(address))}
+    >
+      {inside}
+    </button>
+  );
+}
+
+/** `4.2 s · 2 credits`; where it did not go well, first of all how. */
+function wordsOf(span: ReportSpan, to: number): string {
+  const length = lengthOf(span, to);
+  const ends = { done: '', failed: 'failed', unresolved: 'nobody knows how it ended', open: 'had not ended' };
+  const queued = span.sent !== undefined && span.job !== undefined ? span.job - span.sent : 0;
+  return [
+    span.error === undefined ? ends[span.end] : `failed: ${span.error}`,
+    length === undefined ? 'not seen by this run' : lasting(length.to - length.from),
+    queued >= 1000 ? `waited ${lasting(queued)}` : '',
+    span.credits === undefined ? '' : credits(span.credits),
+    span.asset === undefined ? 'no more in the campaign' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+function TimelineTools({ page, timeline }: { page: Page; timeline: ReportTimeline }) {
+  const { order } = galleryOf(page);
+  const { run, started, ended, exitCode, spans } = timeline;
+  const failed = spans.filter(({ end }) => end === 'failed').length;
+  const facts = [
+    `run ${run}`,
+    new Date(started).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
+    ended === undefined ? 'no end on record' : lasting(ended - started),
+    counted(spans.length, 'job'),
+    failed > 0 ? `${failed} failed` : '',
+    exitCode === undefined ? '' : `exit code ${exitCode}`,
+  ];
+  return (
+    <div class="tools gallery-tools">
+      <label>
+        Order{' '}
+        <select
+          value={order.value}
+          onChange={({ currentTarget: { value } }) => {
+            order.value = value as Gallery['order']['value'];
+          }}
+        >
+          <option value="">as they began</option>
+          <option value="task">by task</option>
+          <option value="longest">longest first</option>
+          <option value="failed">failed first</option>
+        </select>
+      </label>
+      <span class="quiet">{facts.filter((fact) => fact !== '').join(' · ')}</span>
+      <span class="legend" aria-hidden="true">
+        <i class="bar-queue" /> waits <i class="bar-run" /> runs <i class="bar-save" /> is saved{' '}
+        <i class="bar-failed" /> failed
+      </span>
+    </div>
+  );
+}
