@@ -75,7 +75,15 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
       const all = [...diagnostics, ...built.diagnostics];
       const trace = makeTracer(manifest, known);
       const originsOf = makeOriginFinder(manifest, known);
-      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, trace, originsOf, asked };
+      return {
+        ...(built.graph && { graph: built.graph }),
+        manifest,
+        diagnostics: all,
+        sources,
+        trace,
+        originsOf,
+        asked,
+      };
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }

@@ -46,10 +46,7 @@ export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind'
 }
 
 /** Durations of jobs like this one. Uploads and posts take seconds, whether or not one was timed. */
-export function samplesOf(
-  order: Pick<StepOrder, 'kind' | 'paidRequest'>,
-  durations: Durations,
-): readonly number[] {
+export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durations: Durations): readonly number[] {
   const seen = durations[timedAs(order)] ?? [];
   const kind = kinds[order.kind];
   return seen.length === 0 && kind?.media === 'none' ? [kind.typicalMs] : seen;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
-import { createRunTimes } from '../../src/report/run/remaining-time.ts';
 import { shownRange } from '../../src/report/run/remaining-text.ts';
-import { runStarted } from '../rooms/report/samples.ts';
+import { createRunTimes } from '../../src/report/run/remaining-time.ts';
 import { TestCampaign } from '../rig/campaign.ts';
 import { logNormal, seeded } from '../rig/random.ts';
+import { runStarted } from '../rooms/report/samples.ts';
 
 /** Drafts, finals made of them, clips made of those, and voices beside them. */
 function manifestOf(products: number, voices: number): string {

@@ -15,11 +15,7 @@ export function differenceHash({ data, width, height }: Pixels): string | undefi
   for (let row = 0; row < rows; row += 1) {
     const [top, bottom] = wholePixels(edge(row, rows, height), edge(row + 1, rows, height), height);
     for (let column = 0; column <= columns; column += 1) {
-      const [left, right] = wholePixels(
-        edge(column, columns + 1, width),
-        edge(column + 1, columns + 1, width),
-        width,
-      );
+      const [left, right] = wholePixels(edge(column, columns + 1, width), edge(column + 1, columns + 1, width), width);
       let sum = 0;
       for (let y = top; y < bottom; y += 1) {
         for (let at = (y * width + left) * 4; at < (y * width + right) * 4; at += 4) {
