@@ -27,6 +27,7 @@ export const longTests = [
   'test/rooms/sandbox/render-video.test.ts',
   'test/rooms/sandbox/large-files.test.ts',
   'test/proof/package/**/*.test.ts',
+  'test/proof/workflows/**/*.test.ts',
   'test/command/all-kinds.test.ts',
   'test/command/notify.test.ts',
   'test/command/posts.test.ts',

@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+    ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
   ],
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
@@ -69,6 +70,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
     ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
     ['mediabatch review -s hero', 'one task of many', 'not run'],
+  ],
+  report: [
+    ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
+    ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+    ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
   ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],

@@ -101,10 +101,15 @@ export function ticksOf(milliseconds: number, most: number): number[] {
 
 /** `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function lasting(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(Math.round(seconds) / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const exact = milliseconds / 1000;
+  if (exact < 9.95) return `${exact.toFixed(1)} s`;
+  const seconds = Math.round(exact);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const said = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return said.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }

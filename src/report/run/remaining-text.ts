@@ -14,16 +14,16 @@ const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
 
 /**
  * `about 5–7 min left`, `under 2 min left`, `about 1–2 min to the first gate`, `longer than usual`, `time unknown`.
- * `isShort`: `5–7 min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
+ * `short`: `5–7 min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
  */
-export function remainingText(remaining: Remaining, { isShort = false } = {}): string {
-  if (remaining === 'unknown') return isShort ? 'time ?' : 'time unknown';
-  if (remaining === 'overdue') return isShort ? 'late' : 'longer than usual';
+export function remainingText(remaining: Remaining, { short = false } = {}): string {
+  if (remaining === 'unknown') return short ? 'time ?' : 'time unknown';
+  if (remaining === 'overdue') return short ? 'late' : 'longer than usual';
   const { unit, low, high } = shownRange(remaining);
   const to = numberText(high, unit);
   const isOne = low === high;
   const range = isOne || low === 0 ? to : betweenText(low, to, unit);
-  if (isShort) return low === 0 ? `<${range}` : `${isOne ? '~' : ''}${range}`;
+  if (short) return low === 0 ? `<${range}` : `${isOne ? '~' : ''}${range}`;
   return `${low === 0 ? 'under' : 'about'} ${range} ${remaining.until === 'gate' ? 'to the first gate' : 'left'}`;
 }
 

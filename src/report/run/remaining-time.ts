@@ -131,7 +131,7 @@ export function createRunTimes(options: RunTimesOptions): RunTimes & { on(event:
           return;
         case 'step-started':
           if (silence === 'pause') silence = 'none';
-          if (!steps.has(event.address) || options.plan() !== known) takeIn(options.plan());
+          if (!steps.has(event.address)) takeIn(options.plan());
           break;
         default:
           break;
@@ -258,7 +258,7 @@ function simulate(
       jobs: timing.table ?? tabulate([usualSaveMs]),
       startMs: meanOf(timing.starts, 0),
       saveMs: timing.isShort ? 0 : meanOf(timing.saves, usualSaveMs),
-      failShare: timing.failed / (timing.failed + timing.done + 1),
+      failShare: timing.failed / (timing.failed + timing.done + fewestKnown),
     })),
     slots,
     draws,

@@ -173,7 +173,7 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
 }
 
 /** The message, without text that only names the step and its job. */
-function textOf({ address, jobId, error = '' }: Troubled): string {
+export function textOf({ address, jobId, error = '' }: Troubled): string {
   const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
   return without.replaceAll(address, '…');
 }
