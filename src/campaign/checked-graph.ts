@@ -1,5 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
-import type { Tracer } from '../graph/trace/tracer.ts';
+import type { OriginFinder, Tracer } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -42,6 +42,7 @@ export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
   trace?: Tracer;
+  originsOf?: OriginFinder;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
@@ -100,7 +101,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, sources, facts, trace, asked, byDocument, renew } = checked;
+  const { graph, sources, facts, trace, originsOf, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
@@ -109,6 +110,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
     graph,
     facts,
     ...(trace !== undefined && { trace }),
+    ...(originsOf !== undefined && { originsOf }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),

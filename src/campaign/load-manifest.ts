@@ -3,7 +3,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
-import { makeTracer, type Tracer } from '../graph/trace/tracer.ts';
+import { makeOriginFinder, makeTracer, type OriginFinder, type Tracer } from '../graph/trace/tracer.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
@@ -25,6 +25,8 @@ export interface LoadedManifest {
   sources: Map<string, string>;
   /** Traces values of requests back to what they come from. */
   trace?: Tracer;
+  /** Finds what gives a field of a request. */
+  originsOf?: OriginFinder;
   /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
@@ -72,7 +74,16 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
       const trace = makeTracer(manifest, known);
-      return { ...(built.graph && { graph: built.graph }), manifest, diagnostics: all, sources, trace, asked };
+      const originsOf = makeOriginFinder(manifest, known);
+      return {
+        ...(built.graph && { graph: built.graph }),
+        manifest,
+        diagnostics: all,
+        sources,
+        trace,
+        originsOf,
+        asked,
+      };
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }

@@ -34,22 +34,53 @@ export interface Difference {
 /** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
 export type Tracer = (address: string, difference: Difference) => Origin | undefined;
 
+/** Finds what gives a top-level field of a step's request: where it is written, then what is filled in there. */
+export type OriginFinder = (address: string, field: string) => readonly Origin[];
+
+/** For the campaign as it is now. Expands the manifest when it is first asked. */
+export function makeOriginFinder(manifest: Manifest, facts: GraphFacts): OriginFinder {
+  let campaign: Campaign | undefined;
+  return (address, field) => {
+    campaign ??= readCampaign(manifest, facts);
+    const draft = campaign.drafts.get(address);
+    const written = draft?.task.with.find((one) => one.field === field);
+    if (draft === undefined || written === undefined) return [];
+    const { expansion } = campaign;
+    const names = textsIn(written.value).flatMap((text) => expansion.templates.get(text)?.paths ?? []);
+    const filledIn = names.flatMap((name) => sourceOf(name, draft, expansion) ?? []);
+    const byName = new Map(filledIn.map((origin) => [`${origin.is} ${origin.name}`, origin]));
+    return [originAt(written.path, manifest), ...byName.values()];
+  };
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
 /**
  * Traces values of requests back to the templates, variables, defaults and data that they come from. The campaign as it
  * was before is not known: a value that fits the template as it stands now, with other data in it, is told as data.
  * Expands the manifest when it is first asked.
  */
 export function makeTracer(manifest: Manifest, facts: GraphFacts): Tracer {
-  let drafts: ReadonlyMap<string, Draft> | undefined;
-  let expansion: Expansion | undefined;
+  let campaign: Campaign | undefined;
   return (address, difference) => {
-    expansion ??= expand(manifest, facts);
-    drafts ??= new Map(
-      [...expansion.expanded.values()].flatMap((task) => task.drafts.map((draft) => [draft.address, draft] as const)),
-    );
-    const draft = drafts.get(address);
-    return draft === undefined ? undefined : trace(draft, difference, expansion);
+    campaign ??= readCampaign(manifest, facts);
+    const draft = campaign.drafts.get(address);
+    return draft === undefined ? undefined : trace(draft, difference, campaign.expansion);
   };
+}
+
+interface Campaign {
+  expansion: Expansion;
+  drafts: ReadonlyMap<string, Draft>;
+}
+
+function readCampaign(manifest: Manifest, facts: GraphFacts): Campaign {
+  const expansion = expand(manifest, facts);
+  const drafts = [...expansion.expanded.values()].flatMap((task) => task.drafts);
+  return { expansion, drafts: new Map(drafts.map((draft) => [draft.address, draft])) };
 }
 
 /** The expansion up to the steps' addresses and rows; nothing is rendered or checked again. */

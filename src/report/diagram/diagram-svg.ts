@@ -122,7 +122,10 @@ function boxLines({ node, words, width: own, height }: Box, place: Point | undef
   const width = node.is === 'gate' ? own : widest;
   const [left, top] = [round(x - width / 2), round(y - height / 2)];
   const inner = left + (node.is === 'gate' ? 2 * pad : pad);
-  const lines = [`<g data-task="${xmlText(node.task)}"><title>${xmlText(hoverText(node))}</title>`, ...shapeLines(node, { left, top, width, height })];
+  const lines = [
+    `<g data-task="${xmlText(node.task)}"><title>${xmlText(hoverText(node))}</title>`,
+    ...shapeLines(node, { left, top, width, height }),
+  ];
   const { upper, lower } = linesOf(words);
   let baseline = top + pad + 11;
   lines.push(text(words.name, { x: inner, y: baseline, font: 'name' }));

@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { openPlainFile } from '../../disk/fs/plain-file.ts';
 import { digestOf } from '../../disk/outputs/hash-file.ts';
 import { decodePicture, encodeJpeg } from './codecs.ts';
+import { differenceHash } from './difference-hash.ts';
+import { readNote, withNote } from './jpeg-note.ts';
 import { readPictureSize } from './picture-size.ts';
 import { shrink } from './shrink.ts';
 
@@ -14,9 +16,11 @@ export interface ThumbOrder {
   sha256: string;
 }
 
-/** `problem`: why there is none, after `the picture`. */
+/** With what it looks like as a note in it: see `looksOf`. `problem`: why there is none, after `the picture`. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
+/** Instead of the hash of a picture in which nothing could be compared. */
+const flat = 'flat';
 /** Pixels of the longer side. */
 const longestSide = 384;
 /** Decoded, each pixel takes eight bytes for a moment: four here, and four in the decoder. */
@@ -35,11 +39,28 @@ export async function makeThumb({ path, bytes, sha256 }: ThumbOrder): Promise<Th
     return { problem: `has ${width} × ${height} pixels, which is too much for a small one` };
   try {
     const pixels = await decodePicture(format, content.buffer);
-    return { jpeg: await encodeJpeg(shrink(pixels, longestSide)) };
+    const small = shrink(pixels, longestSide);
+    const note = `${differenceHash(small) ?? flat} ${pixels.width}x${pixels.height}`;
+    return { jpeg: withNote(await encodeJpeg(small), note) };
   } catch {
     // What a decoder says is for those who build decoders.
     return { problem: `cannot be read: its ${format.toUpperCase()} is broken, or of a variety that is not known here` };
   }
+}
+
+/** What a picture looks like. */
+export interface Looks {
+  /** By `differenceHash`. Undefined: it has a single color. */
+  hash?: string;
+  /** Its width divided by its height. */
+  shape: number;
+}
+
+/** What the note in a small picture says of the one that it was made from; undefined where there is none. */
+export function looksOf(jpeg: Uint8Array): Looks | undefined {
+  const [, hash, width, height] = /^([0-9a-f]{16}|flat) (\d+)x(\d+)$/.exec(readNote(jpeg) ?? '') ?? [];
+  if (hash === undefined) return undefined;
+  return { shape: Number(width) / Number(height), ...(hash !== flat && { hash }) };
 }
 
 /** Undefined when it is not there, not plain, or not of this size. */

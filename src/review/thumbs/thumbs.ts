@@ -2,13 +2,18 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/small-pictures.ts';
-import type { Thumb } from './make-thumb.ts';
+import { looksOf, type Thumb } from './make-thumb.ts';
 import { ThumbPool } from './thumb-pool.ts';
 
 /** A small JPEG has some 10 kB. */
 const mostBytes = 1 << 20;
 /** Small pictures that are held in memory, where nothing can be kept on disk as well. */
 const mostHeld = 2000;
+
+/** Of other pictures no small ones are made: they are shown as they are. */
+export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
+  return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
+}
 
 /**
  * Small pictures of outputs, by the digest of these, kept in `.mediabatch/thumbs/` under a seal: the folder can come with a
@@ -48,7 +53,8 @@ export class Thumbs {
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
     const name = `${thumbsFolder}/${file.sha256}.jpg`;
     const kept = await orNothing(readSealedFile(this.#state, name, mostBytes));
-    if (kept !== undefined) return { jpeg: kept };
+    // Without a note it is of an earlier version.
+    if (kept !== undefined && looksOf(kept) !== undefined) return { jpeg: kept };
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
     const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });

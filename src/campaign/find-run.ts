@@ -1,0 +1,33 @@
+import { basename } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
+import { RunHistory } from '../disk/state/run-history.ts';
+import { type RunStory, tellRun } from '../report/history/run-story.ts';
+import type { CampaignPaths } from './paths.ts';
+
+/** Earlier runs on a lock, newest first, as their first and last lines tell them. */
+export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<RunStory[]> {
+  const history = new RunHistory(state, runs);
+  const stories: RunStory[] = [];
+  for (const { id } of await history.list()) {
+    const story = tellRun(id, (await history.readEnds(id)) ?? []);
+    // Campaigns of one folder share it. One whose first line is damaged may be any of them.
+    if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
+  }
+  // Ids tell the minute, and then nothing.
+  return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
+}
+
+/** The run with this id, or this end of one. None, or several, are MB3002. */
+export function findRun(name: string, stories: readonly RunStory[]): RunStory {
+  const found = stories.filter(({ id }) => id === name || id.endsWith(`-${name}`));
+  const [story] = found;
+  if (story !== undefined && found.length === 1) return story;
+  const near = stories.slice(0, 5).map(({ id }) => id);
+  const hint = near.length === 0 ? 'no run of this campaign is on record here' : `the newest: ${near.join(', ')}`;
+  throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
+}
+
+/** Comparable; of a run whose first line is damaged by its id. */
+function beganAt({ at, id }: RunStory): string {
+  return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
+}
