@@ -20,6 +20,7 @@ export const longTests = [
   'test/rooms/review/campaign-host.test.ts',
   'test/rooms/review/thumbs.test.ts',
   'test/command/review.test.ts',
+  'test/command/report.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',
   'test/rooms/sandbox/media.test.ts',
