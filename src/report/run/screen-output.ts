@@ -96,19 +96,18 @@ function withinFrame(
   { before, above }: { before: readonly string[]; above: readonly string[] },
 ): string[] {
   let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 2 * perLine);
-  let hasRoom = true;
+  let sent = 0;
   return lines.map((line, index) => {
     const old = before[index];
     if (line === old) return line;
-    if (!hasRoom) return old ?? '';
     bytes += Buffer.byteLength(line) + perLine;
-    hasRoom = bytes <= mostBytes - mostLineBytes;
+    // Every frame brings something, whatever it takes.
+    if (bytes > mostBytes && sent > 0) return old ?? '';
+    sent += 1;
     return line;
   });
 }
 
-/** One more line always fits, so that every frame brings something. */
-const mostLineBytes = 600;
 /** Of moving to a line, clearing its end and going on. */
 const perLine = 14;
 
