@@ -18,6 +18,7 @@ const windowingNames = new RegExp(
     'get(Scroll|MaxScroll|Command|OffsetFor|Distance)\\w+|scroll(Margin|EndThreshold|Padding\\w+)|(schedule|reconcile)Scroll\\w*',
     '(start|end)Index|padding(Start|End)|(lastTarget|hold)Offset|isIndexInRange|prevLanes|unsubs|stableFrames|lowMaxes',
     'phase|horizontal|enabled|debug|notify|samples|moved|rafId|adjustments|isRtl',
+    'scrollTo(Offset|Index|End|Fn)|cancelScroll|takeSnapshot|isAtEnd|inMotion|touch(Start|End)|setOptions|lowMax\\w*',
     '(awaitingFling|clampedMax|maxAtWrite|ownReadBack|tailStill|onTail|elementMax|skipInitial|applyScroll|getSize)\\w*',
   ].join('|')})$`,
 );
@@ -26,6 +27,8 @@ const stateNames = new RegExp(
   `^(${[
     'active(Asset|Group|Side)|has(Details|Help|Filters|Note)|(toggle|edit)(Details|Help|Match|Note)|(onT|t)ogglePixels',
     'focusWish|takesFocus|mustLeave|canUndo|outbox|refusals|dismissRefusals|on(Refused|Recorded|Press)|strips|drifts',
+    'groupOf|unsaved|stretches|startedAt|set(Wipe|Mode|Tracks|Frame)|activate|mustLeave|settle|homes|Surroundings',
+    'deck|heard|loupe|loudness|gainOf|is(Player|On|Off|Pair|Brief|Empty|Lost|Large)|on(Move|Frame|Seek|Size|Toggle|Video)|valuesOf',
     '(set|clear)Filter|pickNth|go(Group|Undecided)|listenTo|is(Playing|Matched|Larger)',
   ].join('|')})$`,
 );

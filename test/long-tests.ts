@@ -14,6 +14,7 @@ export const longTests = [
   'test/command/answers.test.ts',
   'test/command/examples-applied.test.ts',
   'test/command/examples-run.test.ts',
+  'test/command/manual-run.test.ts',
   'test/command/plan-apply.test.ts',
   'test/rooms/lock/git.test.ts',
   'test/rooms/review/campaign-host.test.ts',
@@ -26,6 +27,7 @@ export const longTests = [
   'test/rooms/sandbox/render-video.test.ts',
   'test/rooms/sandbox/large-files.test.ts',
   'test/proof/package/**/*.test.ts',
+  'test/proof/workflows/**/*.test.ts',
   'test/command/all-kinds.test.ts',
   'test/command/notify.test.ts',
   'test/command/posts.test.ts',
@@ -52,5 +54,6 @@ export const longTests = [
   'test/command/conduct/odd-downloads.test.ts',
   'test/command/conduct/one-run.test.ts',
   'test/command/conduct/publish.test.ts',
+  'test/command/conduct/pipelines.test.ts',
   'test/command/conduct/terminal.test.ts',
 ];

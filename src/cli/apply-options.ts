@@ -20,6 +20,8 @@ export interface PlanCommandOptions extends StateOptions {
   refresh?: boolean | undefined;
   /** A commit: what differs from it, instead of the plan. */
   compare?: string | undefined;
+  /** With `compare`, for a comment: the address of a picture. */
+  images?: string | undefined;
   /** Where the plan is saved, to be applied later. */
   out?: string | undefined;
 }

@@ -39,6 +39,10 @@ export interface ReviewCommands {
   unpick: string;
   /** Buys others, of a gate at which all were rejected. */
   redo: string;
+  /** Says why a step is, or would be, bought. */
+  explain: string;
+  /** Opens the output of a step in a program of this system. */
+  open: string;
 }
 
 /** What a number of steps costs that wait for the same gates. */

@@ -30,8 +30,8 @@ const pageKeyHelp: readonly KeyHelp[] = [
   ['?', 'this help'],
 ];
 
-/** Keys of the page, as its help names them, by where they act. */
-export const keyHelp: readonly { where: string; keys: readonly KeyHelp[] }[] = [
+/** Keys of the page, as its help names them, by where they act. A gallery has more. */
+export const keyHelp: { where: string; keys: readonly KeyHelp[] }[] = [
   { where: 'Everywhere', keys: pageKeyHelp },
   { where: 'Songs and voices', keys: soundKeyHelp },
   { where: 'Compare', keys: compareKeyHelp },

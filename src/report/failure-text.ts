@@ -11,11 +11,15 @@ import type { Style } from './style.ts';
 
 const longestText = 2000;
 
-/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves. */
-export function failureText(failure: Failure, { style, paste }: { style: Style; paste: Paste }): string {
+/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves; `most`: of them. */
+export function failureText(
+  failure: Failure,
+  { style, paste, most }: { style: Style; paste: Paste; most?: number },
+): string {
   const { code, message, hint } = failure;
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
-  if (diagnostics.length > 0) return diagnosticsText(diagnostics, sources, { style });
+  if (diagnostics.length > 0)
+    return diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) });
   const advice = hint === undefined ? '' : `  ${style.cyan('→')} ${adviceText(hint, paste)}\n`;
   return `${style.red('error')} ${code} ${safeText(message, longestText)}\n${advice}`;
 }

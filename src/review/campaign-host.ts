@@ -4,20 +4,19 @@ import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { findPriceHints } from '../campaign/price-hints.ts';
 import { requireLock } from '../campaign/read-lock.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
-import { systemClock } from '../contract/clock.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { Graph } from '../graph/graph.ts';
-import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import type { PlanFacts } from '../plan/assemble.ts';
 import { matchGraph } from '../plan/match.ts';
-import type { PlanRow } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { LatestGraph } from './latest-graph.ts';
+import { planForPage } from './plan-for-page.ts';
 import { refusalsOf } from './refusals.ts';
 import { tellNext } from './tell.ts';
 
@@ -119,7 +118,7 @@ export class CampaignHost implements ReviewHost {
     const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
     const facts = { graph, lock, decided: matchGraph(graph, lock) };
-    const rows = this.#planRows({ ...facts, hints: await this.#priceHints(facts) });
+    const { rows } = planForPage(this.#campaign, { ...facts, hints: await this.#priceHints(facts) });
     const described = describeCampaign({
       ...facts,
       selected: makeSelector(graph, lock).chosen(this.#options),
@@ -145,25 +144,6 @@ export class CampaignHost implements ReviewHost {
     const hints = await findPriceHints(this.#campaign, { graph, lock, matches, redo: new Set() });
     this.#hints = { graph, hints };
     return hints;
-  }
-
-  /** What waits at gates; nothing else of the plan is shown, so no file is read for it. */
-  #planRows(facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided' | 'hints'>): readonly PlanRow[] {
-    const { replays, accountOf, paths } = this.#campaign;
-    const placed = new PlacedFiles(paths.outputs);
-    const plan = assemblePlan({
-      ...facts,
-      fileState: (output) => {
-        const found = placed.look(output);
-        return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
-      },
-      replays,
-      accountOf,
-      now: systemClock.now(),
-      concurrency: 1,
-      redo: new Set(),
-    });
-    return plan.rows;
   }
 
   /** The more there is to look at, the longer the pauses. */

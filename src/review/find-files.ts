@@ -38,6 +38,11 @@ export class FileFinder {
     };
   }
 
+  /** Where it was when it was last looked at: at its path, or among what was kept. */
+  placeOf(file: Wanted): 'placed' | 'kept' | undefined {
+    return this.#places.get(nameOf(file));
+  }
+
   /** Absolute path of the file, as it was last seen and still is; undefined when it is not there any more. */
   async find(file: ReviewFile): Promise<string | undefined> {
     switch (this.#places.get(nameOf(file))) {

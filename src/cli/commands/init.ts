@@ -29,7 +29,7 @@ export interface InitOptions {
 const surroundings: NewFiles = {
   // Two branches that bought different things merge by keeping every line; the next run sorts them.
   '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
-  '.gitignore': '.mediabatch/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n',
+  '.gitignore': '.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n',
   '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
 };
 

@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+    ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
   ],
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
@@ -70,6 +71,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
     ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
     ['mediabatch review -s hero', 'one task of many', 'not run'],
+  ],
+  report: [
+    ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
+    ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+    ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
   ],
   runs: [
     ['mediabatch runs', 'when, how they ended, what they cost'],
@@ -195,8 +201,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
-    ['mediabatch help plan', 'what a command can do'],
+    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
+    ['mediabatch help --html manual', 'all of it as pages'],
   ],
   completion: [
     ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],

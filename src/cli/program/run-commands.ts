@@ -32,7 +32,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
       .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
-      .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
+      .option(
+        '--images <url>',
+        'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
+      )
+      .option(
+        '--detailed-exitcode',
+        'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
+      ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
@@ -170,6 +177,8 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/review.ts')).review(file, options, terminal)),
   );
 
+  addReportCommand(program, { terminal, exit });
+
   for (const [name, summary, description] of [
     [
       'explain',
@@ -191,6 +200,28 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       exit(await commands[name](file, address, { options, terminal }));
     });
   }
+}
+
+function addReportCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('report')
+        .addArgument(manifestArgument())
+        .summary('write a gallery: a folder that any browser opens, without a server')
+        .description(
+          'Writes a gallery of outputs, requests, runs and costs: a folder that is opened from disk, or a single file. Whoever looks at it can pick, and sends the picks back as picks.json. Needs no network and costs nothing.',
+        )
+        .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
+        .option('--copy', 'put the media into the folder, so that it can be sent')
+        .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
+        .option('--open', 'open it in the browser')
+        .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
+        .option('--compare <ref>', 'a commit: show each output beside what it was there'),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/report.ts')).report(file, options, terminal)),
+  );
 }
 
 function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {

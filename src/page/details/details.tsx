@@ -22,7 +22,7 @@ export function Details({ page }: { page: Page }) {
 }
 
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const { address, request, madeFrom, usedBy, files, earlier } = asset;
+  const { address, job = '', request, madeFrom, usedBy, files, earlier } = asset;
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   return (
     <>
@@ -35,11 +35,24 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
           </div>
         ))}
       </dl>
-      {asset.isJudged && <PickCommand key={address} page={page} asset={asset} />}
+      {asset.isJudged && (
+        <Command page={page} command={picksCommand(page.data.value, [{ address, is: 'picked', job }])} />
+      )}
       <h3>Request</h3>
-      <RequestList page={page} request={request} others={others.map((other) => other.request)} />
-      <Steps page={page} title="Made from" addresses={madeFrom} />
-      <Steps page={page} title="Used by" addresses={usedBy} />
+      <RequestList
+        page={page}
+        request={request}
+        others={others.map((other) => other.request)}
+        origins={asset.origins}
+      />
+      {page.Surroundings ? (
+        <page.Surroundings page={page} asset={asset} />
+      ) : (
+        <>
+          <Steps page={page} title="Made from" addresses={madeFrom} />
+          <Steps page={page} title="Used by" addresses={usedBy} />
+        </>
+      )}
       {files.length > 0 && <h3>Files</h3>}
       {files.map((file) => (
         <FileFacts key={file.sha256 + file.path} file={file} />
@@ -53,23 +66,22 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
 }
 
 function factsOf(asset: ReviewAsset): [name: string, value: string][] {
-  const { kind, row, tags, job, verdict } = asset;
+  const { kind, row, tags, job, verdict, estimated } = asset;
   const facts: [string, string | undefined][] = [
     ['Verdict', verdict === undefined ? undefined : [verdict.is, verdict.note].filter(Boolean).join(': ')],
     ['State', stateWords(asset)],
     ['Kind', kind],
     ['Row', row],
     ['Tags', tags.join(', ')],
+    ['Expected', estimated === undefined ? undefined : credits(estimated)],
     ['Charged', asset.credits === undefined ? undefined : credits(asset.credits)],
     ['Job', job],
   ];
   return facts.flatMap(([name, value]) => (value ? [[name, value]] : []));
 }
 
-/** The command that says the same in a terminal. */
-function PickCommand({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const { address, job = '' } = asset;
-  const command = picksCommand(page.data.value, [{ address, is: 'picked', job }]);
+/** A command for a terminal, to be selected or copied. */
+export function Command({ page, command }: { page: Page; command: string }) {
   const copy = () =>
     navigator.clipboard.writeText(command).then(
       () => page.say('The command is copied.'),

@@ -20,14 +20,16 @@ export function Steps({ page, title, addresses }: { page: Page; title: string; a
 /** Leads to a step, also where a filter hides it. A step that is not on the page is only named. */
 export function StepButton({ page, address }: { page: Page; address: string }) {
   if (!page.shown.value.assets.has(address)) return <code>{address}</code>;
-  const lead = () => {
-    const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
-    if (!isShown) page.clearFilter();
-    page.activate(address);
-  };
   return (
-    <button type="button" class="step" onClick={lead}>
+    <button type="button" class="step" onClick={() => leadTo(page, address)}>
       {address}
     </button>
   );
+}
+
+/** Makes a step active, also where a filter hides it. */
+export function leadTo(page: Page, address: string): void {
+  const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
+  if (!isShown) page.clearFilter();
+  page.activate(address);
 }

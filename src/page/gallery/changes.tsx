@@ -16,7 +16,7 @@ import type { Page } from '../state/page.ts';
 import type { View } from '../views/view.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { beforeAfterOf } from './before-after.ts';
-import { shownAssets } from './grid.tsx';
+import { shownAssets } from './sections.ts';
 import { galleryOf } from './state.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 

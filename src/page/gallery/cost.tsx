@@ -43,7 +43,7 @@ function Sums({ page, cost }: { page: Page; cost: ReportCost }) {
     ['Charged', credits(spent)],
     ['In use', credits(inUse)],
     ['Given up', `${credits(lost)}${share}`],
-    ['Per kept output', spent === null || kept === 0 ? 'not known' : `${amount(spent / kept)} of ${kept}`],
+    [`For each of ${kept} kept`, spent === null || kept === 0 ? 'not known' : `${amount(spent / kept)} credits`],
     ...(held > 0 ? [['Held for jobs under way', credits(held)] satisfies [string, string]] : []),
     ...(budget === undefined ? [] : [['Budget', credits(budget)] satisfies [string, string]]),
   ];

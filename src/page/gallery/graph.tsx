@@ -28,19 +28,18 @@ function GraphView({ page }: { page: Page }) {
   return <div class="graph" ref={place} />;
 }
 
+const rules = /<style>([^<]*)<\/style>/g;
+
 /**
  * The drawing as an element of this page. Its rules become a style sheet of the page's own, as the policy of the page takes
- * none that stand in it; whatever could act is left out.
+ * none that stand in a text; whatever could act is left out.
  */
 function readDrawing(text: string): { svg: SVGSVGElement; styles: CSSStyleSheet } | undefined {
-  const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
+  const { documentElement } = new DOMParser().parseFromString(text.replace(rules, ''), 'image/svg+xml');
   if (documentElement.localName !== 'svg') return undefined;
   const styles = new CSSStyleSheet();
-  for (const style of documentElement.querySelectorAll('style')) {
-    styles.replaceSync(style.textContent ?? '');
-    style.remove();
-  }
-  for (const other of documentElement.querySelectorAll('script, foreignObject, a, image, use')) other.remove();
+  styles.replaceSync([...text.matchAll(rules)].map(([, own]) => own).join('\n'));
+  for (const other of documentElement.querySelectorAll('style, script, foreignObject, a, image, use')) other.remove();
   const svg = document.importNode(documentElement, true) as unknown as SVGSVGElement;
   // Its parts can be pressed, so that it is more than a picture.
   svg.setAttribute('role', 'group');

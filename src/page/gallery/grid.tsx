@@ -12,7 +12,9 @@ import { useSize } from '../parts/use-size.ts';
 import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { View } from '../views/view.ts';
-import { divide, type GridLine, gap, layLines, overscan, type Section, sizeGrid } from './grid-layout.ts';
+import { type GridLine, gap, layLines, overscan, sizeGrid } from './grid-layout.ts';
+import { printSheet } from './print.tsx';
+import { sectionsOf } from './sections.ts';
 import { galleryOf } from './state.ts';
 
 /** CSS pixels of the head of a section. */
@@ -29,15 +31,6 @@ export const gridView: View = {
     return moveInLines(lines, page.active.value, direction);
   },
 };
-
-/** What a filter shows, in the order of the manifest. */
-export function shownAssets(page: Page): ReviewAsset[] {
-  return page.strips.value.flatMap(({ assets }) => assets);
-}
-
-export function sectionsOf(page: Page): Section[] {
-  return divide(shownAssets(page), galleryOf(page).sections.value);
-}
 
 function Grid({ page }: { page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -104,12 +97,21 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
       </header>
     );
   }
-  return (
-    <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
-      {line.assets.map((asset) => (
-        <Card key={asset.address} page={page} asset={asset} />
-      ))}
-    </div>
+  return <Cards page={page} assets={line.assets} columns={columns} />;
+}
+
+/** Some assets side by side. */
+export function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
+  // Scrolling draws all lines anew: one that is the same stays as it is.
+  return useMemo(
+    () => (
+      <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
+        {assets.map((asset) => (
+          <Card key={asset.address} page={page} asset={asset} />
+        ))}
+      </div>
+    ),
+    [assets, columns],
   );
 }
 
@@ -149,6 +151,9 @@ function GridTools({ page }: { page: Page }) {
           ))}
         </select>
       </label>
+      <button type="button" onClick={() => void printSheet(page)}>
+        Print
+      </button>
       <Shown shown={shown} all={assets.length} onClear={() => page.clearFilter()} />
     </div>
   );

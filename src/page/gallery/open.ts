@@ -1,14 +1,17 @@
+import { keyHelp } from '../keys.ts';
 import { type Facet, facets } from '../model/filter.ts';
 import type { Page } from '../state/page.ts';
 import { views } from '../views/registry.ts';
-import type { View } from '../views/view.ts';
+import type { KeyHelp, View } from '../views/view.ts';
 import { followAddress } from './address.ts';
 import { alikeView } from './alike.tsx';
 import { changesView } from './changes.tsx';
 import { costView } from './cost.tsx';
 import { graphView } from './graph.tsx';
 import { gridView } from './grid.tsx';
+import { listenForPrint } from './print.tsx';
 import { galleryOf } from './state.ts';
+import { Surroundings } from './surroundings.tsx';
 import { timelineView } from './timeline.tsx';
 
 const galleryFacets: Facet[] = [
@@ -29,13 +32,19 @@ function costRange(credits: number | null | undefined): string {
   return credits < 100 ? '20 to 100 credits' : '100 credits and more';
 }
 
+const galleryKeyHelp: readonly KeyHelp[] = [
+  ['G', 'grid'],
+  ['A', 'before and after'],
+  ['T', 'timeline'],
+  ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
+];
+
 /** Adds to the page what a gallery has more, before it is shown: views for which there is something, and filters. */
 export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
   const { assets } = page.data.value;
   const hasChanges = assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0);
   const wanted: (View | false)[] = [
-    gridView,
     hasChanges && changesView,
     report.alike !== undefined && alikeView,
     report.timeline !== undefined && timelineView,
@@ -43,11 +52,16 @@ export function openGallery(page: Page): void {
     report.graph !== undefined && graphView,
   ];
   const more = wanted.filter((view) => view !== false);
-  views.unshift(...more);
+  const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
+  const above = views.filter((view) => !beside.includes(view));
+  views.splice(0, views.length, gridView, ...beside, ...more, ...above);
   facets.splice(0, facets.length, ...galleryFacets);
-  page.homes.push('matrix', ...more.map(({ name }) => name));
+  page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
   page.about = aboutOf(page);
+  page.Surroundings = Surroundings;
+  keyHelp.push({ where: 'Gallery', keys: galleryKeyHelp });
   page.open('grid');
+  listenForPrint(page);
   followAddress(page);
 }
 

@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks';
 import type { ReportSpan } from '../../contract/report.ts';
-import { counted } from '../parts/words.ts';
 import { concurrency, lengthOf } from './timeline-layout.ts';
 
 /** Stretches of time in the drawing, and its height in units of its own. */
@@ -19,7 +18,7 @@ export function Busy({ spans, range }: { spans: readonly ReportSpan[]; range: { 
     const length = span.end === 'failed' ? lengthOf(span, range.to) : undefined;
     return length === undefined ? [] : [((length.to - range.from) / (range.to - range.from)) * stretches];
   });
-  const words = `Up to ${counted(most, 'job')} at once`;
+  const words = `Up to ${most} at once`;
   return (
     <div class="busy">
       <span class="timeline-name quiet">{words}</span>

@@ -53,7 +53,7 @@ export function concurrency(
   const changes: { at: number; by: 1 | -1 }[] = [];
   for (const span of spans) {
     const length = lengthOf(span, range.to);
-    if (length === undefined) continue;
+    if (length === undefined || length.to === length.from) continue;
     changes.push({ at: length.from, by: 1 }, { at: length.to, by: -1 });
   }
   // One that ends at the moment at which another begins makes room for it.
@@ -62,13 +62,13 @@ export function concurrency(
   const step = (range.to - range.from) / count;
   let [now, next] = [0, 0];
   for (let index = 0; index < count; index += 1) {
-    most[index] = now;
-    const end = index === count - 1 ? Number.POSITIVE_INFINITY : range.from + step * (index + 1);
-    for (let change = changes[next]; change !== undefined && change.at < end; change = changes[next]) {
+    const start = range.from + step * index;
+    for (let change = changes[next]; change !== undefined && change.at < start + step; change = changes[next]) {
+      if (change.at > start) most[index] = Math.max(most[index] ?? 0, now);
       now += change.by;
-      most[index] = Math.max(most[index] ?? 0, now);
       next += 1;
     }
+    most[index] = Math.max(most[index] ?? 0, now);
   }
   return most;
 }
@@ -101,10 +101,15 @@ export function ticksOf(milliseconds: number, most: number): number[] {
 
 /** `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function lasting(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(Math.round(seconds) / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const exact = milliseconds / 1000;
+  if (exact < 9.95) return `${exact.toFixed(1)} s`;
+  const seconds = Math.round(exact);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const said = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return said.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }

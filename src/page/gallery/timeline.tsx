@@ -123,16 +123,16 @@ function Job({ page, span, range }: { page: Page; span: ReportSpan; range: { fro
   );
 }
 
-/** `4.2 s · 2 credits`, and where it did not go well, how. */
+/** `4.2 s · 2 credits`; where it did not go well, first of all how. */
 function wordsOf(span: ReportSpan, to: number): string {
   const length = lengthOf(span, to);
   const ends = { done: '', failed: 'failed', unresolved: 'nobody knows how it ended', open: 'had not ended' };
   const queued = span.sent !== undefined && span.job !== undefined ? span.job - span.sent : 0;
   return [
+    span.error === undefined ? ends[span.end] : `failed: ${span.error}`,
     length === undefined ? 'not seen by this run' : lasting(length.to - length.from),
     queued >= 1000 ? `waited ${lasting(queued)}` : '',
     span.credits === undefined ? '' : credits(span.credits),
-    span.error === undefined ? ends[span.end] : `failed: ${span.error}`,
     span.asset === undefined ? 'no more in the campaign' : '',
   ]
     .filter((part) => part !== '')

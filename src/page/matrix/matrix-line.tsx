@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
 import { AssetBox } from '../parts/asset-box.tsx';
@@ -28,32 +29,40 @@ interface MatrixLineProps {
 
 /** One key, with a cell for each column. */
 export function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
-  return (
-    <tr
-      class="matrix-line"
-      aria-rowindex={index + 2}
-      style={{ gridTemplateColumns: templateOf(widths), transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
-    >
-      <th scope="row">{row.name}</th>
-      {row.cells.map((cell, column) => (
-        <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
-          {cell.length === 0 ? (
-            <span>
-              –<span class="away"> no such step</span>
-            </span>
-          ) : (
-            cell.map((asset, place) => (
-              <Asset
-                key={asset.address}
-                page={page}
-                asset={asset}
-                name={cell.length > 1 ? shortName(asset, place) : ''}
-              />
-            ))
-          )}
-        </td>
-      ))}
-    </tr>
+  // Scrolling draws all lines anew: one that is the same stays as it is.
+  return useMemo(
+    () => (
+      <tr
+        class="matrix-line"
+        aria-rowindex={index + 2}
+        style={{
+          gridTemplateColumns: templateOf(widths),
+          transform: `translateY(${start}px)`,
+          height: `${rowHeight}px`,
+        }}
+      >
+        <th scope="row">{row.name}</th>
+        {row.cells.map((cell, column) => (
+          <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
+            {cell.length === 0 ? (
+              <span>
+                –<span class="away"> no such step</span>
+              </span>
+            ) : (
+              cell.map((asset, place) => (
+                <Asset
+                  key={asset.address}
+                  page={page}
+                  asset={asset}
+                  name={cell.length > 1 ? shortName(asset, place) : ''}
+                />
+              ))
+            )}
+          </td>
+        ))}
+      </tr>
+    ),
+    [row, index, start, widths],
   );
 }
 

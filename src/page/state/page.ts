@@ -1,4 +1,5 @@
 import { batch, computed, effect, signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
 import { applyFilter, type Filter, noFilter } from '../model/filter.ts';
 import { decide, type Step, undoOf } from '../model/judge.ts';
@@ -35,6 +36,8 @@ export class Page {
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
+  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
+  Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
   /** What the page is made of, beside the name of the campaign. */
   about = '';
   /** What was done last, for the line of status and for screen readers. */
@@ -60,7 +63,10 @@ export class Page {
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
-  readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
+  readonly mustLeave = computed(
+    () =>
+      (!this.data.value.canDecide && this.counts.value.gates > 0) || (this.isLost.value && !this.outbox.isEmpty.value),
+  );
   readonly canUndo = computed(() => this.#undo.value.length > 0);
 
   readonly #undo = signal<readonly Step[]>([]);

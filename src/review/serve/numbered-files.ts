@@ -1,4 +1,5 @@
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
+import { hasThumb } from '../thumbs/thumbs.ts';
 
 /**
  * Numbers for files: the page asks for a file by its number, never by a path. A file has the same number in all that is
@@ -31,9 +32,4 @@ export class NumberedFiles {
     this.#files[number] = file;
     return { ...file, url: `media/${number}`, ...(hasThumb(file) && { thumb: `thumb/${number}` }) };
   }
-}
-
-/** Of other pictures no small ones are made: they are shown as they are. */
-function hasThumb({ mediaType }: ReviewFile): boolean {
-  return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
 }

@@ -19,6 +19,13 @@ export async function readPageFile(name: string): Promise<Buffer | undefined> {
   return undefined;
 }
 
+/** A file without which there is no page to write. */
+export async function requirePageFile(name: string): Promise<Buffer> {
+  const bytes = await readPageFile(name);
+  if (bytes === undefined) throw new Error(`internal error: ${name} was not built`);
+  return bytes;
+}
+
 /** The page as it is before its script has run. `campaign`: the name of a manifest, which can be any text. */
 export function indexHtml(campaign: string): string {
   const name = escapeHtml(campaign);
@@ -41,7 +48,7 @@ export function indexHtml(campaign: string): string {
 `;
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => names[character] ?? character);
 }

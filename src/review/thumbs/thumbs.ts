@@ -10,6 +10,11 @@ const mostBytes = 1 << 20;
 /** Small pictures that are held in memory, where nothing can be kept on disk as well. */
 const mostHeld = 2000;
 
+/** Of other pictures no small ones are made: they are shown as they are. */
+export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
+  return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
+}
+
 /**
  * Small pictures of outputs, by the digest of these, kept in `.mediabatch/thumbs/` under a seal: the folder can come with a
  * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for.

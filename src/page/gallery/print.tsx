@@ -1,0 +1,99 @@
+import { render } from 'preact';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { markOf } from '../model/shown.ts';
+import { mainFile, whyNothing } from '../parts/media.tsx';
+import { Caption } from '../parts/tile.tsx';
+import { counted } from '../parts/words.ts';
+import type { Page } from '../state/page.ts';
+import { sectionsOf } from './sections.ts';
+
+/** On paper the page is a sheet of everything that the filters show. Cost and graph are printed as they are seen. */
+export function listenForPrint(page: Page): void {
+  addEventListener('beforeprint', () => void fillSheet(page));
+  addEventListener('afterprint', clearSheet);
+  document.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'p' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    void printSheet(page);
+  });
+}
+
+/** Opens the browser's dialog once all pictures are there. */
+export async function printSheet(page: Page): Promise<void> {
+  const sheet = fillSheet(page);
+  const pictures = [...(sheet?.querySelectorAll('img') ?? [])].filter(({ complete }) => !complete);
+  if (pictures.length > 0) page.say(`Reading ${counted(pictures.length, 'picture')} to print…`);
+  await Promise.all(
+    pictures.map(
+      (picture) =>
+        new Promise<void>((resolve) => {
+          picture.addEventListener('load', () => resolve());
+          picture.addEventListener('error', () => resolve());
+        }),
+    ),
+  );
+  page.say('');
+  print();
+}
+
+function fillSheet(page: Page): HTMLElement | undefined {
+  if (page.view.value === 'cost' || page.view.value === 'graph') {
+    clearSheet();
+    return undefined;
+  }
+  let sheet = document.getElementById('sheet');
+  if (sheet === null) {
+    sheet = document.createElement('div');
+    sheet.id = 'sheet';
+    document.body.append(sheet);
+  }
+  render(<Sheet page={page} />, sheet);
+  return sheet;
+}
+
+function clearSheet(): void {
+  const sheet = document.getElementById('sheet');
+  if (sheet === null) return;
+  render(null, sheet);
+  sheet.remove();
+}
+
+function Sheet({ page }: { page: Page }) {
+  const sections = sectionsOf(page);
+  const shown = sections.reduce((sum, { assets }) => sum + assets.length, 0);
+  const all = page.data.value.assets.length;
+  return (
+    <>
+      <h1>{page.data.value.campaign}</h1>
+      <p>
+        {[shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`, page.about].join(' · ')}
+      </p>
+      {sections.map(({ name, assets }) => (
+        <section key={name}>
+          <h2>{name}</h2>
+          <div class="printed">
+            {assets.map((asset) => (
+              <Printed key={asset.address} asset={asset} />
+            ))}
+          </div>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Printed({ asset }: { asset: ReviewAsset }) {
+  const file = mainFile(asset);
+  const nothing = whyNothing(asset);
+  const source = file?.is === 'image' && nothing === undefined ? (file.thumb ?? file.url) : undefined;
+  return (
+    <figure class={markOf(asset)}>
+      <span class="picture">
+        {source === undefined ? <span class="words">{nothing ?? asset.kind}</span> : <img src={source} alt="" />}
+      </span>
+      <figcaption>
+        <Caption asset={asset} />
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,76 @@
+import type { ReviewAsset } from '../../contract/review.ts';
+import { Command } from '../details/details.tsx';
+import { Earlier } from '../details/earlier.tsx';
+import { leadTo, StepButton } from '../details/steps.tsx';
+import { shellWord } from '../model/leave.ts';
+import { Picture } from '../parts/tile.tsx';
+import type { Page } from '../state/page.ts';
+import { galleryOf } from './state.ts';
+
+/** Of more than these there are only names. */
+const mostPictures = 24;
+
+/** What an asset is made from and what is made from it, as pictures; what it was at the reference; commands about it. */
+export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }) {
+  const { before, request, madeFrom, usedBy } = asset;
+  const { compare } = galleryOf(page).report;
+  return (
+    <>
+      <Pictures page={page} title="Made from" addresses={madeFrom} />
+      <Pictures page={page} title="Used by" addresses={usedBy} />
+      {before !== undefined && <h3>{`Before${compare === undefined ? '' : `, at ${compare.ref}`}`}</h3>}
+      {before === null && <p>It was not there.</p>}
+      {before != null && <Earlier page={page} earlier={before} request={request} />}
+      <Commands page={page} asset={asset} />
+    </>
+  );
+}
+
+function Commands({ page, asset: { address, files } }: { page: Page; asset: ReviewAsset }) {
+  const { file, commands } = page.data.value;
+  const command = (name: 'explain' | 'redo' | 'open', plain: string) =>
+    `${commands?.[name] ?? `mediabatch ${plain}`} ${shellWord(address)}`;
+  const there = files.flatMap(({ url, path }) => (url === undefined ? [] : [{ url, path }]));
+  return (
+    <>
+      <h3>Commands</h3>
+      <Command page={page} command={command('explain', `explain ${shellWord(file)}`)} />
+      <Command page={page} command={command('redo', `apply ${shellWord(file)} --redo`)} />
+      {there.length > 0 && <Command page={page} command={command('open', `open ${shellWord(file)}`)} />}
+      {there.map(({ url, path }) => (
+        <p key={path}>
+          <a href={url} target="_blank" rel="noreferrer">
+            {`Open ${path} here`}
+          </a>
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Pictures({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
+  if (addresses.length === 0) return null;
+  const { assets } = page.shown.value;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="steps">
+        {addresses.map((address, index) => {
+          const asset = index < mostPictures ? assets.get(address) : undefined;
+          return (
+            <li key={address}>
+              {asset === undefined ? (
+                <StepButton page={page} address={address} />
+              ) : (
+                <button type="button" class="step" onClick={() => leadTo(page, address)}>
+                  <Picture asset={asset} />
+                  {address}
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

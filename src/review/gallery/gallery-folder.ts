@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CampaignError } from '../../contract/failure.ts';
+import { linkOrCopy } from '../../disk/fs/copy-file.ts';
+import { findWayOut } from '../../disk/fs/own-tree.ts';
+import { lstatOrAbsent, orAbsent, readStart } from '../../disk/fs/plain-file.ts';
+import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';
+import { hashFile } from '../../disk/outputs/hash-file.ts';
+import { messageOf } from '../../ground/values.ts';
+import { galleryStart, unfinishedHtml } from './gallery-html.ts';
+
+/** What we put into folders of a gallery is named after what is in it: nothing else there is ours to remove. */
+const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
+export type GalleryPart = keyof typeof folders;
+
+const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
+
+/**
+ * A gallery on disk. Each file is written beside and renamed, and `index.html` is the last one, so that whoever opens the
+ * folder at any time, also after this process was killed, finds the gallery of before or the new one, each with all of its
+ * pictures. What has not changed is not written.
+ */
+export class GalleryFolder {
+  readonly path: string;
+  readonly #used = new Set<string>();
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * Makes the folder, or takes an earlier gallery. Anything else that is there is left as it is (MB3301). `shown`: the path
+   * as a person knows it.
+   */
+  static async open(path: string, shown: string): Promise<GalleryFolder> {
+    for (const name of ['', ...Object.keys(folders)]) {
+      const wayOut = findWayOut(join(path, name, 'index.html'));
+      if (wayOut !== undefined) throw unwritten(shown, `is not written: ${wayOut}`);
+    }
+    const index = join(path, 'index.html');
+    const found = lstatOrAbsent(path);
+    if (found !== undefined && !found.isDirectory()) throw unwritten(shown, 'is a file');
+    const isOurs = found !== undefined && readStart(index, galleryStart.length) === galleryStart;
+    if (found !== undefined && !isOurs && readdirSync(path).some((name) => !temporary.test(name))) {
+      throw unwritten(shown, 'is there already, and is no gallery that report has written; it was left as it is');
+    }
+    try {
+      await mkdir(path, { recursive: true });
+      if (!isOurs) await replaceFile(index, unfinishedHtml);
+      await mkdir(join(path, 'thumbs'), { recursive: true });
+    } catch (error) {
+      throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
+    }
+    return new GalleryFolder(path);
+  }
+
+  /** Writes a file unless it has these bytes. */
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    this.#used.add(name);
+    const path = join(this.path, name);
+    if (await hasBytes(path, bytes)) return;
+    await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
+  }
+
+  /** Gives a file of this disk a second name here, or copies it where it cannot have one. `sha256`: hex. */
+  async link(name: string, source: string, sha256: string): Promise<void> {
+    this.#used.add(name);
+    const path = join(this.path, name);
+    const [old, wanted] = [await orAbsent(lstat(path)), await lstat(source)];
+    if (old?.isFile() === true && old.size === wanted.size) {
+      const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
+      if (isSame || (await hashFile(path))?.sha256 === sha256) return;
+    }
+    await mkdir(join(path, '..'), { recursive: true });
+    await this.#replace(path, (unnamed) => linkOrCopy(source, unnamed));
+  }
+
+  /** The page itself; then removes what no page shows any more. */
+  async finish(html: string): Promise<void> {
+    const index = join(this.path, 'index.html');
+    if (!(await hasBytes(index, Buffer.from(html)))) await replaceFile(index, html);
+    for (const [folder, ours] of Object.entries(folders)) {
+      if (lstatOrAbsent(join(this.path, folder))?.isDirectory() !== true) continue;
+      for (const name of readdirSync(join(this.path, folder))) {
+        const isStray = (ours.test(name) && !this.#used.has(`${folder}/${name}`)) || temporary.test(name);
+        if (isStray) await unlink(join(this.path, folder, name)).catch(() => undefined);
+      }
+    }
+  }
+
+  async #replace(path: string, make: (unnamed: string) => Promise<void>): Promise<void> {
+    const unnamed = join(path, '..', temporaryName('tmp'));
+    try {
+      await make(unnamed);
+      await rename(unnamed, path);
+    } catch (error) {
+      await unlink(unnamed).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+async function hasBytes(path: string, bytes: Uint8Array): Promise<boolean> {
+  const stats = await orAbsent(lstat(path));
+  if (stats?.isFile() !== true || stats.size !== bytes.length) return false;
+  return bytes.length === 0 || Buffer.compare(await readFile(path), bytes) === 0;
+}
+
+export function unwritten(shown: string, why: string, hint = 'give another place with --out'): CampaignError {
+  return new CampaignError({ code: 'MB3301', message: `the gallery ${shown} ${why}`, hint, path: shown });
+}

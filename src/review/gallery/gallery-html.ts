@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { ReviewData } from '../../contract/review.ts';
+import { escapeHtml } from '../serve/page-files.ts';
+
+/** How every page of ours begins: a folder or file with another one is not written over. */
+export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
+
+/** Stands in a new folder until the gallery is there. */
+export const unfinishedHtml = `${galleryStart}<html lang="en">
+<head><meta charset="utf-8"><title>not finished</title></head>
+<body><p>This gallery is being written. If nothing is at work any more: run mediabatch report again.</p></body>
+</html>
+`;
+
+/** What all pages may do: nothing is fetched, sent or framed. */
+const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
+
+/** The page of a folder, with its script, styles and pictures beside it. */
+export function folderHtml(data: ReviewData): string {
+  const policy = `${closed}; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'`;
+  const head = '<link rel="icon" href="icon.svg">\n<link rel="stylesheet" href="page.css">';
+  return pageHtml(data, { policy, head, script: '<script src="page.js"></script>' });
+}
+
+/** The page as a single file. */
+export function singleHtml(data: ReviewData, { script, styles }: { script: string; styles: string }): string {
+  // In a string, a pattern or a template the two mean the same.
+  const inline = script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c');
+  const policy = `${closed}; script-src ${hashOf(inline)}; style-src ${hashOf(styles)}; img-src data:`;
+  return pageHtml(data, { policy, head: `<style>${styles}</style>`, script: `<script>${inline}</script>` });
+}
+
+function pageHtml(data: ReviewData, parts: { policy: string; head: string; script: string }): string {
+  const name = escapeHtml(data.campaign);
+  return `${galleryStart}<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${parts.policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${name} – gallery</title>
+${parts.head}
+</head>
+<body>
+<div id="app"><h1>${name}</h1></div>
+<noscript><p>This page needs JavaScript: it has the data of the gallery in it, and shows nothing without.</p></noscript>
+<script type="application/json" id="data">${safeJsonInHtml(data)}</script>
+${parts.script}
+</body>
+</html>
+`;
+}
+
+/** No text can end the block that it stands in, or begin another one. */
+export function safeJsonInHtml(data: unknown): string {
+  return JSON.stringify(data).replace(
+    /[<>\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

@@ -1,0 +1,73 @@
+import { dirname, resolve } from 'node:path';
+import { CampaignError } from '../../contract/failure.ts';
+import type { ReportParts } from '../../contract/report.ts';
+import type { ReviewData } from '../../contract/review.ts';
+import { findWayOut } from '../../disk/fs/own-tree.ts';
+import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
+import { replaceFile } from '../../disk/fs/replace.ts';
+import { requirePageFile } from '../serve/page-files.ts';
+import type { GalleryFile, GalleryPlace } from './gallery-files.ts';
+import { unwritten } from './gallery-folder.ts';
+import { galleryStart, singleHtml } from './gallery-html.ts';
+
+/** Larger ones no mail takes, and no browser opens at once. In bytes. */
+const mostBytes = 20 * 1024 * 1024;
+
+/** A gallery in one file, with small pictures only. */
+export class SingleFile implements GalleryPlace {
+  readonly #path: string;
+  readonly #shown: string;
+  #bytes = 0;
+  #thumbs = 0;
+  #left = 0;
+
+  private constructor(path: string, shown: string) {
+    this.#path = path;
+    this.#shown = shown;
+  }
+
+  /** Writes over a gallery only (MB3301). `shown`: the path as a person knows it. */
+  static async open(path: string, shown: string): Promise<SingleFile> {
+    const wayOut = findWayOut(dirname(resolve(path)));
+    if (wayOut !== undefined) throw refused(shown, `is not written: ${wayOut}`);
+    const isThere = lstatOrAbsent(path) !== undefined;
+    if (isThere && readStart(path, galleryStart.length) !== galleryStart) {
+      throw refused(shown, 'is there already, and is no gallery that report has written; it was left as it is');
+    }
+    return new SingleFile(path, shown);
+  }
+
+  async add({ mentions }: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
+    this.#left += 1;
+    if (jpeg === undefined) return;
+    const thumb = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`;
+    this.#thumbs += 1;
+    // It stands in the data wherever it is mentioned.
+    this.#bytes += thumb.length * mentions.length;
+    if (this.#bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
+    for (const one of mentions) one.thumb = thumb;
+  }
+
+  async finish(data: ReviewData & { report: ReportParts }): Promise<number> {
+    data.report.embedded = { thumbs: this.#thumbs, left: this.#left };
+    const [script, styles] = [await requirePageFile('gallery.js'), await requirePageFile('gallery.css')];
+    const html = singleHtml(data, { script: script.toString('utf8'), styles: styles.toString('utf8') });
+    const bytes = Buffer.byteLength(html);
+    if (bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
+    await replaceFile(this.#path, html);
+    return bytes;
+  }
+}
+
+function refused(shown: string, why: string): CampaignError {
+  return unwritten(shown, why, 'give another name to --single-file');
+}
+
+function tooLarge(shown: string, thumbs: number): CampaignError {
+  return new CampaignError({
+    code: 'MB3301',
+    message: `${shown} would be larger than 20 MB: already its first ${thumbs} small pictures are too much for one file; nothing was written`,
+    hint: 'choose fewer with --select, or leave --single-file out: --copy makes a folder that can be sent',
+    path: shown,
+  });
+}

@@ -1,0 +1,25 @@
+import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { systemClock } from '../contract/clock.ts';
+import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/** The plan as far as a page tells of it: what waits at gates, and what there is to buy. No file is read for it. */
+export function planForPage(
+  { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
+  facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided' | 'hints'>,
+): Plan {
+  const placed = new PlacedFiles(paths.outputs);
+  return assemblePlan({
+    ...facts,
+    fileState: (output) => {
+      const found = placed.look(output);
+      return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
+    },
+    replays,
+    accountOf,
+    now: systemClock.now(),
+    concurrency: 1,
+    redo: new Set(),
+  });
+}
