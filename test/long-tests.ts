@@ -51,6 +51,7 @@ export const longTests = [
   'test/command/security/named-files.test.ts',
   'test/command/conduct/broken-run.test.ts',
   'test/command/conduct/ends.test.ts',
+  'test/command/conduct/follow.test.ts',
   'test/command/conduct/init-asks.test.ts',
   'test/command/conduct/odd-downloads.test.ts',
   'test/command/conduct/one-run.test.ts',
