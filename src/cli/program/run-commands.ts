@@ -195,6 +195,7 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
+        .option('--sheet <file>', 'instead a contact sheet, .jpg or .png: all pictures with captions and verdicts')
         .option('--open', 'open it in the browser')
         .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),
