@@ -41,6 +41,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
     ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --review', 'with the pictures that an edit would give up', 'until Ctrl-C'],
     ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
