@@ -22,17 +22,11 @@ const call = `'${process.execPath}' '${bin}' apply --sandbox --yes`;
 const pace = '--sandbox-speed 2 --concurrency 16';
 try {
   const { columns, rows } = size;
-  tmux(
-    'new-session',
-    '-d',
-    '-x',
-    String(columns),
-    '-y',
-    String(rows),
-    '-c',
-    campaign,
-    `${call} ${pace} 2>&1; sleep 600`,
-  );
+  // What was seen before tells how long the rest takes.
+  const line = `${call} --first 6 ${pace} >first.log 2>&1; ${call} ${pace}; sleep 600`;
+  const state = `XDG_STATE_HOME=${join(folder.path, 'state')}`;
+  const place = ['-x', String(columns), '-y', String(rows), '-c', campaign, '-e', state];
+  tmux('new-session', '-d', ...place, line);
   writeFileSync(
     join(root, 'examples/screen.svg'),
     frameSvg(await frameOfRun(), 'mediabatch apply, in the middle of a run'),
