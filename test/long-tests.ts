@@ -54,5 +54,6 @@ export const longTests = [
   'test/command/conduct/odd-downloads.test.ts',
   'test/command/conduct/one-run.test.ts',
   'test/command/conduct/publish.test.ts',
+  'test/command/conduct/pipelines.test.ts',
   'test/command/conduct/terminal.test.ts',
 ];

@@ -7,7 +7,7 @@ export interface OpenStep {
   timing: number;
   /** Positions of the open steps that must end before it begins. */
   after: readonly number[];
-  /** How long its job has been under way, in ms. Absent: it has none. */
+  /** How long its job has been under way, in ms, or since it was over. Absent: it has none. */
   ageMs?: number;
   /** Its job is over, and it holds no slot: what is left is to save its file. */
   isSaving?: true;
@@ -190,8 +190,9 @@ class Schedule {
       const { isSaving, ageMs = 0 } = this.#stepAt(index);
       const { jobs, saveMs, startMs } = this.#timingOf(index);
       if (isSaving) {
-        // Nobody knows how far it is.
-        this.#events.push(saveMs * this.#next(), this.#savedId(index));
+        // One that takes longer than others may still be waiting for its turn.
+        const left = Math.max(saveMs - ageMs, saveMs / 4);
+        this.#events.push(left * 2 * this.#next(), this.#savedId(index));
         continue;
       }
       free -= 1;

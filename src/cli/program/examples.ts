@@ -55,6 +55,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
     ['mediabatch status --sandbox --list', 'step by step'],
+    ['mediabatch status --sandbox --follow', 'the run in another terminal, as it goes on'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
   graph: [

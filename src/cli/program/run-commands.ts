@@ -125,11 +125,21 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
         )
         .option('--list', 'one line for each step, with its job, credits, file and error')
-        .option('--json', 'one JSON document on stdout'),
+        .option('--json', 'one JSON document on stdout')
+        .addOption(
+          new Option('--follow', 'show the run that is under way in another terminal, until it ends').conflicts([
+            'list',
+            'json',
+            'select',
+            'exclude',
+          ]),
+        ),
     ),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
-  );
+  ).action(async (file: string, options) => {
+    if (options.follow === true)
+      return exit(await (await import('../commands/follow.ts')).follow(file, options, terminal));
+    return exit(await (await import('../commands/status.ts')).status(file, options, terminal));
+  });
 
   addGraphCommand(program, { terminal, exit });
 

@@ -241,7 +241,7 @@ function simulate(
     const timing = places.get(step.timing) ?? 0;
     switch (step.stage) {
       case 'saving':
-        return { timing, after: [], isSaving: true };
+        return { timing, after: [], ageMs: now - step.since, isSaving: true };
       case 'running':
         return { timing, after: [], ageMs: Math.max(1, now - step.since) };
       case 'begun':

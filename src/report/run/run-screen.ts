@@ -68,7 +68,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
       facts.note(event, view);
       tidings.note(event);
       if (event.event !== 'run-started' || shown !== undefined) return;
-      startedAt = now();
+      startedAt = Date.parse(event.at);
       const over = new Promise<void>((resolve) => {
         finish = resolve;
       });

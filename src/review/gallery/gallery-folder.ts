@@ -48,7 +48,7 @@ export class GalleryFolder {
     try {
       await mkdir(path, { recursive: true });
       if (!isOurs) await replaceFile(index, unfinishedHtml);
-      for (const name of Object.keys(folders)) await mkdir(join(path, name), { recursive: true });
+      await mkdir(join(path, 'thumbs'), { recursive: true });
     } catch (error) {
       throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
     }
@@ -72,6 +72,7 @@ export class GalleryFolder {
       const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
       if (isSame || (await hashFile(path))?.sha256 === sha256) return;
     }
+    await mkdir(join(path, '..'), { recursive: true });
     await this.#replace(path, (unnamed) => linkOrCopy(source, unnamed));
   }
 
@@ -80,6 +81,7 @@ export class GalleryFolder {
     const index = join(this.path, 'index.html');
     if (!(await hasBytes(index, Buffer.from(html)))) await replaceFile(index, html);
     for (const [folder, ours] of Object.entries(folders)) {
+      if (lstatOrAbsent(join(this.path, folder))?.isDirectory() !== true) continue;
       for (const name of readdirSync(join(this.path, folder))) {
         const isStray = (ours.test(name) && !this.#used.has(`${folder}/${name}`)) || temporary.test(name);
         if (isStray) await unlink(join(this.path, folder, name)).catch(() => undefined);

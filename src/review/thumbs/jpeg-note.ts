@@ -29,7 +29,7 @@ export function readNote(jpeg: Uint8Array): string | undefined {
 
 /** Its beginning, with the segment that some readers want to find first. */
 function endOfHead(jpeg: Uint8Array): number {
-  return jpeg[2] === 0xff && jpeg[3] === application ? 4 + lengthAt(jpeg, 2) - 2 : 2;
+  return jpeg[2] === 0xff && jpeg[3] === application ? 4 + lengthAt(jpeg, 2) : 2;
 }
 
 function lengthAt(jpeg: Uint8Array, marker: number): number {

@@ -114,6 +114,7 @@ export class ListPlaces {
   /** Returns the jobs that are missing. */
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
+    const sought = this.#soughtOn(asked);
     const top = this.#topOf(asked, shown);
     // Set, not added to: pages that were requested together have all seen the same records come.
     this.#others = top - asked.added;
@@ -122,7 +123,6 @@ export class ListPlaces {
     if (shown.isLast) this.#end = highest - shown.count + 1;
     else if (lowest <= this.#end) this.#end = Number.NEGATIVE_INFINITY;
     this.#findLowest();
-    const sought = this.#soughtWithin(lowest, asked.page === 1 ? Number.POSITIVE_INFINITY : highest);
     const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
@@ -180,13 +180,14 @@ export class ListPlaces {
     return this.#added + this.#others;
   }
 
-  /** The jobs being sought between these ranks. */
-  #soughtWithin(lowest: number, highest: number): ReadonlySet<WatchedJob> {
+  /** The jobs for which this page is the next to be searched. */
+  #soughtOn({ page, added }: AskedPage): ReadonlySet<WatchedJob> {
     const sought = new Set<WatchedJob>();
     for (const job of this.#jobs) {
       if (job.isPlaced || job.missing >= 2) continue;
       const rank = this.#unreadBy(job, this.#rankOf(job));
-      if (rank === undefined || (rank >= lowest && rank <= highest)) sought.add(job);
+      // Since the page was requested, ours came before it.
+      if (rank === undefined || this.pageAt(rank + this.#added - added) === page) sought.add(job);
     }
     return sought;
   }

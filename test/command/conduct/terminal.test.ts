@@ -21,15 +21,28 @@ describe.runIf(hasTerminals)('a terminal is given back as it was (python3)', () 
   ])('after %s', async (_name, what, expected) => {
     const trial = await makeTrial(manifest, { service: ['--speed', '0.5'] });
     writeFileSync(trial.path('crash.mjs'), `process.on('SIGUSR2', () => { throw new Error('boom'); });\n`);
-    const command = [process.execPath, '--import', trial.path('crash.mjs'), bin, 'apply', 'campaign.yaml', '--yes'];
+    const command = [
+      process.execPath,
+      '--import',
+      trial.path('crash.mjs'),
+      bin,
+      'apply',
+      'campaign.yaml',
+      '--yes',
+      '--bell',
+    ];
     const { code, text } = runOnTerminal([...command, '--poll-interval', '10'], {
       cwd: trial.folder,
-      env: trial.sandbox.env,
+      env: { ...trial.sandbox.env, WT_SESSION: 'c0ffee' },
       deeds: [{ after: ['\u001b[?25l', ' running'], ...what }],
     });
     expect(code, text).toBe(expected);
     expect(text).toContain('\u001b[?25l');
     expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
+    // The progress in the tab of the terminal is taken away, and people are called.
+    expect(text).toContain('\u001b]9;4;3;0\u001b\\');
+    expect(text.match(/\]9;4;\d+;\d+/g)?.at(-1)).toBe(']9;4;0;0');
+    expect(text).toContain('\u0007');
     expect(paidTwice(trial.sandbox.ledger())).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ const sequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /** A screen on a terminal in memory. */
 function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }) {
-  let nowMs = 0;
+  let nowMs = Date.UTC(2026, 0, 1);
   const terminal = new VirtualTerminal(size.columns, size.rows);
   const view = createRunView();
   const screen = createScreen({ stream: terminal, style: noColor, now: () => nowMs, view });
