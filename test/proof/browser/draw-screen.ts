@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bin, command, root, temporaryFolder } from '../../rig/command.ts';
+import { bin, root, temporaryFolder } from '../../rig/command.ts';
 import { frameSvg } from './frame-svg.ts';
 
 /** Draws the screen of a run for the README, as tmux shows it: `npm run pictures`. Needs tmux. */
 const size = { columns: 92, rows: 24 };
 /** A run that looks like one: this share of its steps is done. */
-const share = { from: 0.45, to: 0.7 };
+const share = { from: 0.62, to: 0.85 };
 
 const folder = temporaryFolder();
 const campaign = join(folder.path, 'aurora-launch');
