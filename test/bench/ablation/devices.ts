@@ -60,8 +60,8 @@ export const devices: readonly Device[] = [
   polling(
     'probing pages',
     'job-list.ts',
-    'return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);',
-    'return best;',
+    'if (chosen.length === 0 && isProbe) chosen.push([1, 0]);',
+    'if (isProbe) chosen.length += 0;',
   ),
   polling('cost of a page', 'job-list.ts', 'Math.max(1, Math.min(this.#places.size, waiting) * pageCost);', '1;'),
   polling(
