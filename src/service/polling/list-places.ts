@@ -8,8 +8,12 @@ const stretchesOnPage = 10;
 const mostGrowth = 100_000;
 /** Number of pages searched for a job that is not where it should be. */
 const mostPages = 20;
-/** Pages without it after which a job is missing, however much of the list is unread: its length may be anything. */
-const mostInVain = 400;
+/**
+ * Pages without it, for each page that our jobs would fill, after which a job is missing, however much of the list is
+ * unread: its length may be anything. Most of the pages are read for others.
+ */
+const readsInVain = 20;
+const usualPages = 20;
 
 /** A page as requested. */
 export interface AskedPage {
@@ -114,7 +118,6 @@ export class ListPlaces {
   /** Returns the jobs that are missing. */
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
-    const sought = this.#soughtOn(asked);
     const top = this.#topOf(asked, shown);
     // Set, not added to: pages that were requested together have all seen the same records come.
     this.#others = top - asked.added;
@@ -126,6 +129,7 @@ export class ListPlaces {
     const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
+    const mostInVain = readsInVain * Math.max(usualPages, this.#jobs.size / this.#size);
     for (const job of this.#jobs) {
       // It existed before the page was requested: no record that came later can be it.
       if (job.soughtAt <= asked.at) job.mostRank ??= top;
@@ -145,8 +149,7 @@ export class ListPlaces {
         job.isPlaced = false;
         job.soughtAt = asked.at;
       } else if (job.missing < 2) {
-        // Of a list of hundreds of pages, most are read for others.
-        if (sought.has(job)) job.inVain += 1;
+        job.inVain += 1;
         const isGivenUp = job.inVain >= mostInVain;
         if (!isGivenUp && this.#unreadBy(job, this.#rankOf(job)) !== undefined) continue;
         job.missing = isGivenUp ? 2 : job.missing + 1;
@@ -178,18 +181,6 @@ export class ListPlaces {
   /** Rank of the newest record, as far as it is known. */
   get #top(): number {
     return this.#added + this.#others;
-  }
-
-  /** The jobs for which this page is the next to be searched. */
-  #soughtOn({ page, added }: AskedPage): ReadonlySet<WatchedJob> {
-    const sought = new Set<WatchedJob>();
-    for (const job of this.#jobs) {
-      if (job.isPlaced || job.missing >= 2) continue;
-      const rank = this.#unreadBy(job, this.#rankOf(job));
-      // Since the page was requested, ours came before it.
-      if (rank === undefined || this.pageAt(rank + this.#added - added) === page) sought.add(job);
-    }
-    return sought;
   }
 
   #rankOf(job: WatchedJob): number {
