@@ -23,3 +23,5 @@ for (const [family, scripts] of Object.entries(fonts)) {
   }
   cpSync(new URL('LICENSE', source), new URL(`${family}.LICENSE.txt`, fontsFolder));
 }
+
+cpSync(new URL('../src/manual/', import.meta.url), new URL('../dist/manual/', import.meta.url), { recursive: true });

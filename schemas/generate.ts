@@ -43,6 +43,7 @@ const entries: Entry[] = [
     base: 'schemas/event.schema.json',
     schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
     types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
+    validator: { out: 'src/campaign/validate-event.generated.ts', finds: 'first' },
   },
   {
     base: 'schemas/run.schema.json',

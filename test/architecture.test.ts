@@ -41,6 +41,7 @@ const owners: Record<string, string | string[]> = {
   undici: 'service',
   '@dagrejs/dagre': 'report',
   listr2: 'report',
+  marked: 'report',
   picocolors: 'report',
   commander: 'cli',
   'fastest-levenshtein': 'manifest',

@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+    ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
   ],
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
@@ -55,6 +56,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
     ['mediabatch status --sandbox --list', 'step by step'],
+    ['mediabatch status --sandbox --follow', 'the run in another terminal, as it goes on'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
   graph: [
@@ -201,8 +203,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
-    ['mediabatch help plan', 'what a command can do'],
+    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
+    ['mediabatch help --html manual', 'all of it as pages'],
   ],
   completion: [
     ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],

@@ -1,18 +1,33 @@
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
-import type { ReviewAsset, ReviewData, ReviewEarlier } from '../../contract/review.ts';
+import type { ReviewAsset, ReviewEarlier } from '../../contract/review.ts';
 import { canonicalJson } from '../../ground/json.ts';
+import type { Lock } from '../../lock/record.ts';
 import type { ProblemOf } from '../describe/describe-asset.ts';
 import { describeCampaign } from '../describe/describe-campaign.ts';
 
-/** Tells each asset what it was at a commit. Returns the commit that was found. */
+export interface BeforeFacts {
+  ref: string;
+  assets: readonly ReviewAsset[];
+  /** As it is now. */
+  lock: Lock;
+  problemOf: ProblemOf;
+}
+
+/**
+ * Tells each asset what it was at a commit. A lock that is not in the commit, as that of a sandbox, is not missed where the
+ * present one still tells what was bought for the requests of then. Returns the commit that was found.
+ */
 export async function addBefore(
   campaign: OpenCampaign,
-  { assets }: Pick<ReviewData, 'assets'>,
-  ref: string,
-  problemOf: ProblemOf,
+  { ref, assets, lock: present, problemOf }: BeforeFacts,
 ): Promise<{ ref: string; commit: string }> {
-  const { graph, lock, commit } = await readCommittedCampaign(campaign, ref);
+  const { graph, lock: committed, commit, isAbsent } = await readCommittedCampaign(campaign, ref);
+  const lock = isAbsent ? present : committed;
+  if (isAbsent && present.steps.size > 0) {
+    const text = `the lock is not in ${ref}: shown as before is what was bought for the requests that are there`;
+    campaign.tell({ is: 'notice', text });
+  }
   // What lies at a path now is what was there then only if it has the same digest.
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
   const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
@@ -29,20 +44,22 @@ export async function addBefore(
   for (const asset of assets) {
     const renamed = asset.job === undefined ? undefined : byJob.get(asset.job);
     const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
-    asset.before = before === undefined ? null : earlierOf(before, asset);
+    // Bought for a request of some other time.
+    const isOther = isAbsent && before?.state === 'changed';
+    asset.before = before === undefined ? null : earlierOf(before, asset, isOther);
   }
   return { ref, commit };
 }
 
-function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAsset): ReviewEarlier {
+function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAsset, isOther: boolean): ReviewEarlier {
   const fields = [...new Set([...Object.keys(request), ...Object.keys(now.request)])];
   const textOf = (value: ReviewAsset['request'][string] | undefined) =>
     value === undefined ? undefined : canonicalJson(value);
   return {
-    ...(job !== undefined && { job }),
-    ...(credits !== undefined && { credits }),
+    ...(!isOther && job !== undefined && { job }),
+    ...(!isOther && credits !== undefined && { credits }),
     changed: fields.filter((field) => textOf(request[field]) !== textOf(now.request[field])),
     request,
-    files: files.filter(({ problem }) => problem === undefined),
+    files: isOther ? [] : files.filter(({ problem }) => problem === undefined),
   };
 }

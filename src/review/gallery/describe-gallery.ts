@@ -22,6 +22,7 @@ import type { FileFinder } from '../find-files.ts';
 import { planForPage } from '../plan-for-page.ts';
 import { tellNext } from '../tell.ts';
 import { addBefore } from './add-before.ts';
+import { addRequests } from './add-requests.ts';
 import { makeCost } from './cost-tables.ts';
 import { makeTimeline } from './timeline.ts';
 
@@ -62,8 +63,9 @@ export async function describeGallery(
   const expected = pricesFrom(emptyLock(), graph.prices, { listings: await readListings(campaign, checked.facts) });
   addEstimates(assets, { matches, expected, now: pricesFrom(lock, graph.prices, hints) });
   addOrigins(assets, checked);
-  const compare =
-    options.compare === undefined ? undefined : await addBefore(campaign, described, options.compare, problemOf);
+  const { compare: ref } = options;
+  const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, problemOf });
+  await addRequests(campaign, assets, lock);
   const drawn = await draw({ graph, lock, plan, selected, by: 'task' });
   const timeline = run && (await readTimeline(campaign, run.id, assets));
   const next = tellNext(described, plan.rows, paste);

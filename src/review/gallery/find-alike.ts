@@ -2,8 +2,15 @@ import type { ReportAlike } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewFile, ReviewGroup } from '../../contract/review.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Looks } from '../thumbs/make-thumb.ts';
-import { type Hash, Neighbours, readHash, widestDistance } from './neighbours.ts';
+import { type Hash, Neighbours, readHash, widestDistance, widestRadius } from './neighbours.ts';
 
+/**
+ * Bits in which pictures may differ that look the same. Measured: noise, another compression and warmer colors change at most
+ * 4 of 64, a shift by one part of a hundred 4 in most pictures; of pairs of other pictures of the sandbox the nearest differ
+ * in 10, of soft ones without any detail one pair of 5,000 in 3. Rows are compared with thousands of others, where chance
+ * finds more.
+ */
+const radius = { takes: widestRadius, rows: 2 } as const;
 /** Pictures whose shapes differ by a larger part than this are not compared: one picture in two formats is no waste. */
 const sameShape = 0.02;
 /** The page lists no more. */
@@ -37,12 +44,15 @@ export function findAlike(
   const takes: Seen[][] = [];
   const singles: Seen[] = [];
   for (const { members } of groups) {
-    for (const cluster of clusters(members.flatMap((index) => seen.get(index) ?? []))) {
+    for (const cluster of clusters(
+      members.flatMap((index) => seen.get(index) ?? []),
+      radius.takes,
+    )) {
       if (cluster.length > 1) takes.push(cluster);
       singles.push(...cluster.slice(0, 1));
     }
   }
-  const rows = [...groupBy(singles, ({ asset }) => asset.task).values()].flatMap(clusters);
+  const rows = [...groupBy(singles, ({ asset }) => asset.task).values()].flatMap((all) => clusters(all, radius.rows));
   const found = [
     ...takes.map((cluster) => describe('takes', cluster)),
     ...rows.filter((cluster) => cluster.length > 1).map((cluster) => describe('rows', cluster)),
@@ -58,9 +68,7 @@ function findEdit({ index, asset, hash, shape }: Seen, looksOf: LooksOf): Report
   const looks = before && looksOf(before);
   if (looks?.hash === undefined || !isSameShape(looks.shape, shape)) return [];
   const distance = widestDistance([hash, readHash(looks.hash)]);
-  return distance > Neighbours.radius
-    ? []
-    : [{ is: 'edit', members: [index], credits: asset.credits ?? null, distance }];
+  return distance > radius.takes ? [] : [{ is: 'edit', members: [index], credits: asset.credits ?? null, distance }];
 }
 
 function see(asset: ReviewAsset, index: number, looksOf: LooksOf): Seen | undefined {
@@ -73,8 +81,8 @@ function see(asset: ReviewAsset, index: number, looksOf: LooksOf): Seen | undefi
 }
 
 /** Each with those that look like its first one, in their order. */
-function clusters(all: readonly Seen[]): Seen[][] {
-  const neighbours = new Neighbours<Seen[]>();
+function clusters(all: readonly Seen[], within: number): Seen[][] {
+  const neighbours = new Neighbours<Seen[]>(within);
   const found: Seen[][] = [];
   for (const one of all) {
     const near = neighbours.find(one.hash, ([first]) => first !== undefined && isSameShape(first.shape, one.shape));

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { linkOrCopy } from '../../disk/fs/copy-file.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
-import { lstatOrAbsent, orAbsent, readStart } from '../../disk/fs/plain-file.ts';
+import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
@@ -48,7 +48,7 @@ export class GalleryFolder {
     try {
       await mkdir(path, { recursive: true });
       if (!isOurs) await replaceFile(index, unfinishedHtml);
-      for (const name of Object.keys(folders)) await mkdir(join(path, name), { recursive: true });
+      await mkdir(join(path, 'thumbs'), { recursive: true });
     } catch (error) {
       throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
     }
@@ -59,7 +59,7 @@ export class GalleryFolder {
   async put(name: string, bytes: Uint8Array): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
-    if (await hasBytes(path, bytes)) return;
+    if (hasBytes(path, bytes)) return;
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
@@ -72,14 +72,16 @@ export class GalleryFolder {
       const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
       if (isSame || (await hashFile(path))?.sha256 === sha256) return;
     }
+    await mkdir(join(path, '..'), { recursive: true });
     await this.#replace(path, (unnamed) => linkOrCopy(source, unnamed));
   }
 
   /** The page itself; then removes what no page shows any more. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
-    if (!(await hasBytes(index, Buffer.from(html)))) await replaceFile(index, html);
+    if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
     for (const [folder, ours] of Object.entries(folders)) {
+      if (lstatOrAbsent(join(this.path, folder))?.isDirectory() !== true) continue;
       for (const name of readdirSync(join(this.path, folder))) {
         const isStray = (ours.test(name) && !this.#used.has(`${folder}/${name}`)) || temporary.test(name);
         if (isStray) await unlink(join(this.path, folder, name)).catch(() => undefined);
@@ -99,10 +101,10 @@ export class GalleryFolder {
   }
 }
 
-async function hasBytes(path: string, bytes: Uint8Array): Promise<boolean> {
-  const stats = await orAbsent(lstat(path));
-  if (stats?.isFile() !== true || stats.size !== bytes.length) return false;
-  return bytes.length === 0 || Buffer.compare(await readFile(path), bytes) === 0;
+function hasBytes(path: string, bytes: Uint8Array): boolean {
+  // One after the other: thousands of small files are read so in half the time.
+  const found = readSmallFile(path, bytes.length);
+  return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
 export function unwritten(shown: string, why: string, hint = 'give another place with --out'): CampaignError {

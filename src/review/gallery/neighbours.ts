@@ -23,14 +23,21 @@ export function widestDistance(hashes: readonly Hash[]): number {
 /** More that differ, and are near the same one, are not compared each with each. */
 const mostCompared = 200;
 
+/** The bits in which hashes may differ, at most, to be found as neighbours. */
+export const widestRadius = 4;
+
 /**
- * Finds a hash within `radius` bits of another. Of hashes that are so near at least one of `radius + 1` bands of bits is the
- * same: only those are looked at.
+ * Finds a hash within a few bits of another. Of hashes that are so near at least one of `widestRadius + 1` bands of bits is
+ * the same: only those are looked at.
  */
 export class Neighbours<T> {
-  /** See test/bench/report.ts for how it was chosen. */
-  static readonly radius = 4;
+  readonly #radius: number;
   readonly #bands: Map<number, { hash: Hash; value: T }[]>[] = bands.map(() => new Map());
+
+  /** `radius`: in bits, `widestRadius` at most. */
+  constructor(radius: number) {
+    this.#radius = radius;
+  }
 
   add(hash: Hash, value: T): void {
     for (const [index, band] of this.#bands.entries()) {
@@ -47,7 +54,7 @@ export class Neighbours<T> {
     for (const [index, band] of this.#bands.entries()) {
       for (const { hash: other, value } of band.get(bandOf(hash, index)) ?? []) {
         const distance = distanceOf(hash, other);
-        if (distance > Neighbours.radius || distance >= (nearest?.distance ?? Infinity) || !fits(value)) continue;
+        if (distance > this.#radius || distance >= (nearest?.distance ?? Infinity) || !fits(value)) continue;
         nearest = { distance, value };
       }
       if (nearest?.distance === 0) break;
