@@ -23,6 +23,8 @@ export const longTests = [
   'test/command/report.test.ts',
   'test/rooms/service/polling/odd-lists.test.ts',
   'test/rooms/service/polling/scale.test.ts',
+  'test/command/report-sheet.test.ts',
+  'test/rooms/review/sheet.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',
   'test/rooms/sandbox/media.test.ts',

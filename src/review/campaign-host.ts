@@ -136,11 +136,10 @@ export class CampaignHost implements ReviewHost {
     this.#stamp = source + this.#stampFiles();
     this.#readMs = performance.now() - began;
     const { paste, isEdited = false } = this.#options;
-    const next = tellNext(described, rows, paste);
     const edits = isEdited ? tellGivenUp(described, paste) : undefined;
+    const next = edits ?? tellNext(described, rows, paste);
     return {
       ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
-      ...(edits !== undefined && { edits }),
       ...(next !== undefined && { next }),
       ...described,
     };

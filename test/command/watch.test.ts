@@ -88,14 +88,14 @@ describe('watch', () => {
     const [url = ''] = /http:\S+/.exec(watch.told()) ?? [];
     const look = async () => (await (await fetch(`${url}data.json`)).json()) as ReviewData;
     const before = await look();
-    expect(before.edits).toBeUndefined();
+    expect(before.next).toBeUndefined();
     expect(before.assets.map(({ state }) => state)).toEqual(before.assets.map(() => 'done'));
     writeFileSync(path('campaign.yaml'), manifest.replace('oak', 'elm'));
     await watch.says(/oak → elm/);
     const after = await look();
     expect(after.revision).toBeGreaterThan(before.revision);
     expect(after.assets.some(({ state }) => state === 'changed')).toBe(true);
-    expect(after.edits).toMatch(/^the edits give up \d+ outputs? that cost \d+ credits?; to buy (it|them) anew: /);
+    expect(after.next).toMatch(/^the edits give up \d+ outputs? that cost \d+ credits?; to buy (it|them) anew: /);
     expect((await watch.interrupt()).code).toBe(0);
   });
 

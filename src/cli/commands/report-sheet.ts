@@ -4,7 +4,13 @@ import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type SavedSheets, saveSheets } from '../../review/sheet/save-sheets.ts';
 import type { Terminal } from '../terminal.ts';
-import type { ReportOptions } from './report.ts';
+
+interface SheetOptions {
+  open?: boolean;
+  compare?: string;
+  select?: string[];
+  exclude?: string[];
+}
 
 /** Captions with boxes in them that are told. */
 const mostTold = 5;
@@ -13,11 +19,11 @@ const mostTold = 5;
 export async function reportSheet(
   campaign: OpenCampaign,
   path: string,
-  { run, compare, select, exclude, open }: ReportOptions,
+  { compare, select, exclude, open }: SheetOptions,
   { terminal, show }: { terminal: Terminal; show: (path: string) => Promise<unknown> },
 ): Promise<number> {
   const { err, style, paste } = terminal;
-  const saved = await saveSheets(campaign, path, { run, compare, select, exclude, paste });
+  const saved = await saveSheets(campaign, path, { compare, select, exclude, paste });
   for (const name of saved.paths) err(`${style.green('saved')}  ${safeText(name)}\n`);
   err(style.dim(`  ${countOf(saved.tiles, compare === undefined ? 'asset' : 'pair')}${leftText(saved)}\n`));
   err(undrawnText(saved));

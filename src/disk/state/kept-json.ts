@@ -3,13 +3,14 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 
-/** JSON from a plain file; undefined when there is none, or when it exceeds `mostBytes`. */
+/** JSON from a plain file, which an editor may have begun with a byte order mark; undefined when there is none, or when it exceeds `mostBytes`. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    return size > mostBytes ? undefined : (JSON.parse(await handle.readFile('utf8')) as Json);
+    if (size > mostBytes) return undefined;
+    return JSON.parse((await handle.readFile('utf8')).replace(/^\ufeff/, '')) as Json;
   } finally {
     await handle.close();
   }

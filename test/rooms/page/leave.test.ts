@@ -25,6 +25,9 @@ test('picks.json is what `pick --from` reads', async () => {
     { by: 'Ada', address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
     { by: 'Ada', address: 'hero@rug,take:1', is: 'rejected', job: 'j3' },
   ]);
+  // As some editors save it.
+  writeFileSync(path, `\ufeff${picksFile('Ada', verdicts)}`);
+  expect(await readPicks(path)).toHaveLength(3);
 });
 
 test('the command records the same, one for each verdict and note', () => {
