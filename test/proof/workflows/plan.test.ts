@@ -86,10 +86,10 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     const made = await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair') });
     expect(made.code, made.said).toBe(0);
     expect(bodies()).toEqual([
-      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `spring`: \+2 credits\n/),
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `spring`: 6 credits to buy\n/),
     ]);
     await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair, rug') });
-    expect(bodies()).toEqual([expect.stringContaining('### `spring`: +4 credits')]);
+    expect(bodies()).toEqual([expect.stringContaining('### `spring`: 8 credits to buy')]);
     await pullRequest({ 'note.txt': 'hello' });
     expect(bodies()).toEqual([expect.stringContaining('No step differs.')]);
     expect(github.asked).toEqual([
@@ -110,8 +110,8 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     await pullRequest(files, { campaign: 'more/campaign.yaml' });
     await pullRequest(files);
     expect(bodies()).toEqual([
-      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/),
-      expect.stringMatching(/^<!-- mediabatch:more\/campaign\.yaml -->[\s\S]*: \+2 credits/),
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 2 credits to buy/),
+      expect.stringMatching(/^<!-- mediabatch:more\/campaign\.yaml -->[\s\S]*: 4 credits to buy/),
     ]);
   });
 
@@ -123,14 +123,14 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     expect(code, said).toBe(0);
     expect(github.comments).toHaveLength(252);
     expect(bodies()[0]).toContain('of a stranger');
-    expect(bodies().at(-1)).toContain(': -2 credits');
+    expect(bodies().at(-1)).toContain(': 2 credits to buy');
   });
 
   test('a token that only reads: the text is in the summary of the job', async () => {
     github.readOnly = true;
     const { code, summary, said } = await pullRequest({ 'campaign.yaml': manifest('lamp') });
     expect(code, said).toBe(0);
-    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/);
+    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 2 credits to buy/);
     expect(bodies()).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
       expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `campaign\.yaml`: \d mistakes?\n[\s\S]*MB\d/),
     ]);
     await pullRequest({ 'campaign.yaml': manifest('lamp') });
-    expect(bodies()).toEqual([expect.stringContaining(': -2 credits')]);
+    expect(bodies()).toEqual([expect.stringContaining(': 2 credits to buy')]);
   });
 
   test('a campaign that is new, and one that had mistakes before', async () => {
