@@ -8,7 +8,7 @@ import { frameSvg } from './frame-svg.ts';
 /** Draws the screen of a run for the README, as tmux shows it: `npm run pictures`. Needs tmux. */
 const size = { columns: 92, rows: 24 };
 /** A run that looks like one: this share of its steps is done. */
-const share = { from: 0.4, to: 0.7 };
+const share = { from: 0.62, to: 0.85 };
 
 const folder = temporaryFolder();
 const campaign = join(folder.path, 'aurora-launch');
@@ -19,32 +19,28 @@ const socket = join(folder.path, 'tmux');
 const tmux = (...args: string[]) =>
   execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
 const call = `'${process.execPath}' '${bin}' apply --sandbox --yes`;
-const pace = '--sandbox-speed 14 --sandbox-fail-rate 0.02 --concurrency 40 --max-credits 2500';
+const pace = '--sandbox-speed 2 --concurrency 16';
 try {
   const { columns, rows } = size;
-  tmux(
-    'new-session',
-    '-d',
-    '-x',
-    String(columns),
-    '-y',
-    String(rows),
-    '-c',
-    campaign,
-    `${call} ${pace} 2>&1; sleep 600`,
-  );
+  // What was seen before tells how long the rest takes.
+  const line = `${call} --first 6 ${pace} >first.log 2>&1; ${call} ${pace}; sleep 600`;
+  const state = `XDG_STATE_HOME=${join(folder.path, 'state')}`;
+  const place = ['-x', String(columns), '-y', String(rows), '-c', campaign, '-e', state];
+  tmux('new-session', '-d', ...place, line);
   writeFileSync(
     join(root, 'examples/screen.svg'),
     frameSvg(await frameOfRun(), 'mediabatch apply, in the middle of a run'),
   );
 } finally {
   tmux('kill-server');
+  // What it wrote is on its way to the disk.
+  await wait(2000);
   folder.remove();
 }
 
 /** Waits until enough is done. A frame that was caught half drawn has not its first line. */
 async function frameOfRun(): Promise<string> {
-  for (let looks = 0; looks < 600; looks++) {
+  for (let looks = 0; looks < 1500; looks++) {
     await wait(200);
     const plain = tmux('capture-pane', '-p');
     const [, done = '0', all = '1'] = /^aurora-launch +([\d,]+) of ([\d,]+)/m.exec(plain) ?? [];
@@ -61,7 +57,7 @@ function manifest(): string {
   const keys = Array.from({ length: 60 }, (_, index) => `p${index + 1}`).join(', ');
   return `version: 1
 name: aurora-launch
-budget: { credits: 2500 }
+budget: { credits: 900 }
 vars: { products: [${keys}] }
 defaults: { image: { model: alpha-2, resolution: 1k } }
 tasks:
@@ -84,7 +80,7 @@ tasks:
     save: teaser/{{row}}
   song:
     kind: music
-    foreach: [spring, summer, autumn, winter]
+    foreach: [spring, summer, autumn, winter, dawn, noon, dusk, night]
     with: { model: song-7.5, prompt: "piano for {{row}}" }
     save: song/{{row}}
 `;
