@@ -39,10 +39,11 @@ beforeEach(async () => {
 /** The pull request as the runner has it: merged with its branch, in a clone of two commits that stands on no branch. */
 async function pullRequest(
   files: Readonly<Record<string, string>>,
-  { campaign = 'campaign.yaml', pictures = 'false', given = {} }: Partial<Given> = {},
+  { campaign = 'campaign.yaml', pictures = 'false', bought, given = {} }: Partial<Given> = {},
 ): Promise<Job> {
   here.git('checkout', '--quiet', '-B', 'feature', 'main');
   for (const [name, text] of Object.entries(files)) here.write(name, text);
+  if (bought !== undefined) here.buy({ address: bought });
   here.commit();
   here.git('checkout', '--quiet', '-B', 'merged', 'main');
   here.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'feature');
@@ -76,6 +77,8 @@ async function pullRequest(
 interface Given {
   campaign: string;
   pictures: string;
+  /** An address that the branch has bought. */
+  bought: string;
   given: Record<string, string>;
 }
 
@@ -180,7 +183,10 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
 
   test('pictures: one sheet in the comment, the gallery beside; sheets of a month ago go', async () => {
     github.keepRelease({ name: 'old.jpg', createdAt: '2020-01-01T00:00:00Z' });
-    const { code, said, step } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true' });
+    const { code, said, step } = await pullRequest(
+      { 'campaign.yaml': manifest('lamp') },
+      { pictures: 'true', bought: 'hero@lamp' },
+    );
     expect(code, said).toBe(0);
     const name = '7-campaign-yaml-c0ffeec0ffee.jpg';
     expect(bodies()).toEqual([
@@ -193,7 +199,11 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
 
   test('pictures that cannot be made leave the comment as it is in words', async () => {
     const given = { STAND_IN_NO_REPORT: '1' };
-    const { code } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true', given });
+    const { code } = await pullRequest(
+      { 'campaign.yaml': manifest('lamp') },
+      { pictures: 'true', bought: 'hero@lamp', given },
+    );
+    expect(bodies()[0]).toContain('- bought: 1 job');
     expect(code).toBe(0);
     expect(bodies()).toEqual([expect.not.stringContaining('![')]);
   });
