@@ -1,7 +1,15 @@
 import { groupBy } from '../../ground/values.ts';
 import type { ComparedStep, Comparison } from '../../plan/compare-versions.ts';
-import { countOf, creditsText, signedText } from '../numbers.ts';
-import { type CompareView, changeWords, countsText, differenceFinder, moneyFacts, rowOfStep } from './compare-text.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import {
+  type CompareView,
+  changeWords,
+  countsText,
+  differenceFinder,
+  moneyFacts,
+  rowOfStep,
+  sumText,
+} from './compare-text.ts';
 import { fitComment } from './fit-comment.ts';
 import { indexRows } from './item-text.ts';
 import { markdownCode } from './markdown-code.ts';
@@ -39,7 +47,7 @@ export function compareMarkdown(view: CompareView, { path, images }: CommentOpti
       `### ${markdownCode(campaign)}${titleEnd(view)}`,
       `**${countsText(view)}**${view.discarded > 0 ? ` · gives up ${countOf(view.discarded, 'credit')} of paid work` : ''}`,
       moneyFacts(view)
-        .filter(({ label }) => label !== 'gives up')
+        .filter(({ label }) => label !== 'gives up' && label !== 'still to buy')
         .map(({ label, text }) => `- ${label}: ${text}`)
         .join('\n'),
     ],
@@ -62,9 +70,9 @@ export function isSame({ steps, there, here, bought, boughtThere }: Comparison):
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-function titleEnd({ there, here }: CompareView): string {
-  const difference = here.credits - there.credits;
-  return difference === 0 ? '' : `: ${signedText(difference)} ${Math.abs(difference) === 1 ? 'credit' : 'credits'}`;
+/** What the next run would buy, if the budget carries it: that is what is agreed to here. */
+function titleEnd({ toBuy }: CompareView): string {
+  return toBuy.credits > 0 || toBuy.unknownPrices > 0 ? `: ${sumText(toBuy)} to buy` : '';
 }
 
 function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): string {

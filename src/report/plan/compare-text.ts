@@ -114,7 +114,7 @@ function budgetText({ budget }: { budget?: number }): string {
 }
 
 /** `24 credits`, `24 credits + 3 of unknown price`. */
-function sumText({ credits, unknownPrices }: PriceSum): string {
+export function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
   const unknown = `${creditsText(unknownPrices)} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;

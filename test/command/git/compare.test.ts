@@ -110,7 +110,7 @@ describe('a campaign is compared with a commit', () => {
       '--format',
       'markdown',
     );
-    expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: -2 credits\n/);
+    expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: 10 credits to buy\n/);
     expect(page).toContain('| `~` changed | `hero@a` | `image` | 1 |');
   });
 

@@ -39,10 +39,11 @@ beforeEach(async () => {
 /** The pull request as the runner has it: merged with its branch, in a clone of two commits that stands on no branch. */
 async function pullRequest(
   files: Readonly<Record<string, string>>,
-  { campaign = 'campaign.yaml', pictures = 'false', given = {} }: Partial<Given> = {},
+  { campaign = 'campaign.yaml', pictures = 'false', bought, given = {} }: Partial<Given> = {},
 ): Promise<Job> {
   here.git('checkout', '--quiet', '-B', 'feature', 'main');
   for (const [name, text] of Object.entries(files)) here.write(name, text);
+  if (bought !== undefined) here.buy({ address: bought });
   here.commit();
   here.git('checkout', '--quiet', '-B', 'merged', 'main');
   here.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'feature');
@@ -76,6 +77,8 @@ async function pullRequest(
 interface Given {
   campaign: string;
   pictures: string;
+  /** An address that the branch has bought. */
+  bought: string;
   given: Record<string, string>;
 }
 
@@ -86,10 +89,10 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     const made = await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair') });
     expect(made.code, made.said).toBe(0);
     expect(bodies()).toEqual([
-      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `spring`: \+2 credits\n/),
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `spring`: 6 credits to buy\n/),
     ]);
     await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair, rug') });
-    expect(bodies()).toEqual([expect.stringContaining('### `spring`: +4 credits')]);
+    expect(bodies()).toEqual([expect.stringContaining('### `spring`: 8 credits to buy')]);
     await pullRequest({ 'note.txt': 'hello' });
     expect(bodies()).toEqual([expect.stringContaining('No step differs.')]);
     expect(github.asked).toEqual([
@@ -110,8 +113,8 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     await pullRequest(files, { campaign: 'more/campaign.yaml' });
     await pullRequest(files);
     expect(bodies()).toEqual([
-      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/),
-      expect.stringMatching(/^<!-- mediabatch:more\/campaign\.yaml -->[\s\S]*: \+2 credits/),
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 2 credits to buy/),
+      expect.stringMatching(/^<!-- mediabatch:more\/campaign\.yaml -->[\s\S]*: 4 credits to buy/),
     ]);
   });
 
@@ -123,14 +126,14 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     expect(code, said).toBe(0);
     expect(github.comments).toHaveLength(252);
     expect(bodies()[0]).toContain('of a stranger');
-    expect(bodies().at(-1)).toContain(': -2 credits');
+    expect(bodies().at(-1)).toContain(': 2 credits to buy');
   });
 
   test('a token that only reads: the text is in the summary of the job', async () => {
     github.readOnly = true;
     const { code, summary, said } = await pullRequest({ 'campaign.yaml': manifest('lamp') });
     expect(code, said).toBe(0);
-    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/);
+    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 2 credits to buy/);
     expect(bodies()).toEqual([]);
   });
 
@@ -141,7 +144,7 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
       expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `campaign\.yaml`: \d mistakes?\n[\s\S]*MB\d/),
     ]);
     await pullRequest({ 'campaign.yaml': manifest('lamp') });
-    expect(bodies()).toEqual([expect.stringContaining(': -2 credits')]);
+    expect(bodies()).toEqual([expect.stringContaining(': 2 credits to buy')]);
   });
 
   test('a campaign that is new, and one that had mistakes before', async () => {
@@ -180,7 +183,10 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
 
   test('pictures: one sheet in the comment, the gallery beside; sheets of a month ago go', async () => {
     github.keepRelease({ name: 'old.jpg', createdAt: '2020-01-01T00:00:00Z' });
-    const { code, said, step } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true' });
+    const { code, said, step } = await pullRequest(
+      { 'campaign.yaml': manifest('lamp') },
+      { pictures: 'true', bought: 'hero@lamp' },
+    );
     expect(code, said).toBe(0);
     const name = '7-campaign-yaml-c0ffeec0ffee.jpg';
     expect(bodies()).toEqual([
@@ -193,7 +199,11 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
 
   test('pictures that cannot be made leave the comment as it is in words', async () => {
     const given = { STAND_IN_NO_REPORT: '1' };
-    const { code } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true', given });
+    const { code } = await pullRequest(
+      { 'campaign.yaml': manifest('lamp') },
+      { pictures: 'true', bought: 'hero@lamp', given },
+    );
+    expect(bodies()[0]).toContain('- bought: 1 job');
     expect(code).toBe(0);
     expect(bodies()).toEqual([expect.not.stringContaining('![')]);
   });

@@ -198,12 +198,12 @@ function standIns(temporary: string): string {
     `test "$1 $2" = "install --prefix" || exit 64
 mkdir -p "$3/node_modules/.bin" && cp "$(dirname "$0")/mediabatch" "$3/node_modules/.bin/"`,
   );
-  // Reports are made in tests of their own: here it matters what becomes of them. Exit codes that are hard to come by are given.
+  // What is on a sheet is shown elsewhere: here it matters what becomes of it. Exit codes that are hard to come by are given.
   write(
     join(folder, 'mediabatch'),
-    `if [ "$1" = report ]; then
-  test -z "\${STAND_IN_NO_REPORT-}" || exit 1
-  for word; do case "$word" in *.jpg|*.html) echo picture >"$word" ;; esac; done
+    `if [ "$1" = report ] && [ -n "\${STAND_IN_NO_REPORT-}" ]; then exit 1; fi
+if [ "$1" = report ] && [ "$4" = --sheet ]; then
+  echo picture >"$5"
   exit 0
 fi
 if [ "$1" = apply ] && [ -n "\${STAND_IN_EXIT-}" ]; then
