@@ -123,7 +123,7 @@ function boxLines({ node, words, width: own, height }: Box, place: Point | undef
   const [left, top] = [round(x - width / 2), round(y - height / 2)];
   const inner = left + (node.is === 'gate' ? 2 * pad : pad);
   const lines = [
-    `<g data-task="${xmlText(node.task)}"><title>${xmlText(hoverText(node))}</title>`,
+    `<g data-task="${xmlText(safeText(node.task, 200))}"><title>${xmlText(hoverText(node))}</title>`,
     ...shapeLines(node, { left, top, width, height }),
   ];
   const { upper, lower } = linesOf(words);
