@@ -12,6 +12,7 @@ const slashed = (path) => path.split(sep).join('/');
 
 /** Packages that start faster from our own files. The others are large, lazy, or find files beside themselves. */
 const bundled = [
+  'bidi-js',
   'commander',
   'csv-parse',
   'fastest-levenshtein',

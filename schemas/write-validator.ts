@@ -17,6 +17,8 @@ export function writeValidator(base: Schema, from: string, { finds }: { finds: '
     messages: false,
     // Lengths in UTF-16 units: those in characters take a function of ajv's at run time.
     unicode: false,
+    // Times are looked at where they are read.
+    validateFormats: false,
     logger: false,
     code: { source: true, esm: true, lines: true },
   });

@@ -1,9 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Needs a Chromium; `CHROMIUM` says where it is. Not part of `npm test`. */
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/proof/browser/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
     testTimeout: 120_000,

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { longTests } from './long-tests.ts';
 
@@ -28,7 +29,7 @@ const left = process.env.MEDIABATCH_TEST_LONG === '1' ? [] : longTests;
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/build.ts'],
     // Most of the time goes into the command's own processes, so a worker more than spare cores is no waste.
     maxWorkers: 2,

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { longTests } from './long-tests.ts';
 
@@ -13,7 +14,7 @@ const models = ['engine/model', 'engine/gates-model', 'engine/canaries', 'campai
 /** The long variants: a crash at every system call that matters, faults that take their time, thousands of histories. */
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
+    root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/build.ts'],
     include: [...longTests, ...models],
     env: {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { roomNamed } from './proof/mutation/rooms.ts';
 
@@ -10,7 +11,7 @@ export default defineConfig({
       {
         test: {
           name: room.name,
-          root: new URL('..', import.meta.url).pathname,
+          root: fileURLToPath(new URL('..', import.meta.url)),
           env: { TZ: 'UTC', MEDIABATCH_TEST_SHORT_WAITS: '1' },
           // Commands change the working folder, which only a process can.
           pool: 'forks',

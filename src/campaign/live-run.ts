@@ -53,9 +53,8 @@ export class LiveRun {
   state(): LiveState {
     const { graph, lock, selected, agreed } = this.#options;
     const { rows } = this.#now?.plan ?? agreed;
-    const progress = progressText(this.#view, { isOver: this.#is === 'ended' });
     const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
-    return { graph, rows, selected, progress, ...now };
+    return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
   }
 
   /** Something has happened in the run. */
@@ -113,7 +112,7 @@ export class LiveRun {
       }
       const isNews = gates.length !== this.#gates;
       this.#become('waiting', gates.length);
-      if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: countWaiting(now?.plan) });
+      if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: now ? waitingRows(now.plan).size : 0 });
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -141,6 +140,13 @@ export class LiveRun {
   async close(): Promise<void> {
     await this.#untilQuiet();
     this.#become('ended', this.#gates);
+  }
+
+  /** What is carried out by now, gates as they were when it was last looked. Another object each time. */
+  get latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'> {
+    const { agreed } = this.#options;
+    const rows = [...agreed.rows.filter(({ address }) => !this.#letGo.has(address)), ...this.#took.values()];
+    return { ...agreed, ...this.#now?.plan, concurrency: agreed.concurrency, rows };
   }
 
   /** The plan as it was carried out. `undefined`: the run has not ended yet. */
@@ -233,8 +239,7 @@ export class LiveRun {
   /** What was let go of, and was agreed to as it is wanted now. */
   #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
     if (this.#letGo.size === 0) return [];
-    const { rows } = this.#options.agreed;
-    const again = rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
+    const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
     return again.flatMap(({ order }) => (order === undefined ? [] : [{ ...order }]));
   }
 
@@ -292,8 +297,4 @@ export class LiveRun {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-function countWaiting(plan: Plan | undefined): number {
-  return plan === undefined ? 0 : waitingRows(plan).size;
 }

@@ -8,6 +8,7 @@ import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Plan } from '../plan/plan.ts';
+import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { planText } from '../report/plan/plan-text.ts';
 import { agreeTo } from './agree.ts';
@@ -44,8 +45,13 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   let live: LiveRun | undefined;
   let page: string | undefined;
   const show = (planned: Plan) => {
-    if (!options.json && options.events !== '-') {
-      terminal.err(planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true }));
+    // Whoever is asked to agree sees what to.
+    const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
+    if (!options.json && options.events !== '-' && !isQuiet) {
+      const text = planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true });
+      terminal.github?.(openGroup('plan'));
+      terminal.err(text);
+      terminal.github?.(closeGroup);
     }
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
@@ -98,6 +104,9 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
         events: events?.(),
         json: options.json === true ? () => planJson(live?.carriedOut ?? plan) : undefined,
         page: options.review === true ? () => page : undefined,
+        latest: () => live?.latest ?? plan,
+        detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
+        bell: options.bell === true,
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       const interruption = listenForInterruption();

@@ -20,6 +20,8 @@ export interface PlanCommandOptions extends StateOptions {
   refresh?: boolean | undefined;
   /** A commit: what differs from it, instead of the plan. */
   compare?: string | undefined;
+  /** With `compare`, for a comment: the address of a picture. */
+  images?: string | undefined;
   /** Where the plan is saved, to be applied later. */
   out?: string | undefined;
 }
@@ -32,6 +34,12 @@ export interface ApplyOptions extends PlanCommandOptions {
   /** Posts may go public. */
   publish?: boolean;
   events?: string;
+  /** Only what went wrong, and how the run ended. */
+  quiet?: boolean;
+  /** A line for each event. */
+  verbose?: boolean;
+  /** Ring the bell of the terminal when people are wanted. */
+  bell?: boolean;
   /** People look at what arrives, and decide at gates, on a page that the run serves. */
   review?: boolean;
   /** With `review`: whether its page is opened. */

@@ -1,8 +1,16 @@
+import { relative, resolve, sep } from 'node:path';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import { compareWithCommit } from '../campaign/compare-with-commit.ts';
+import { makePlan } from '../campaign/make-plan.ts';
+import { requireLock } from '../campaign/read-lock.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { CampaignError } from '../contract/failure.ts';
-import { compareJson, compareMarkdown, compareText } from '../report/plan/compare-text.ts';
+import { CampaignError, failureOf, failures } from '../contract/failure.ts';
+import { repositoryOf } from '../disk/fs/own-tree.ts';
+import { commentMarker, compareMarkdown, isSame } from '../report/plan/compare-markdown.ts';
+import { compareJson, compareText } from '../report/plan/compare-text.ts';
+import { failureMarkdown } from '../report/plan/failure-markdown.ts';
+import { markdownCode } from '../report/plan/markdown-code.ts';
+import { planMarkdown } from '../report/plan/plan-markdown.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { PlanCommandOptions } from './apply-options.ts';
 import { open } from './open.ts';
@@ -11,26 +19,71 @@ import type { Terminal } from './terminal.ts';
 /** `plan --compare`: what the working tree changes as seen from a commit. Nothing is sent, written or checked out. */
 export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
+  const images = readImages(options);
   const campaign = await open(file, options, terminal);
   const { compare: ref = '', refresh, serviceMoved } = options;
   const checked = await requireCheckedGraph(campaign, { refresh });
-  const view = await compareWithCommit(campaign, checked, { ref, serviceMoved });
   const format = options.json ? 'json' : (options.format ?? 'text');
-  const style = terminal.outStyle;
-  switch (format) {
-    case 'json':
-      terminal.out(`${safeJson(compareJson(view), 2)}\n`);
-      break;
-    case 'markdown':
-      terminal.out(compareMarkdown(view));
-      break;
-    case 'text':
-      terminal.out(compareText(view, { style, width: terminal.outWidth, all: options.all === true }));
-      break;
-    default:
-      format satisfies never;
+  const exitOf = (differs: boolean) =>
+    options.detailedExitcode === true && differs ? exitCodes.changesPending : exitCodes.done;
+  try {
+    const view = await compareWithCommit(campaign, checked, { ref, serviceMoved });
+    const style = terminal.outStyle;
+    switch (format) {
+      case 'json':
+        terminal.out(`${safeJson(compareJson(view), 2)}\n`);
+        break;
+      case 'markdown':
+        terminal.out(compareMarkdown(view, { path: pathInTree(file), images }));
+        break;
+      case 'text':
+        terminal.out(compareText(view, { style, width: terminal.outWidth, all: options.all === true }));
+        break;
+      default:
+        format satisfies never;
+    }
+    return exitOf(!isSame(view));
+  } catch (error) {
+    if (format !== 'markdown' || !isUnusableThere(error)) throw error;
+    const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
+    const { plan } = await makePlan(campaign, { ...checked, lock }, {});
+    const notes = [
+      `There is nothing to compare with, so this is the whole plan: ${markdownCode(error.failure.message)}`,
+    ];
+    terminal.out(planMarkdown(plan, { marker: commentMarker(pathInTree(file)), notes }));
+    return exitOf(true);
   }
-  return exitCodes.done;
+}
+
+/** The campaign is new here, or it had mistakes there that may be mended here: a comment has to tell of it all the same. */
+function isUnusableThere(error: unknown): error is CampaignError {
+  return error instanceof CampaignError && (error.failure.code === 'MB3604' || error.failure.code === 'MB3607');
+}
+
+/** Says what is wrong with the files, where a comment was asked for. */
+export function commentOnFailure(error: unknown, file: string, { out, paste }: Terminal): void {
+  const failure = failureOf(error);
+  if (failure === undefined || failures[failure.code].exit !== exitCodes.wrongInput) return;
+  out(failureMarkdown(failure, { path: pathInTree(file), paste }));
+}
+
+/** The path of the manifest in its repository, else as it was named. */
+function pathInTree(file: string): string {
+  const path = resolve(file);
+  const repository = repositoryOf(path);
+  return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
+}
+
+function readImages({ images }: PlanCommandOptions): URL | undefined {
+  if (images === undefined) return undefined;
+  const url = URL.canParse(images) ? new URL(images) : undefined;
+  if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url;
+  throw new CampaignError({
+    code: 'MB3003',
+    message: `--images ${JSON.stringify(images)} is no https address of a picture`,
+    hint: 'give an address that begins with https:// and holds no name or password',
+    value: images,
+  });
 }
 
 /** Options that are about what a run would do. */
@@ -42,7 +95,6 @@ const aboutRun = {
   maxCredits: '--max-credits',
   first: '--first',
   sample: '--sample',
-  detailedExitcode: '--detailed-exitcode',
 } as const;
 
 function refuseOthers(options: PlanCommandOptions): void {

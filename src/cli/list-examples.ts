@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { unknownName } from './unknown-name.ts';
 
@@ -39,7 +40,9 @@ export async function readExample(name: string): Promise<NewFiles> {
 /** The one to start with comes first. */
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  // Beside campaigns there are workflows for a code host.
+  const isCampaign = (entry: Dirent) => entry.isDirectory() && entry.name !== 'github';
+  const names = entries.filter(isCampaign).map((entry) => entry.name);
   const first = 'quickstart';
   return [first, ...names.filter((name) => name !== first).sort()];
 }

@@ -4,8 +4,9 @@ import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
-import { failureJson, failureText } from '../report/failure-text.ts';
+import { failureGithub, failureJson, failureText } from '../report/failure-text.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
+import { toCheckoutPath } from './checkout-path.ts';
 import { makeProgram } from './program/program.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -43,6 +44,7 @@ function tellFailure(thrown: unknown, terminal: Terminal): Failure {
   const failure = failureOf(thrown);
   if (failure === undefined) return tellBug(thrown, terminal);
   terminal.err(failureText(failure, terminal));
+  terminal.github?.(failureGithub(failure, { paste: terminal.paste, toCheckoutPath }));
   return failure;
 }
 

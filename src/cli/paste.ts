@@ -46,7 +46,7 @@ export function pasteAfter(program: Command, called: Called): Paste {
         : [];
     });
     const subject = isAboutFile(command) ? [file.startsWith('-') ? `./${file}` : file] : [];
-    return ['mediabatch', name, ...[...subject, ...flags, ...words].map(shellWord)].join(' ');
+    return ['mediabatch', name, ...[...subject, ...flags, ...words].map((word) => shellWord(word))].join(' ');
   };
 }
 

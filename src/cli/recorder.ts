@@ -2,17 +2,27 @@ import { relative } from 'node:path';
 import type { CampaignPaths } from '../campaign/paths.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
+import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
+import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createLines } from '../report/run/run-lines.ts';
+import { closeGroup, openGroup } from '../report/github-commands.ts';
+import { plannedWork } from '../report/run/planned-work.ts';
+import { createRunTimes } from '../report/run/remaining-time.ts';
+import { runAnnotations } from '../report/run/run-annotations.ts';
+import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter } from '../report/run/run-reporter.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
+import { endText } from '../report/run/run-words.ts';
 import { summaryText } from '../report/run/summary-text.ts';
+import { showsProgress } from '../report/run/terminal-progress.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
+import { createAttention } from './attention.ts';
+import { toCheckoutPath } from './checkout-path.ts';
 import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
 
 /** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
@@ -47,10 +57,14 @@ export async function makeRecorder(
     json: (() => Json) | undefined;
     /** People decide during the run: gives the address of their page, once there is one. */
     page?: (() => string | undefined) | undefined;
+    /** Gives the plan as it is carried out by now. */
+    latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
+    detail: Detail | undefined;
+    bell: boolean;
   },
 ): Promise<RunReporter> {
-  const { terminal, json, events, clock, paths, page } = options;
-  const { style } = terminal;
+  const { terminal, json, events, clock, paths, page, detail } = options;
+  const { style, github } = terminal;
   const now = () => clock.now();
   const view = createRunView();
   let last: RunEvent | undefined;
@@ -60,12 +74,24 @@ export async function makeRecorder(
   );
   let reporters: RunReporter[] = [];
   if (events !== undefined) reporters.push(createEventLines(events.write, events.end));
-  const cursorIsBack = hasWork && terminal.screen ? giveCursorBackAtExit() : () => {};
-  if (hasWork && terminal.screen) {
-    const { createScreen } = await import('../report/run/run-screen.ts');
-    reporters.push(createScreen({ stream: process.stderr, style, now, view, ...(page && { page }) }));
-  } else if (hasWork) {
-    reporters.push(createLines(terminal.err, { style, now, view, every: everyMs, ...(page && { page }) }));
+  const hasScreen = hasWork && terminal.screen && detail === undefined;
+  const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
+  if (hasWork) {
+    const durations = await readKeptDurations(paths.state);
+    const times = createRunTimes({ plan: options.latest, durations, now, isLive: page !== undefined });
+    const common = { style, now, view, times, ...(page && { page }) };
+    reporters.push({ on: times.on, end: async () => {} });
+    if (hasScreen) {
+      const { createScreen } = await import('../report/run/run-screen.ts');
+      reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));
+    } else {
+      const lines = createLines(terminal.err, { ...common, every: everyMs, ...(detail && { detail }) });
+      reporters.push(github === undefined ? lines : inGroup(lines, { write: github, title: 'run' }));
+    }
+    const progress = terminal.screen && showsProgress(process.env);
+    const bell = options.bell && process.stderr.isTTY;
+    if (progress || bell)
+      reporters.push(createAttention({ view, write: terminal.err, every: everyMs, bell, progress }));
   }
   return {
     on(event) {
@@ -87,19 +113,39 @@ export async function makeRecorder(
       cursorIsBack();
       if (hasWork) {
         const outputs = relative(process.cwd(), paths.outputs);
+        const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;
         terminal.err(
-          summaryText(view, {
-            style,
-            paste: terminal.paste,
-            outputs,
-            unfit,
-            sandbox: terminal.called.options.sandbox === true,
-          }),
+          isShort
+            ? `${endText(view, view.end?.elapsedMs ?? 0)}\n`
+            : summaryText(view, {
+                style,
+                paste: terminal.paste,
+                outputs,
+                unfit,
+                sandbox: terminal.called.options.sandbox === true,
+              }),
         );
+        github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));
       }
       if (json !== undefined && last?.event === 'run-ended') {
         terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json(), end: last }, 2)}\n`);
       }
+    },
+  };
+}
+
+/** Folds the lines of a run in the log of a job: its end and its mistakes stand below. */
+function inGroup(lines: RunReporter, { write, title }: { write(text: string): void; title: string }): RunReporter {
+  let isOpen = false;
+  return {
+    on(event) {
+      if (!isOpen) write(openGroup(title));
+      isOpen = true;
+      lines.on(event);
+    },
+    async end() {
+      await lines.end();
+      if (isOpen) write(closeGroup);
     },
   };
 }

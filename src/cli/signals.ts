@@ -25,7 +25,13 @@ export function listenForInterruption(onFirst: () => void = () => {}): Interrupt
     controller.abort(name);
     onFirst();
   };
-  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  // SIGHUP is a closed window on Windows, too, and SIGBREAK is Ctrl-Break, which only Windows has.
+  const signals: NodeJS.Signals[] = [
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+    ...(process.platform === 'win32' ? ['SIGBREAK' as const] : []),
+  ];
   for (const name of signals) process.on(name, () => interrupt(name));
   const stopWatching = watchForOrphaning(() => {
     if (!controller.signal.aborted) interrupt('SIGTERM (the parent process is gone)');

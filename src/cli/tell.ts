@@ -1,12 +1,14 @@
 import type { Tell } from '../contract/notice.ts';
+import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
 import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
+import { toCheckoutPath } from './checkout-path.ts';
 import type { Terminal } from './terminal.ts';
 
 const longestText = 2000;
 
 /** Shows notices of the application to whoever sits at the terminal. */
-export function tellOn({ err, style }: Pick<Terminal, 'err' | 'style'>): Tell {
+export function tellOn({ err, style, github }: Pick<Terminal, 'err' | 'style' | 'github'>): Tell {
   return (notice) => {
     switch (notice.is) {
       case 'notice': {
@@ -20,7 +22,8 @@ export function tellOn({ err, style }: Pick<Terminal, 'err' | 'style'>): Tell {
         return err(`connecting to ${safeText(notice.text)} …\n`);
       case 'diagnostics': {
         const { diagnostics, sources } = notice;
-        return err(diagnosticsText(diagnostics, sources, { style }));
+        err(diagnosticsText(diagnostics, sources, { style }));
+        return github?.(diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true }));
       }
       default:
         return notice satisfies never;

@@ -1,4 +1,5 @@
 import type { Paste } from '../report/advice-text.ts';
+import { inertText } from '../report/github-commands.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
 import type { Called } from './paste.ts';
 
@@ -17,6 +18,8 @@ export interface Terminal {
   screen: boolean;
   /** A person can be asked. */
   interactive: boolean;
+  /** Writes commands to the runner of GitHub Actions; absent elsewhere. `err` writes none there, whatever it is told. */
+  github?: (text: string) => void;
   /** How this command was called; known once the command line has been read. */
   called: Called;
   /** Writes commands that go on from it. */
@@ -62,9 +65,12 @@ export function processTerminal(): Terminal {
   };
   const { stdout, stderr, stdin, env } = process;
   const screen = wantsScreen(env, stderr.isTTY === true);
+  const err = writer(stderr);
+  const isGithub = env.GITHUB_ACTIONS === 'true';
   return {
     out: writer(stdout),
-    err: writer(stderr),
+    err: isGithub ? (text) => err(inertText(text)) : err,
+    ...(isGithub && { github: err }),
     style: makeStyle(wantsColor(env, stderr.isTTY === true)),
     outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
     // A terminal that does not know its size says 0.

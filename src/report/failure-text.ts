@@ -2,20 +2,39 @@ import { type Failure, failures } from '../contract/failure.ts';
 import type { Json } from '../ground/json.ts';
 import { adviceText, type Paste } from './advice-text.ts';
 import { sortDiagnostics } from './diagnostics/diagnostic-order.ts';
+import { diagnosticsGithub } from './diagnostics/diagnostics-github.ts';
 import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
+import { annotationText } from './github-commands.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
 const longestText = 2000;
 
-/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves. */
-export function failureText(failure: Failure, { style, paste }: { style: Style; paste: Paste }): string {
+/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves; `most`: of them. */
+export function failureText(
+  failure: Failure,
+  { style, paste, most }: { style: Style; paste: Paste; most?: number },
+): string {
   const { code, message, hint } = failure;
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
-  if (diagnostics.length > 0) return diagnosticsText(diagnostics, sources, { style });
+  if (diagnostics.length > 0)
+    return diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) });
   const advice = hint === undefined ? '' : `  ${style.cyan('→')} ${adviceText(hint, paste)}\n`;
   return `${style.red('error')} ${code} ${safeText(message, longestText)}\n${advice}`;
+}
+
+/** The same as workflow commands of GitHub Actions: an annotation for the failure, or for each mistake. */
+export function failureGithub(
+  failure: Failure,
+  { paste, toCheckoutPath }: { paste: Paste; toCheckoutPath(file: string): string },
+): string {
+  const { code, message, hint } = failure;
+  const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
+  if (diagnostics.length > 0) return diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true });
+  const advice = hint === undefined ? '' : `\n${safeText(adviceText(hint, paste), longestText)}`;
+  const text = `${safeText(message, longestText)}${advice}`;
+  return annotationText({ level: 'error', properties: [['title', code]], message: text });
 }
 
 /** The same as a document for programs, which `schemas/failure.schema.json` describes. */

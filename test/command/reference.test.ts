@@ -44,19 +44,29 @@ describe('help', () => {
     expect(out).toContain('did you mean `row.name`?');
   });
 
-  test('without a topic, and for a command, it is the usual help', async () => {
+  test('without a topic it is the usual help and the contents of the manual; for a command its help', async () => {
     const { code, out } = await run('help');
     expect(code).toBe(0);
     expect(out).toContain('Run a campaign:');
-    expect(out).toBe((await run('--help')).out);
-    expect((await run('help', 'plan')).out).toBe((await run('plan', '--help')).out);
+    expect(out.startsWith((await run('--help')).out)).toBe(true);
+    expect(out).toMatch(/^ {2}recovery +what if it dies while paying\?$/m);
+    expect((await run('help', 'validate')).out).toBe((await run('validate', '--help')).out);
+  });
+
+  test('a page of the manual, and the command of that name', async () => {
+    const { out } = await run('help', 'plan');
+    expect(out).toMatch(/^How a plan reads\n/);
+    expect(out.endsWith((await run('plan', '--help')).out)).toBe(true);
+    expect((await run('help', 'RECOVERY')).out).toMatch(/^What if it dies/);
   });
 
   test.each([
     ['MB1299', 'near it: MB1301'],
     ['1203', 'near it: MB1203 (a template names something that does not exist)'],
     ['plna', 'did you mean plan?'],
-    ['constructor', '`mediabatch help` lists the commands'],
+    ['constructor', '`mediabatch help` lists pages and commands'],
+    ['templaets', 'did you mean templates?'],
+    ['crash', 'did you mean recovery?'],
   ])('%s gives near misses', async (topic, hint) => {
     expect(await run('help', topic)).toMatchObject({ code: 64, err: expect.stringContaining(hint) });
   });
@@ -114,6 +124,7 @@ describe('completion', () => {
       'podcast-clips',
     ]);
     expect(press('mediabatch help MB120', ['mediabatch', 'help', 'MB120'])).toContain('MB1203');
+    expect(press('mediabatch help reco', ['mediabatch', 'help', 'reco'])).toEqual(['recovery']);
     expect(press('mediabatch plan x', ['mediabatch', 'plan', 'x'])).toEqual([]);
     expect(press('mediabatch plan --lock x', ['mediabatch', 'plan', '--lock', 'x'])).toEqual(['x.lock.jsonl']);
   });

@@ -7,7 +7,7 @@ import { command, root, sandboxProcess, temporaryFolder } from './command.ts';
 export function exampleNames(): string[] {
   const entries = readdirSync(join(root, 'examples'), { withFileTypes: true });
   return entries
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && entry.name !== 'github')
     .map(({ name }) => name)
     .sort();
 }

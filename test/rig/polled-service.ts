@@ -16,6 +16,8 @@ export class PolledService implements Http {
   refused = 0;
   /** The least time between two looks at one job, in ms. */
   closestMs = Number.POSITIVE_INFINITY;
+  /** How long an answer is on its way, in ms. */
+  readMs = 0;
   /** The list does not know that jobs are over. */
   stale = false;
   /** Records on a page of the list, however many are asked for. */
@@ -51,8 +53,14 @@ export class PolledService implements Http {
     return job;
   }
 
-  async call({ path }: HttpCall): Promise<HttpAnswer> {
+  async call(call: HttpCall): Promise<HttpAnswer> {
     this.reads += 1;
+    const told = this.#answer(call);
+    if (this.readMs > 0) await this.#clock.sleep(this.readMs);
+    return told;
+  }
+
+  #answer({ path }: HttpCall): HttpAnswer {
     const now = this.#clock.now();
     if (this.#perSecond !== Number.POSITIVE_INFINITY) {
       this.#tokens = Math.min(2 * this.#perSecond, this.#tokens + ((now - this.#filledAt) / 1000) * this.#perSecond);

@@ -27,6 +27,8 @@ export class ScriptedService implements Service {
   balance = 1000;
   canReplay = true;
   jobMs = 5000;
+  /** Instead of `jobMs`, for each job by its number from 1. */
+  jobMsOf: ((job: { number: number; kind: string; body: string }) => number) | undefined;
   creditsOf: (body: string) => number = () => 3;
   /** Asked before each create, with its number from 1. */
   trouble: (create: number, body: string) => Trouble | undefined = () => undefined;
@@ -140,7 +142,7 @@ export class ScriptedService implements Service {
       body,
       credits,
       bookedAt: this.#now(),
-      readyAt: this.#now() + this.jobMs,
+      readyAt: this.#now() + (this.jobMsOf?.({ number: this.ledger.length + 1, kind, body }) ?? this.jobMs),
     };
     this.ledger.push(job);
     this.balance -= credits;

@@ -19,7 +19,7 @@ export interface SimulationOptions {
   durations?: Durations;
   /** What its list is like. */
   list?: Partial<
-    Pick<PolledService, 'stale' | 'pageMost' | 'repeatsLimit' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>
+    Pick<PolledService, 'readMs' | 'stale' | 'pageMost' | 'repeatsLimit' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>
   >;
   seed?: number;
 }
@@ -47,6 +47,7 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
   for (const [index, { needs }] of steps.entries()) for (const need of needs) dependents[need]?.push(index);
   const ready = [...steps.keys()].filter((index) => missing[index] === 0);
   let running = 0;
+  let thoughts = 0;
   let createsFrom = clock.now();
 
   const work = async (index: number) => {
@@ -57,7 +58,10 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
     const job = service.make(steps[index]?.durationMs ?? 0);
     if (options.answersMs !== undefined) await clock.sleep(clock.random() * options.answersMs);
     // As the engine says it.
-    const urgency = () => urgencyOf({ dependents: dependents[index]?.length ?? 0, waiting: ready.length, running });
+    const urgency = () => {
+      thoughts += 1;
+      return urgencyOf({ dependents: dependents[index]?.length ?? 0, waiting: ready.length, running });
+    };
     const watched = { signal, fresh: true, urgency, onStatus: () => {}, notice: () => {} };
     const end = await watchJob({ kind, jobId: job.id }, ports, watched);
     if (end.is !== 'completed') throw new Error(`job ${job.id} is ${end.is}`);
@@ -87,6 +91,8 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
   return {
     meanLagMs: lags.reduce((sum, lag) => sum + lag, 0) / lags.length,
     perJob: service.reads / steps.length,
+    /** How often the poller asked how urgent a job is: at each look at it, whether or not a request followed. */
+    thoughtsPerJob: thoughts / steps.length,
     durations,
     refused: service.refused,
     closestMs: service.closestMs,

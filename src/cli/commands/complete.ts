@@ -10,6 +10,7 @@ import type { Graph } from '../../graph/graph.ts';
 import { findJudgeable } from '../../plan/judgeable.ts';
 import { stepStates } from '../../plan/step-state.ts';
 import { costDimensions } from '../../plan/tally-charges.ts';
+import { topics } from '../../report/manual/topics.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listExamples } from '../list-examples.ts';
 import { shownCommands } from '../program/examples.ts';
@@ -60,7 +61,7 @@ async function offer(line: Line): Promise<string[]> {
   }
   switch (command.name()) {
     case 'help':
-      return [...shownCommands(program).map((one) => one.name()), ...Object.keys(titles)];
+      return [...topics.keys(), ...shownCommands(program).map((one) => one.name()), ...Object.keys(titles)];
     case 'completion':
       return [...shells];
     default:

@@ -1,43 +1,27 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, titles } from '../../contract/failure.ts';
-import { advise, call } from '../../plan/advice.ts';
 import { readCodePage } from '../../report/diagnostics/code-page.ts';
 import { codePageText } from '../../report/diagnostics/code-page-text.ts';
-import { nearestCommand } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 
-/** The page of a code, in whatever case it is written. */
-export async function helpCode(topic: string, program: Command, terminal: Terminal): Promise<number> {
-  const code = topic.toUpperCase();
-  if (!Object.hasOwn(titles, code)) throw unknownTopic(topic, program);
+/** The page of a code. */
+export async function helpCode(code: string, terminal: Terminal): Promise<number> {
+  if (!Object.hasOwn(titles, code)) throw unknownCode(code);
   const page = readCodePage(await readFile(new URL(`${code}.md`, pages), 'utf8'));
   terminal.out(codePageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
   return exitCodes.done;
 }
 
-function unknownTopic(topic: string, program: Command): CampaignError {
-  const isCode = /^m?b?\d+$/i.test(topic);
-  if (!isCode) {
-    const near = nearestCommand(program, topic);
-    const hint = near === undefined ? advise`${call('help')} lists the commands` : `did you mean ${near}?`;
-    return new CampaignError({
-      code: 'MB3003',
-      message: `there is no command ${topic}, and no such code`,
-      hint,
-      value: topic,
-    });
-  }
-  const digits = topic.replace(/\D/g, '');
-  const near = nearCodes(digits).map((code) => `${code} (${titles[code]})`);
+function unknownCode(code: string): CampaignError {
+  const near = nearCodes(code.replace(/\D/g, '')).map((one) => `${one} (${titles[one]})`);
   return new CampaignError({
     code: 'MB3003',
-    message: `there is no code ${topic}`,
+    message: `there is no code ${code}`,
     hint: `near it: ${near.join(', ')}`,
-    value: topic,
+    value: code,
   });
 }
 

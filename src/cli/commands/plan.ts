@@ -3,9 +3,11 @@ import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { savePlan } from '../../campaign/save-plan.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { isWork } from '../../plan/actions.ts';
 import { call } from '../../plan/advice.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { inertText } from '../../report/github-commands.ts';
 import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { planText } from '../../report/plan/plan-text.ts';
@@ -18,7 +20,29 @@ import type { Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
-  if (options.compare !== undefined) return (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
+  refuseLonePictures(options);
+  try {
+    if (options.compare === undefined) return await planAlone(file, options, terminal);
+    return await (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
+  } catch (error) {
+    const isComment = options.format === 'markdown' && options.json !== true;
+    if (isComment) (await import('../compare-plan.ts')).commentOnFailure(error, file, terminal);
+    throw error;
+  }
+}
+
+/** There is nothing to show pictures of but in a comment on what changes. */
+function refuseLonePictures({ images, compare, format, json }: PlanCommandOptions): void {
+  if (images === undefined || (compare !== undefined && format === 'markdown' && json !== true)) return;
+  throw new CampaignError({
+    code: 'MB3001',
+    message: '--images is a picture for a comment on what changes',
+    hint: 'give it with --compare REF and --format markdown',
+    options: ['--images', '--compare', '--format'],
+  });
+}
+
+async function planAlone(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
   const { graph, facts, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });
@@ -34,9 +58,12 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     case 'markdown':
       terminal.out(planMarkdown(made));
       break;
-    case 'text':
-      terminal.out(planText(made, { style: terminal.outStyle, width: terminal.outWidth, all: options.all === true }));
+    case 'text': {
+      const { outStyle: style, outWidth: width, github } = terminal;
+      const text = planText(made, { style, width, all: options.all === true });
+      terminal.out(github === undefined ? text : inertText(text));
       break;
+    }
     default:
       format satisfies never;
   }

@@ -1,4 +1,3 @@
-import { relative, resolve } from 'node:path';
 import type { LoadedManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { failureOf } from '../../contract/failure.ts';
@@ -9,6 +8,7 @@ import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.t
 import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
+import { toCheckoutPath } from '../checkout-path.ts';
 import { loadLocally } from '../load-locally.ts';
 import { tellOn } from '../tell.ts';
 import type { Terminal } from '../terminal.ts';
@@ -58,14 +58,6 @@ export async function validate(files: string[], options: ValidateOptions, termin
 
 function okLine(file: string, { tasks, steps }: { tasks: number; steps: number }, ok: string): string {
   return `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}\n`;
-}
-
-/** GitHub looks for files from the root of the checkout, whatever folder the command runs in. */
-function toCheckoutPath(file: string): string {
-  const root = process.env.GITHUB_WORKSPACE;
-  if (root === undefined || root === '') return file;
-  const path = relative(root, resolve(file)).replaceAll('\\', '/');
-  return path === '' || path.startsWith('..') ? file : path;
 }
 
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */

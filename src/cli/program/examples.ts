@@ -37,10 +37,12 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+    ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
   ],
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
     ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --review', 'with the pictures that an edit would give up', 'until Ctrl-C'],
     ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
@@ -54,6 +56,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
     ['mediabatch status --sandbox --list', 'step by step'],
+    ['mediabatch status --sandbox --follow', 'the run in another terminal, as it goes on'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
   ],
   graph: [
@@ -73,6 +76,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   report: [
     ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
     ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+    ['mediabatch report --sandbox --sheet sheet.jpg', 'one picture of all of them, to be shown anywhere'],
     ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
   ],
   runs: [
@@ -199,8 +203,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
   ],
   help: [
-    ['mediabatch help plan', 'what a command can do'],
+    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
+    ['mediabatch help --html manual', 'all of it as pages'],
   ],
   completion: [
     ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],

@@ -7,17 +7,13 @@ export function addHelpCommands(program: Command, { terminal, exit }: ProgramCon
 
   program
     .command('help')
-    .argument('[topic]', 'a command, or a code such as MB1203')
-    .summary('explain a command, or a code such as MB1203')
-    .description('Shows the options of a command, or what a diagnostic means: a wrong example, and how to do it right.')
-    .action(async (topic: string | undefined) => {
-      const command = topic === undefined ? program : program.commands.find((one) => one.name() === topic);
-      if (command !== undefined) {
-        command.outputHelp();
-        return;
-      }
-      exit(await (await import('../commands/help-code.ts')).helpCode(topic ?? '', program, terminal));
-    });
+    .argument('[topic]', 'a topic of the manual, a command, or a code such as MB1203')
+    .summary('read the manual: a topic, a command, a code')
+    .description('Shows a page of the manual, the options of a command, or what a code means and how to do it right.')
+    .option('--html <dir>', 'write the whole manual as pages into a folder')
+    .action(async (topic: string | undefined, { html }: { html?: string }) =>
+      exit(await (await import('../commands/help.ts')).help(topic, { html }, program, terminal)),
+    );
 
   program
     .command('complete', { hidden: true })

@@ -45,7 +45,10 @@ export function makeProgram(context: ProgramContext): Command {
     .configureHelp({ subcommandTerm: termOf })
     .showSuggestionAfterError()
     .exitOverride()
-    .addHelpText('after', '\nStart here: mediabatch init, then mediabatch apply --sandbox\n');
+    .addHelpText(
+      'after',
+      '\nStart here: mediabatch init, then mediabatch apply --sandbox. The manual: mediabatch help\n',
+    );
   program.hook('preAction', async (_program, command) => {
     terminal.called = readCall(command);
     const isMissing = program.assumes && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;

@@ -32,7 +32,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
       .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
-      .option('--detailed-exitcode', 'exit 2 when there is something to do, 4 when the budget does not carry it'),
+      .option(
+        '--images <url>',
+        'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
+      )
+      .option(
+        '--detailed-exitcode',
+        'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
+      ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
   );
@@ -45,7 +52,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .description(
         'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
       )
-      .option('--json', 'one JSON document on each line of stdout'),
+      .option('--json', 'one JSON document on each line of stdout')
+      .option('--review', 'serve the review page beside it: it shows what each edit would give up')
+      .addOption(
+        new Option('--port <n>', 'with --review: listen on this port of 127.0.0.1')
+          .argParser(port)
+          .default(0, 'any that is free'),
+      )
+      .option('--no-open', 'with --review: only print the address'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
   );
@@ -71,6 +85,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       )
       .option('--no-open', 'with --review: print the address of the page, and open nothing')
       .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
+      .addOption(new Option('-q, --quiet', 'say only what goes wrong, and how the run ended').conflicts('verbose'))
+      .option('-v, --verbose', 'a line for everything that happens, and no screen')
+      .option('--bell', 'ring the bell of the terminal at the end, and when a gate waits for people')
       .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
       .addOption(lockTimeoutOption())
       .option(
@@ -115,11 +132,21 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
         )
         .option('--list', 'one line for each step, with its job, credits, file and error')
-        .option('--json', 'one JSON document on stdout'),
+        .option('--json', 'one JSON document on stdout')
+        .addOption(
+          new Option('--follow', 'show the run that is under way in another terminal, until it ends').conflicts([
+            'list',
+            'json',
+            'select',
+            'exclude',
+          ]),
+        ),
     ),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/status.ts')).status(file, options, terminal)),
-  );
+  ).action(async (file: string, options) => {
+    if (options.follow === true)
+      return exit(await (await import('../commands/follow.ts')).follow(file, options, terminal));
+    return exit(await (await import('../commands/status.ts')).status(file, options, terminal));
+  });
 
   addGraphCommand(program, { terminal, exit });
 
@@ -195,6 +222,7 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
+        .option('--sheet <file>', 'instead a contact sheet, .jpg or .png: all pictures with captions and verdicts')
         .option('--open', 'open it in the browser')
         .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),

@@ -1,5 +1,5 @@
 import { constants, write } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { coalesce } from './coalesce.ts';
@@ -44,18 +44,27 @@ async function syncFolderNow(path: string): Promise<void> {
   }
 }
 
-/** Waits before each retry of a rename on Windows, where a scanner or an indexer may hold the file. */
-const renameRetriesMs = [20, 50, 100, 200, 400, 500, 500];
+/** Waits before each retry on Windows, where a scanner or an indexer may hold a file. */
+const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
 /** `rename` with retries on Windows, where another program may hold the file open for a moment. */
-export async function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
-  for (const waitMs of platform === 'win32' ? renameRetriesMs : []) {
+export function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
+  return orLater(() => rename(from, to), platform);
+}
+
+/** `unlink` with the same retries. */
+export function unlinkFile(path: string, platform: string = process.platform): Promise<void> {
+  return orLater(() => unlink(path), platform);
+}
+
+async function orLater(act: () => Promise<void>, platform: string): Promise<void> {
+  for (const waitMs of platform === 'win32' ? retriesMs : []) {
     try {
-      return await rename(from, to);
+      return await act();
     } catch (error) {
       if (!isErrno(error, 'EPERM', 'EACCES', 'EBUSY')) throw error;
       await sleep(waitMs);
     }
   }
-  await rename(from, to);
+  await act();
 }

@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readFilePattern } from './file-pattern.ts';
+import { isSameName } from './plain-file.ts';
 
 /** More than the rows of any campaign. */
 export const mostFiles = 100_000;
@@ -43,7 +44,7 @@ export async function listFiles(folder: string, pattern: string): Promise<Listed
       // `.git/*` and `link/*` name such a folder themselves, so the search enters it.
       if (path.split('/').some((name) => name.startsWith('.'))) continue;
       const parent = dirname(path);
-      const isPlain = plainFolders.get(parent) ?? (await realpath(join(root, parent))) === join(root, parent);
+      const isPlain = plainFolders.get(parent) ?? isSameName(await realpath(join(root, parent)), join(root, parent));
       plainFolders.set(parent, isPlain);
       if (isPlain && (await lstat(join(root, path))).isFile()) files.push(path);
     }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
+import { foldPath } from '../../graph/render/save-path.ts';
 
 /** Follows no link in the last part of a path, waits for no other end of a pipe. 0 where a flag does not exist. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -86,6 +87,21 @@ export async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
 
 export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/**
+ * True for two ways to write one path: where capitals and the form of accents make no difference, a folder has the name
+ * under which it was made, and may be asked for by another.
+ */
+export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
+  if (path === other) return true;
+  if (path === undefined || (platform !== 'win32' && platform !== 'darwin')) return false;
+  return foldPath(path) === foldPath(other);
+}
+
+/** The file system has no hard links, or this file has as many as it can have. exFAT on Windows says EISDIR. */
+export function hasNoLinks(error: unknown): boolean {
+  return isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');
 }
 
 function nameOf(stats: Stats): string {

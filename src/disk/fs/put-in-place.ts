@@ -8,7 +8,7 @@ import type { KeptFiles } from '../outputs/kept-files.ts';
 import type { SavedFiles } from '../outputs/saved-files.ts';
 import { renameFile, syncFolder } from './durable.ts';
 import type { PacedDisk } from './paced-disk.ts';
-import { isErrno } from './plain-file.ts';
+import { hasNoLinks, isErrno } from './plain-file.ts';
 
 /**
  * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
@@ -88,7 +88,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
     await link(path, aside);
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
-    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+    if (!hasNoLinks(error)) throw error;
     // No hard links on this file system: a plain rename, after checking that the name is free.
     await renameFile(path, aside);
     return true;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, lstat, mkdir, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
 import { coalesce } from '../fs/coalesce.ts';
-import { renameFile, syncFolder } from '../fs/durable.ts';
-import { isErrno, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { renameFile, syncFolder, unlinkFile } from '../fs/durable.ts';
+import { hasNoLinks, isErrno, openPlainFile, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
 import { type HolderNote, holderOf, parseNote, writeNote } from './guard-note.ts';
@@ -78,8 +78,8 @@ export async function removeGuard(lockPath: string, id: string): Promise<'remove
   const state = await readState(path);
   if (state.is === 'free') return 'absent';
   if (state.is === 'unreadable' || state.note.id !== id) return 'other';
-  await unlink(path);
-  await orAbsent(unlink(takeoverPath(path, id)));
+  await unlinkFile(path);
+  await orAbsent(unlinkFile(takeoverPath(path, id)));
   return 'removed';
 }
 
@@ -107,7 +107,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
     await put(path, note);
     return { is: 'taken', tookOver: holder };
   } finally {
-    await orAbsent(unlink(right));
+    await orAbsent(unlinkFile(right));
   }
 }
 
@@ -121,10 +121,10 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
-    if (isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) return placeWithoutLinks(path, note);
+    if (hasNoLinks(error)) return placeWithoutLinks(path, note);
     throw error;
   } finally {
-    await orAbsent(unlink(temporary));
+    await orAbsent(unlinkFile(temporary));
   }
 }
 
@@ -145,7 +145,7 @@ async function put(path: string, note: HolderNote): Promise<void> {
   try {
     await renameFile(temporary, path);
   } catch (error) {
-    await orAbsent(unlink(temporary));
+    await orAbsent(unlinkFile(temporary));
     throw error;
   }
   await syncFolder(dirname(path));
@@ -161,7 +161,7 @@ function makeGuard(path: string, id: string): Guard {
     // Checked before each create: concurrent callers share a check.
     stillOurs: coalesce(stillOurs),
     async release() {
-      if (await stillOurs()) await orAbsent(unlink(path));
+      if (await stillOurs()) await orAbsent(unlinkFile(path));
     },
   };
 }

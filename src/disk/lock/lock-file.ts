@@ -33,10 +33,10 @@ export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_IN
  */
 export async function openLockFile(
   path: string,
-  options: { cutAt?: number; header: string; read?: Digest | null },
+  options: { cutAt?: number; header: string; read?: Digest | null; platform?: NodeJS.Platform },
 ): Promise<LockFile> {
   const header = options.header.endsWith('\n') ? options.header : `${options.header}\n`;
-  const file = new AppendedFile(path, header);
+  const file = new AppendedFile(path, header, options.platform ?? process.platform);
   await file.open(options);
   return file;
 }
@@ -50,6 +50,7 @@ interface Waiting {
 class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
+  readonly #platform: NodeJS.Platform;
   readonly #disk = new PacedDisk();
   /** `undefined`: no file yet, or closed. */
   #handle: FileHandle | undefined;
@@ -64,9 +65,10 @@ class AppendedFile implements LockFile {
   /** The first failure. Nothing is appended after it: the last line may be partial, a second fsync means nothing. */
   #failure: { error: unknown } | undefined;
 
-  constructor(path: string, header: string) {
+  constructor(path: string, header: string, platform: NodeJS.Platform) {
     this.path = path;
     this.#header = header;
+    this.#platform = platform;
   }
 
   async open({ cutAt, read }: { cutAt?: number; read?: Digest | null }): Promise<void> {
@@ -191,12 +193,18 @@ class AppendedFile implements LockFile {
         yield piece;
       }
     };
-    await replaceFile(this.path, noted());
-    await this.#closeHandle();
-    this.#digest = digest;
-    this.#size = size;
-    this.#unsure = new Uint8Array();
-    this.#handle = await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+    // Windows lets nobody replace a file that is open, not even who opened it.
+    if (this.#platform === 'win32') await this.#closeHandle();
+    try {
+      await replaceFile(this.path, noted());
+      await this.#closeHandle();
+      this.#digest = digest;
+      this.#size = size;
+      this.#unsure = new Uint8Array();
+    } finally {
+      // As it was where it could not be replaced: what is paid from now on goes to its end.
+      this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
+    }
   }
 
   /** Reads in pieces: the journal of a long run is several times as large as the lock that it becomes. */

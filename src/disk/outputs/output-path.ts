@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { OutputError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
+import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /** Folders of tools: a file put there can run as a program, or change our own records. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
@@ -47,7 +47,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
 
 /** True when a folder is still where its name says after the check: nobody put a link in its place. */
 export function isSameFolder(folder: string): boolean {
-  return realPath(folder) === folder;
+  return isSameName(realPath(folder), folder);
 }
 
 /** The real folder of a file below root; undefined when it does not exist or a symbolic link leads to it. */

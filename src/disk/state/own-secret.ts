@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { link, mkdir, unlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
+import { hasNoLinks, isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 
 const fileName = 'key';
@@ -76,7 +76,7 @@ async function writeSecret(folder: string, path: string): Promise<void> {
     await link(temporary, path);
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return;
-    if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+    if (!hasNoLinks(error)) throw error;
     await writeNewFile(path, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
   } finally {
     await orAbsent(unlink(temporary));

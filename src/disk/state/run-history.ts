@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { readdir, unlink } from 'node:fs/promises';
+import { type FileHandle, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { RunTail, valuesOfLines } from './run-tail.ts';
 import { hasRealFolders } from './state-folder.ts';
 
 /** How much history is kept. */
@@ -76,6 +77,16 @@ export class RunHistory {
     );
   }
 
+  /** A run as it is written, to be closed by the caller. Undefined when it cannot be read. */
+  async follow(id: string): Promise<RunTail | undefined> {
+    try {
+      const handle = await this.#open(id);
+      return handle === undefined ? undefined : new RunTail(handle);
+    } catch (error) {
+      return orNothing(error, undefined);
+    }
+  }
+
   /** Removes the oldest files until there is room for one more run. Errors of the disk do not matter. */
   async prune({ runs, bytes }: HistoryLimits = historyLimits): Promise<void> {
     let count = 1;
@@ -93,8 +104,7 @@ export class RunHistory {
     partsOf: (size: number) => [start: number, length: number][],
   ): Promise<Json[] | undefined> {
     try {
-      if (!runName.test(`${id}.jsonl`) || !hasRealFolders(this.#state, this.#folder)) return undefined;
-      const handle = await openPlainFile(this.#pathOf(id), constants.O_RDONLY);
+      const handle = await this.#open(id);
       if (handle === undefined) return undefined;
       try {
         const { size } = await handle.stat();
@@ -102,7 +112,7 @@ export class RunHistory {
         for (const [start, length] of partsOf(size)) {
           const buffer = Buffer.alloc(length);
           const { bytesRead } = await handle.read(buffer, 0, length, start);
-          for (const line of buffer.toString('utf8', 0, bytesRead).split('\n')) addValue(values, line);
+          for (const value of valuesOfLines(buffer.toString('utf8', 0, bytesRead))) values.push(value);
         }
         return values;
       } finally {
@@ -113,18 +123,13 @@ export class RunHistory {
     }
   }
 
+  async #open(id: string): Promise<FileHandle | undefined> {
+    if (!runName.test(`${id}.jsonl`) || !hasRealFolders(this.#state, this.#folder)) return undefined;
+    return openPlainFile(this.#pathOf(id), constants.O_RDONLY);
+  }
+
   #pathOf(id: string): string {
     return join(this.#state, this.#folder, `${id}.jsonl`);
-  }
-}
-
-/** Half a line, or one that somebody else has written, is left out. */
-function addValue(values: Json[], line: string): void {
-  if (!line.startsWith('{')) return;
-  try {
-    values.push(JSON.parse(line) as Json);
-  } catch {
-    // Left out.
   }
 }
 

@@ -1,4 +1,6 @@
-import { facets } from '../model/filter.ts';
+import type { Facet } from '../model/filter.ts';
+
+const facetNames: readonly Facet['name'][] = ['task', 'tag', 'kind', 'state', 'verdict', 'cost'];
 
 /** What is seen, as it stands in the address of the page after `#`. */
 export interface Link {
@@ -18,15 +20,15 @@ export interface Link {
 /** Whatever is not known of, or says nothing, is left out. */
 export function readLink(hash: string): Link {
   const said = new URLSearchParams(hash.replace(/^#/, ''));
-  const chosen = facets.flatMap(({ name }) => (said.get(name) ? [[name, said.get(name) ?? '']] : []));
+  const chosen = facetNames.flatMap((name) => (said.get(name) ? [[name, said.get(name) ?? '']] : []));
   return {
     views: (said.get('view') ?? '').split('.').filter(Boolean),
     chosen: Object.fromEntries(chosen) as Record<string, string>,
-    undecided: said.has('undecided'),
+    undecided: said.get('undecided') === 'yes',
     search: said.get('search') ?? '',
     sections: said.get('sections') ?? '',
     order: said.get('order') ?? '',
-    details: said.has('details'),
+    details: said.get('details') === 'yes',
     active: said.get('active') ?? '',
   };
 }

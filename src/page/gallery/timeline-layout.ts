@@ -53,7 +53,7 @@ export function concurrency(
   const changes: { at: number; by: 1 | -1 }[] = [];
   for (const span of spans) {
     const length = lengthOf(span, range.to);
-    if (length === undefined) continue;
+    if (length === undefined || length.to === length.from) continue;
     changes.push({ at: length.from, by: 1 }, { at: length.to, by: -1 });
   }
   // One that ends at the moment at which another begins makes room for it.
@@ -62,13 +62,13 @@ export function concurrency(
   const step = (range.to - range.from) / count;
   let [now, next] = [0, 0];
   for (let index = 0; index < count; index += 1) {
-    most[index] = now;
-    const end = index === count - 1 ? Number.POSITIVE_INFINITY : range.from + step * (index + 1);
-    for (let change = changes[next]; change !== undefined && change.at < end; change = changes[next]) {
+    const start = range.from + step * index;
+    for (let change = changes[next]; change !== undefined && change.at < start + step; change = changes[next]) {
+      if (change.at > start) most[index] = Math.max(most[index] ?? 0, now);
       now += change.by;
-      most[index] = Math.max(most[index] ?? 0, now);
       next += 1;
     }
+    most[index] = Math.max(most[index] ?? 0, now);
   }
   return most;
 }

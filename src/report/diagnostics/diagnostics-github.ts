@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
 import { safeText } from '../safe-text.ts';
 import { sortDiagnostics } from './diagnostic-order.ts';
 
@@ -11,14 +12,17 @@ const messageLength = 2000;
  */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
-  options: { toCheckoutPath(file: string): string },
+  options: {
+    toCheckoutPath(file: string): string;
+    /** No more than the runner shows: the others are in the text beside them. */
+    limit?: boolean;
+  },
 ): string {
-  return sortDiagnostics(diagnostics)
-    .map((diagnostic) => `${commandOf(diagnostic, options)}\n`)
-    .join('');
+  const annotations = sortDiagnostics(diagnostics).map((diagnostic) => annotationOf(diagnostic, options));
+  return (options.limit === true ? limitAnnotations(annotations) : annotations).map(annotationText).join('');
 }
 
-function commandOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: string): string }): string {
+function annotationOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: string): string }): Annotation {
   const { severity, code, message, hint, place, trail = [] } = diagnostic;
   const properties: [string, string | number][] = [];
   if (place !== undefined) {
@@ -37,16 +41,5 @@ function commandOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: strin
     ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
     ...(hint === undefined ? [] : [safeText(hint, messageLength)]),
   ];
-  const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
-  return `::${severity} ${list}::${escapeData(lines.join('\n'))}`;
-}
-
-/** Escapes for the runner: these characters would end the message. */
-function escapeData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-/** These would also end the property. */
-function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return { level: severity, properties, message: lines.join('\n') };
 }

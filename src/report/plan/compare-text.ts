@@ -8,9 +8,7 @@ import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 import { footerLines } from './footer-lines.ts';
 import { indexRows } from './item-text.ts';
-import { markdownCode } from './markdown-code.ts';
-import { groupPlan, type PlanItem } from './plan-items.ts';
-import { itemTable } from './plan-markdown.ts';
+import { groupPlan } from './plan-items.ts';
 import { itemLines, joinBlocks } from './plan-text.ts';
 
 /** A comparison with the commit that a person named. */
@@ -20,7 +18,7 @@ export interface CompareView extends Comparison {
   commit: string;
 }
 
-const words = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
+export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
 
 /** What differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
@@ -29,7 +27,7 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   return joinBlocks([
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
     differenceLines(view, options),
-    [headline(view)],
+    [countsText(view)],
     moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
   ]);
 }
@@ -39,36 +37,20 @@ export function differenceLines(
   { steps }: Pick<CompareView, 'steps'>,
   options: { style: Style; width: number; all?: boolean },
 ): string[] {
-  const rows = steps.map(rowOf);
+  const rows = steps.map(rowOfStep);
   const items = groupPlan({ rows }, { all: options.all === true });
-  return itemLines(items, indexRows({ rows }), { ...options, creditsOf: finder({ steps }).creditsOf });
-}
-
-/** The comparison for a comment on a pull request; names and texts of the campaign are inert. */
-export function compareMarkdown(view: CompareView): string {
-  const rows = view.steps.map(rowOf);
-  const { differencesOf, creditsOf } = finder(view);
-  const wordOf = (item: PlanItem) => words[differencesOf(item.rows)[0]?.change ?? 'changed'];
-  const parts = [
-    `### ${markdownCode(view.campaign)} against ${markdownCode(view.ref)} (\`${view.commit.slice(0, 10)}\`)`,
-    ...itemTable(groupPlan({ rows }, { all: false }), indexRows({ rows }), { title: 'what', wordOf, creditsOf }),
-    `**${headline(view)}**`,
-    moneyFacts(view)
-      .map(({ label, text }) => `- ${label}: ${text}`)
-      .join('\n'),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  return itemLines(items, indexRows({ rows }), { ...options, creditsOf: differenceFinder({ steps }).creditsOf });
 }
 
 /** Finds the differences that rows of a plan stand for, and what they cost. */
-function finder({ steps }: Pick<CompareView, 'steps'>) {
+export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
   const byAddress = new Map(steps.map((step) => [step.address, step]));
   const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
   return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
 }
 
 /** A difference as a row of a plan, so that it is grouped and told as there. */
-function rowOf({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
+export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0, ...(discards !== undefined && { discards }) };
   switch (change) {
     case 'added':
@@ -101,15 +83,15 @@ function differenceText(steps: readonly ComparedStep[]): string {
   return [known, unknown].filter(Boolean).join(' ');
 }
 
-function headline({ steps }: CompareView): string {
+export function countsText({ steps }: CompareView): string {
   const counts = (['added', 'changed', 'moved', 'removed'] as const).flatMap((change) => {
     const count = steps.filter((step) => step.change === change).length;
-    return count === 0 ? [] : [`${creditsText(count)} ${words[change]}`];
+    return count === 0 ? [] : [`${creditsText(count)} ${changeWords[change]}`];
   });
   return counts.length === 0 ? 'No step differs.' : counts.join(' · ');
 }
 
-function moneyFacts(view: CompareView): { label: string; text: string }[] {
+export function moneyFacts(view: CompareView): { label: string; text: string }[] {
   const { there, here, toBuy, bought, boughtThere, discarded } = view;
   const difference = here.credits - there.credits;
   const change = difference === 0 ? '' : ` (${signedText(difference)})`;

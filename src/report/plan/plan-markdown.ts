@@ -3,6 +3,7 @@ import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { withCanary } from './canary-words.ts';
+import { fitComment } from './fit-comment.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { markdownCode, markdownTable } from './markdown-code.ts';
 import { planHeadline } from './plan-counts.ts';
@@ -13,14 +14,16 @@ import { postLines } from './plan-posts.ts';
 import { creditsOfItem, glyphs } from './plan-text.ts';
 import { timeLines } from './plan-time.ts';
 
-/** Of all lists of steps together: a comment on a pull request holds 65,536. */
-const mostCharacters = 40_000;
-
 /**
  * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
  * below, the money last. All names and texts of the campaign stand in code spans, in which nothing has a meaning.
+ *
+ * @param marker its first line @param notes Markdown to stand below the title
  */
-export function planMarkdown(plan: Plan): string {
+export function planMarkdown(
+  plan: Plan,
+  { marker, notes = [] }: { marker?: string; notes?: readonly string[] } = {},
+): string {
   const items = groupPlan(plan, { all: false });
   const index = indexRows(plan);
   const style = makeStyle(false);
@@ -30,14 +33,18 @@ export function planMarkdown(plan: Plan): string {
     ...limitLines(plan.rows, { style }).map((line) => footerItem(line)),
     ...timeLines(plan.totals, { style }).map((line) => footerItem(line)),
   ];
-  const parts = [
-    `### ${markdownCode(plan.campaign)}`,
-    ...itemTable(items, index, { title: 'why', wordOf: ({ action }) => action, creditsOf: creditsOfItem }),
-    hasWork(plan) ? `**${planHeadline(plan)}**` : planHeadline(plan),
-    ...stepsOf(items),
-    footer.join('\n'),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  return fitComment({
+    before: [...(marker === undefined ? [] : [marker]), `### ${markdownCode(plan.campaign)}`, ...notes],
+    table: {
+      text: itemTable(items, index, { title: 'why', wordOf: ({ action }) => action, creditsOf: creditsOfItem }).join(
+        '',
+      ),
+      steps: items.map(({ rows }) => rows.length),
+    },
+    between: [hasWork(plan) ? `**${planHeadline(plan)}**` : planHeadline(plan)],
+    lists: items.flatMap((item) => listOf(item)),
+    after: [footer.join('\n')],
+  });
 }
 
 /** A row for each item; nothing without items. `title`: of the last column, which says what `describeItem` says. */
@@ -70,23 +77,11 @@ export function itemTable(
   return [markdownTable(columns, rows)];
 }
 
-/** The steps behind each row that stands for several, as many as there is room for; kept ones need no list. */
-function stepsOf(items: readonly PlanItem[]): string[] {
-  let left = mostCharacters;
-  return items.flatMap((item) => {
-    if (item.rows.length === 1 || item.action === 'keep') return [];
-    const lines: string[] = [];
-    for (const row of item.rows) {
-      const line = stepOf(row);
-      left -= line.length;
-      if (left < 0) break;
-      lines.push(line);
-    }
-    const more = item.rows.length - lines.length;
-    const summary = `${item.action} ${countOf(item.rows.length, 'step')} of <code>${inHtml(nameOfItem(item))}</code>`;
-    const rest = more === 0 ? [] : [`- … and ${countOf(more, 'more step')}`];
-    return [`<details><summary>${summary}</summary>\n\n${[...lines, ...rest].join('\n')}\n\n</details>`];
-  });
+/** The steps behind a row that stands for several; kept ones need no list. */
+function listOf({ action, rows, ...item }: PlanItem): { summary: string; lines: string[] }[] {
+  if (rows.length === 1 || action === 'keep') return [];
+  const name = inHtml(nameOfItem({ action, rows, ...item }));
+  return [{ summary: `${action} ${countOf(rows.length, 'step')} of <code>${name}</code>`, lines: rows.map(stepOf) }];
 }
 
 function stepOf(row: PlanRow): string {
@@ -99,7 +94,7 @@ function stepOf(row: PlanRow): string {
 }
 
 /** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */
-function inHtml(text: string): string {
+export function inHtml(text: string): string {
   return text.replace(/[^A-Za-z0-9_ -]/g, (character) => `&#${character.codePointAt(0)};`);
 }
 

@@ -1,178 +1,172 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
-import { spanText } from '../age-text.ts';
-import { bytesText, countOf } from '../numbers.ts';
-import { spendText } from '../plan/plan-money.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import { countOf, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { noticeText, settledText } from './notice-text.ts';
+import { type EventLineOptions, eventLine, stepLine } from './event-lines.ts';
+import { remainingText } from './remaining-text.ts';
 import type { RunReporter } from './run-reporter.ts';
+import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedText, endText, leftText, moneyRow, progressText, stoppingText } from './run-words.ts';
+import { awaitedGatesText, awaitedText, endText, moneyRow, progressText, taskWords } from './run-words.ts';
 
-export interface LinesOptions {
-  style: Style;
+/** `quiet`: only what went wrong; `steps`: what has ended; `events`: everything that happens. */
+export type Detail = 'quiet' | 'steps' | 'events';
+
+export interface LinesOptions extends EventLineOptions {
   /** Milliseconds since 1970. */
   now(): number;
   /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
+  /** Default: `steps`. */
+  detail?: Detail;
+  times?: RunTimes | undefined;
   /**
    * Calls `call` every `ms` until the returned function is called. This provides heartbeats even without events;
    * otherwise only events (a poll, a repeated create) trigger one.
    */
   every?(ms: number, call: () => void): () => void;
-  /** The address at which outputs are looked at and judged during the run, once there is one. */
-  page?(): string | undefined;
 }
 
 const heartbeatMs = 30_000;
+/** A run of more steps has a line for each tenth of a task. */
+const mostStepLines = 200;
 
 /**
- * Log of a run: one line per change, a heartbeat when nothing has changed for 30 s, one line at the end. Each line
- * starts with an address or with our own words, and holds no control characters.
+ * Log of a run, for where nothing can be redrawn: a line for each step that has ended, or in a large run for each tenth of
+ * a task; what failed in any case; every 30 s where the run is. A line starts with an address or with our own
+ * words, and holds no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
-  const { view } = options;
-  let startedAt = options.now();
-  let lastLineAt = startedAt;
+  const { view, detail = 'steps', now } = options;
+  const steps = new StepLines(options);
+  let startedAt = now();
+  let beatAt = startedAt;
   let stopTicking = () => {};
 
-  const say = (line: string) => {
-    lastLineAt = options.now();
-    write(`${line}\n`);
-  };
+  const say = (line: string) => write(`${line}\n`);
   const beat = () => {
-    if (options.now() - lastLineAt < heartbeatMs) return;
-    say(
-      options.style.dim(
-        view.awaitedGates === undefined
-          ? `${progressText(view, { isOver: false })} · ${moneyRow(view.money, options.now() - startedAt)}`
-          : awaitedGatesText(view.awaitedGates, options.page?.()),
-      ),
-    );
+    if (detail === 'quiet' || now() - beatAt < heartbeatMs) return;
+    beatAt = now();
+    say(options.style.dim(heartbeatText(view, { ...options, elapsedMs: now() - startedAt })));
   };
 
   return {
     on(event) {
       if (event.event === 'run-started') {
-        startedAt = options.now();
+        startedAt = now();
+        beatAt = startedAt;
         stopTicking();
         stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
       }
-      const line = lineOf(event, view, options);
-      if (line === undefined) beat();
-      else say(line);
+      const line = detail === 'events' ? eventLine(event, view, options) : steps.lineOf(event);
+      if (line !== undefined) say(line);
+      beat();
     },
     async end() {
       stopTicking();
-      if (view.campaign !== '') say(endText(view, view.end?.elapsedMs ?? options.now() - startedAt));
+      if (view.campaign !== '' && detail !== 'quiet') say(endText(view, view.end?.elapsedMs ?? now() - startedAt));
     },
   };
 }
 
-/** The change that an event means to a reader; undefined when it says nothing new. */
-function lineOf(event: RunEvent, view: RunView, { style, page }: LinesOptions): string | undefined {
-  switch (event.event) {
-    case 'run-started':
-      return `${safeText(event.campaign)}: ${startText(event)}`;
-    case 'step-started':
-      return event.action === 'attach'
-        ? stepLine(event.address, style.cyan('attached'), 'its job is running')
-        : undefined;
-    case 'create-repeated': {
-      const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
-      return stepLine(event.address, style.yellow('repeated'), detail);
-    }
-    case 'create-searched': {
-      const detail = `${safeText(event.because)}; the service's list is searched for its job`;
-      return stepLine(event.address, style.yellow('searching'), detail);
-    }
-    case 'job-found':
-      return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
-    case 'send-asked':
-      return stepLine(event.address, style.yellow('asking'), 'the answer to an earlier create of it was lost');
-    case 'send-settled':
-      return stepLine(event.address, style.yellow('asked'), safeText(settledText(event)));
-    case 'job-created': {
-      const left = leftText(view.money);
-      const price =
-        event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
-      const money = price === '' || left === '' ? '' : ` (${left})`;
-      const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
-      return stepLine(event.address, style.cyan('created'), detail);
-    }
-    case 'job-retried':
-      return stepLine(event.address, style.yellow('failed'), `${safeText(event.error)}; it is bought again`);
-    case 'file-uploaded': {
-      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
-      return stepLine(event.address, style.green('uploaded'), `${safeText(event.assetId, 48)}${size}`);
-    }
-    case 'output-saved': {
-      const { path, bytes } = event.output;
-      return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
-    }
-    case 'step-finished': {
-      const word = outcomeWord(event.outcome, style);
-      return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
-    }
-    case 'credits-awaited':
-      return `${style.yellow('paused')}  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`;
-    case 'spending-resumed':
-      return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
-    case 'spending-stopped':
-      return `${style.yellow('stopped')}  ${stoppingText(event)}`;
-    case 'output-judged':
-      return stepLine(event.address, event.is === 'picked' ? style.green(event.is) : style.yellow(event.is), '');
-    case 'picks-awaited':
-      return style.yellow(awaitedGatesText(event.gates, page?.()));
-    case 'noticed':
-      return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
-    case 'step-left':
-    case 'create-intended':
-    case 'job-progressed':
-    case 'job-completed':
-    case 'credits-changed':
-    case 'run-ended':
-      return undefined;
-    default:
-      return event satisfies never;
+/** `213 of 500 done, 34 running · credits 1,182 spent · 4:12 · about 5–7 min left`, or what the run waits for. */
+function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
+  if (view.awaitedGates !== undefined) return awaitedGatesText(view.awaitedGates, page?.());
+  if (view.awaited !== undefined) return awaitedText(view.awaited, now());
+  const remaining = times?.remaining?.();
+  return [
+    progressText(view, { isOver: false }),
+    moneyRow(view.money, elapsedMs),
+    ...(remaining === undefined ? [] : [remainingText(remaining)]),
+  ].join(' · ');
+}
+
+/** What a log says of steps: each that has ended, or that another tenth of a task has. */
+class StepLines {
+  readonly #options: LinesOptions;
+  /** When steps under way began, and the first file of each. */
+  readonly #underWay = new Map<string, { since: number; path?: string }>();
+  /** Tenths of tasks that were told. */
+  readonly #tenths = new Map<string, number>();
+
+  constructor(options: LinesOptions) {
+    this.#options = options;
   }
-}
 
-function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
-  const spending = spendText(event.totals);
-  return `${countOf(event.steps, 'step')}, ${spending} to spend, ${event.concurrency} at a time`;
-}
-
-function stepLine(address: string, word: string, detail: string): string {
-  return `${safeText(address, 300)}  ${word}${detail === '' ? '' : `  ${detail}`}`;
-}
-
-function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
-  return how === 'downloaded' ? 'saved' : how;
-}
-
-/** Done steps were reported when their file was saved; those not started are counted at the end. */
-function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
-  switch (outcome) {
-    case 'done':
-    case 'left':
-      return undefined;
-    case 'unneeded':
-      return style.dim('not needed');
-    case 'failed':
-    case 'refused':
-    case 'lost':
-      return style.red(outcome);
-    case 'unresolved':
-    case 'blocked':
-      return style.yellow(outcome);
-    case 'running':
-      return style.yellow('still running');
-    default:
-      return outcome satisfies never;
+  lineOf(event: RunEvent): string | undefined {
+    const { view, detail } = this.#options;
+    switch (event.event) {
+      case 'step-started':
+        this.#underWay.set(event.address, { since: this.#options.now() });
+        return undefined;
+      case 'output-saved': {
+        const step = this.#underWay.get(event.address);
+        if (step !== undefined) step.path ??= event.output.path;
+        return undefined;
+      }
+      case 'step-finished':
+        return this.#finished(event);
+      case 'spending-stopped':
+        return eventLine(event, view, this.#options);
+      case 'run-started':
+      case 'job-retried':
+      case 'create-searched':
+      case 'job-found':
+      case 'send-asked':
+      case 'send-settled':
+      case 'credits-awaited':
+      case 'spending-resumed':
+      case 'output-judged':
+      case 'picks-awaited':
+      case 'noticed':
+        return detail === 'quiet' ? undefined : eventLine(event, view, this.#options);
+      default:
+        return undefined;
+    }
   }
-}
 
-function secondsText(ms: number): string {
-  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+  #finished(event: Extract<RunEvent, { event: 'step-finished' }>): string | undefined {
+    const { address, outcome, task } = event;
+    const step = this.#underWay.get(address);
+    this.#underWay.delete(address);
+    const isBad = outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
+    if (isBad) return eventLine(event, this.#options.view, this.#options);
+    if (this.#options.detail === 'quiet') return undefined;
+    if (this.#isLarge) return this.#tenth(task);
+    return outcome === 'done' ? this.#done(event, step) : eventLine(event, this.#options.view, this.#options);
+  }
+
+  /** Steps that were up to date before have no lines. */
+  get #isLarge(): boolean {
+    const { steps, settled } = this.#options.view;
+    return steps - (settled.stages.get('kept') ?? 0) > mostStepLines;
+  }
+
+  /** `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
+  #done(
+    { address, credits }: Extract<RunEvent, { event: 'step-finished' }>,
+    step: { since: number; path?: string } | undefined,
+  ): string {
+    const { view, style, now } = this.#options;
+    const facts = [
+      credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
+      step === undefined ? '' : elapsedText(now() - step.since),
+      safeText(step?.path ?? ''),
+    ];
+    const ended = [...view.settled.stages.values()].reduce((sum, count) => sum + count, 0);
+    const detail = facts.filter((fact) => fact !== '').join(', ');
+    return stepLine(address, style.green('done'), `${detail} (${ended} of ${view.steps})`);
+  }
+
+  #tenth(id: string): string | undefined {
+    const task = this.#options.view.tasks.get(id);
+    if (task === undefined) return undefined;
+    const of = (...stages: ('done' | 'kept' | 'unneeded')[]) =>
+      stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
+    const tenth = Math.floor((10 * of('done', 'kept', 'unneeded')) / task.steps);
+    const before = this.#tenths.get(id) ?? Math.floor((10 * of('kept')) / task.steps);
+    if (tenth <= before) return undefined;
+    this.#tenths.set(id, tenth);
+    const words = taskWords(task, { isOver: false }).map(({ text }) => text);
+    return stepLine(id, this.#options.style.green(`${tenth * 10} %`), words.join(', '));
+  }
 }

@@ -1,15 +1,20 @@
+import { Listr } from 'listr2';
 import type { RunEvent } from '../../contract/event.ts';
-import { countOf } from '../numbers.ts';
+import { creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { cutToWidth } from '../text-width.ts';
+import { wrapText } from '../text-width.ts';
 import { noticeText } from './notice-text.ts';
+import { nothingPlanned, type PlannedWork } from './planned-work.ts';
 import type { RunReporter } from './run-reporter.ts';
-import type { RunView, TaskView } from './run-view.ts';
-import { awaitedGatesText, awaitedText, moneyRow, stoppingText, taskState } from './run-words.ts';
-import { type Board, createBoard } from './screen-board.ts';
-import { defaultColumns, defaultRows, type ScreenStream, showCursor } from './screen-output.ts';
-import { hiddenTasks, taskRows } from './screen-rows.ts';
+import type { RunTimes } from './run-time.ts';
+import type { RunView } from './run-view.ts';
+import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
+import { isTrouble, ScreenFacts } from './screen-facts.ts';
+import { frameLines } from './screen-frame.ts';
+import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
+import { signsOfTerminal } from './screen-signs.ts';
+import { textOf } from './summary-troubles.ts';
 
 export interface ScreenOptions {
   /** The terminal; normally stderr. */
@@ -19,104 +24,181 @@ export interface ScreenOptions {
   now(): number;
   /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
+  /** What the plan says of the work to come. */
+  planned?: PlannedWork;
+  times?: RunTimes;
   /** The address at which outputs are looked at and judged during the run, once there is one. */
   page?(): string | undefined;
 }
 
-/** Rows besides those of the tasks: money, hidden tasks, three messages, one to spare. */
-const otherRows = 6;
+/** What is put above the screen in one frame: half of it. */
+const mostAboveBytes = 2048;
+/** Failures with the same words that are told one by one. */
+const mostOfOne = 5;
+const mostNotices = 100;
 
 /**
- * Screen of a run on a terminal: a row per task, a row for the money, the last failures below. It redraws ten times a
- * second from the fold of the events. `end` leaves the last state standing and restores the cursor, also in mid-run.
- * Signals remain the caller's responsibility.
+ * Screen of a run on a terminal, at its lower end: what scrolls above it stays. It redraws five times a second from the
+ * fold of the events. Failures, notices and gates are told above it, once. `end` leaves the last state standing and
+ * restores the cursor, also in mid-run. Signals remain the caller's responsibility.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
-  const { view } = options;
-  let startedAt = options.now();
-  let board: Board | undefined;
-  const messages: string[] = [];
+  const { view, stream, style, now, planned = nothingPlanned, times = {} } = options;
+  const facts = new ScreenFacts();
+  const tidings = new Tidings(options);
+  const writer = new FrameWriter(stream);
+  const signs = signsOfTerminal();
+  let startedAt = now();
+  let frame = 0;
+  let shown: Promise<unknown> | undefined;
+  let finish = () => {};
 
-  const refresh = (moment: 'running' | 'ended') => {
-    if (board === undefined) return;
-    const columns = options.stream.columns ?? defaultColumns;
-    const rows = (options.stream.rows ?? defaultRows) - otherRows;
-    const hidden = moment === 'ended' ? new Set<string>() : hiddenTasks(view, Math.max(1, rows));
-    for (const [id, text] of taskRows(view, { style: options.style, columns, hidden, isOver: moment === 'ended' }))
-      board.show(id, text);
-    board.show(moreId, hidden.size === 0 ? '' : `  … and ${countOf(hidden.size, 'more task')}`);
-    board.show(moneyId, cutToWidth(`  ${moneyRow(view.money, options.now() - startedAt)}`, columns - 1));
-    const waiting = [
-      ...(view.awaited === undefined ? [] : [awaitedText(view.awaited, options.now())]),
-      ...(view.awaitedGates === undefined ? [] : [awaitedGatesText(view.awaitedGates, options.page?.())]),
-    ];
-    const shown = [...waiting, ...messages.slice(waiting.length - messageIds.length)];
-    messageIds.forEach((id, index) => {
-      const message = moment === 'ended' ? undefined : shown[index];
-      board?.show(id, message === undefined ? '' : cutToWidth(`  › ${message}`, columns - 1));
-    });
-    // A closed row is never redrawn, so with more tasks than rows all stay open: they may have to make room.
-    if (hidden.size === 0) {
-      for (const task of view.tasks.values()) if (moment === 'ended' || !mayGoOn(task)) closeTask(board, task, moment);
-    }
-    if (moment === 'ended') for (const id of ownIds) board.close(id, 'done');
+  const draw = (isOver: boolean) => {
+    const { columns, rows } = sizeOf(stream);
+    const page = options.page?.();
+    const look = { style, signs, facts, planned, times, startedAt, page, isOver, columns };
+    // The last row is the cursor's.
+    const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
+    frame += 1;
+    return writer.draw(isOver ? [...lines, ''] : lines, tidings.take(columns)) && !tidings.isWaiting;
   };
-
-  /** People decide during the run, and then it begins. */
-  const mayGoOn = ({ stages }: TaskView) => options.page !== undefined && (stages.get('awaits-pick') ?? 0) > 0;
 
   return {
     on(event) {
-      if (event.event === 'run-started' && board === undefined) {
-        startedAt = options.now();
-        board = createBoard([...view.tasks.keys(), ...ownIds], {
-          stream: options.stream,
-          style: options.style,
-          beforeFrame: () => refresh('running'),
-        });
-      }
-      const message = messageOf(event);
-      if (message !== undefined) messages.push(message);
-      if (messages.length > messageIds.length) messages.shift();
+      facts.note(event, view);
+      tidings.note(event);
+      if (event.event !== 'run-started' || shown !== undefined) return;
+      startedAt = Date.parse(event.at);
+      const over = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const drawing = {
+        draw: () => draw(false),
+        end() {
+          while (!draw(true));
+          writer.end();
+        },
+      };
+      const list = new Listr<unknown, typeof ScreenRenderer, typeof ScreenRenderer>(
+        [{ title: event.campaign, task: () => over }],
+        {
+          renderer: ScreenRenderer,
+          fallbackRenderer: ScreenRenderer,
+          rendererOptions: drawing,
+          fallbackRendererOptions: drawing,
+          registerSignalListeners: false,
+        },
+      );
+      shown = list.run();
     },
     async end() {
-      if (board === undefined) return;
+      finish();
       try {
-        await board.started;
-        refresh('ended');
-        await board.ended;
+        await shown;
       } finally {
-        options.stream.write(showCursor);
-        board = undefined;
+        writer.end();
       }
     },
   };
 }
 
-/** Rows below those of the tasks. No task has such an ID. */
-const moreId = ' more';
-const moneyId = ' money';
-const messageIds = [' message 1', ' message 2', ' message 3'];
-const ownIds = [moreId, moneyId, ...messageIds];
-
-function closeTask(board: Board, task: TaskView, moment: 'running' | 'ended'): void {
-  const state = taskState(task);
-  if (state !== 'open') board.close(task.id, state);
-  else if (moment === 'ended') board.close(task.id, 'unfinished');
+/** What is told above the screen. */
+interface Tiding {
+  /** Its first words, which are coloured. */
+  head: string;
+  text: string;
+  paint(text: string): string;
 }
 
-function messageOf(event: RunEvent): string | undefined {
-  switch (event.event) {
-    case 'step-finished': {
-      const { outcome, address, error } = event;
-      if (outcome === 'done' || outcome === 'left' || outcome === 'blocked') return undefined;
-      return `${safeText(address, 300)} ${outcome}${error === undefined ? '' : `: ${safeText(error)}`}`;
-    }
-    case 'spending-stopped':
-      return stoppingText(event);
-    case 'noticed':
-      return safeText(noticeText(event));
-    default:
-      return undefined;
+/** What is told above the screen, each once: it stays in what scrolls away. */
+class Tidings {
+  readonly #options: ScreenOptions;
+  readonly #told = new Map<string, number>();
+  readonly #notices = new Set<string>();
+  #waiting: Tiding[] = [];
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
   }
+
+  note(event: RunEvent): void {
+    const { style, page, now } = this.#options;
+    const say = (paint: Tiding['paint'], head: string, text = '') => {
+      this.#waiting.push({ head: safeText(head, 300), text, paint });
+    };
+    switch (event.event) {
+      case 'step-finished': {
+        const { outcome, address } = event;
+        if (!isTrouble(outcome)) return;
+        const name = `${outcome} ${textOf(event)}`;
+        const told = 1 + (this.#told.get(name) ?? 0);
+        this.#told.set(name, told);
+        if (told <= mostOfOne)
+          say(outcome === 'unresolved' ? style.yellow : style.red, address, failureWords(event, told));
+        return;
+      }
+      case 'job-retried':
+        say(style.yellow, event.address, `job failed: ${withoutStop(event.error)}; it is bought again`);
+        return;
+      case 'spending-stopped':
+        say(style.yellow, stoppingText(event));
+        return;
+      case 'credits-awaited': {
+        // It is tried again and again.
+        const isNew = this.#isNew(`until ${event.until}`);
+        if (isNew) say(style.yellow, awaitedUntilText(event, now()), `(${safeText(event.detail)})`);
+        return;
+      }
+      case 'spending-resumed':
+        say(style.green, 'there are credits again');
+        return;
+      case 'picks-awaited':
+        say(style.yellow, awaitedGatesText(event.gates, page?.()));
+        return;
+      case 'noticed':
+        if (this.#notices.size > mostNotices || !this.#isNew(noticeText(event))) return;
+        if (this.#notices.size > mostNotices) say(style.yellow, 'notices', 'go on, and are only recorded from here');
+        else say(style.yellow, 'notice', safeText(noticeText(event)));
+        return;
+      default:
+        return;
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Takes the oldest of what waits, as lines. They are broken at spaces; an address in them stays whole. */
+  take(columns: number): string[] {
+    const lines: string[] = [];
+    for (let bytes = 0; bytes < mostAboveBytes; ) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      const { head, text, paint } = next;
+      const whole = text === '' ? head : `${head}  ${text}`;
+      const broken = whole.includes('://') ? [whole] : wrapText(whole, columns - 1, { maxLines: 6 });
+      const [first = '', ...others] = broken;
+      lines.push(first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others);
+      bytes += Buffer.byteLength(whole);
+    }
+    return lines;
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#notices.has(name)) return false;
+    this.#notices.add(name);
+    return true;
+  }
+}
+
+function failureWords(event: Extract<RunEvent, { event: 'step-finished' }>, told: number): string {
+  const { outcome, error, credits } = event;
+  const why = error === undefined ? '' : `: ${withoutStop(error)}`;
+  const charged = credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
+  return `${outcome}${why}${charged}${told === mostOfOne ? ' (more of these are only counted)' : ''}`;
+}
+
+function withoutStop(text: string): string {
+  return safeText(text).replace(/\.$/, '');
 }

@@ -96,14 +96,19 @@ export function awaitedGatesText(gates: number, page: string | undefined): strin
 
 /** `waiting for credits until 14:05; next try in 2 min`, by this machine's clock and time zone. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
+  const leftMs = Date.parse(awaited.nextTryAt) - now;
+  const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
+  return `${awaitedUntilText(awaited, now)}; ${next}`;
+}
+
+/** `waiting for credits until 14:05`. */
+export function awaitedUntilText(awaited: { until: string }, now: number): string {
   const until = new Date(awaited.until);
   const two = (value: number) => String(value).padStart(2, '0');
   const time = `${two(until.getHours())}:${two(until.getMinutes())}`;
   const isToday = until.toDateString() === new Date(now).toDateString();
   const day = isToday ? '' : ` on ${until.getFullYear()}-${two(until.getMonth() + 1)}-${two(until.getDate())}`;
-  const leftMs = Date.parse(awaited.nextTryAt) - now;
-  const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
-  return `waiting for credits until ${time}${day}; ${next}`;
+  return `waiting for credits until ${time}${day}`;
 }
 
 /** The end of a run on one line. */

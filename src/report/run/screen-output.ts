@@ -1,4 +1,4 @@
-import { DefaultRenderer, ProcessOutput, Spinner } from 'listr2';
+import type { ListrRenderer } from 'listr2';
 import { displayWidth } from '../text-width.ts';
 
 /** The part of a terminal that the screen needs. `columns` and `rows` are read again for every frame. */
@@ -8,109 +8,151 @@ export interface ScreenStream {
   readonly rows?: number;
 }
 
-export const defaultColumns = 80;
-export const defaultRows = 24;
-const escapeCharacter = '\u001b';
-export const showCursor = `${escapeCharacter}[?25h`;
-const hideCursor = `${escapeCharacter}[?25l`;
-const eraseLineAndGoUp = `${escapeCharacter}[2K${escapeCharacter}[1A`;
-const escapeSequence = new RegExp(`${escapeCharacter}\\[[0-9;?]*[A-Za-z]`, 'g');
+/** Of a terminal that does not know its size, which says 0. */
+export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows: number } {
+  return { columns: columns || 80, rows: rows || 24 };
+}
+
+const csi = '\u001b[';
+export const showCursor = `${csi}?25h`;
+const hideCursor = `${csi}?25l`;
+const eraseRestOfLine = `${csi}K`;
+const eraseBelow = `${csi}J`;
+const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
+
+/** Of one frame. */
+const mostBytes = 4096;
 
 /**
- * Output for listr2. Its own takes over both standard streams, which would hold back data on stdout, and copies the
- * terminal's size once; this one writes to the given stream only and reads the size each time.
+ * Lines at the lower end of a terminal that are written over, with the cursor on the line below them. A frame is one
+ * write, of the lines that differ from those of the frame before: nothing is erased before it is drawn, so nothing
+ * flickers.
  */
-export class ScreenOutput extends ProcessOutput {
+export class FrameWriter {
   readonly #stream: ScreenStream;
-  readonly #view: NodeJS.WriteStream;
-  #frame = '';
-  #frameColumns = 0;
+  #lines: readonly string[] = [];
+  #size: { columns: number; rows: number };
+  #isBegun = false;
 
   constructor(stream: ScreenStream) {
-    super();
     this.#stream = stream;
-    const view = {
-      write: (text: string) => this.#writeFrame(text),
-      get columns() {
-        return stream.columns ?? defaultColumns;
-      },
-      get rows() {
-        return stream.rows ?? defaultRows;
-      },
-    };
-    this.#view = view as unknown as NodeJS.WriteStream;
+    this.#size = sizeOf(stream);
   }
 
   /**
-   * Writes a frame. A terminal that became narrower has folded the rows of the last frame, so that it takes more lines
-   * than were written: these are erased first; the frame itself erases the others.
+   * Shows `lines` instead of the last frame. `above` is put over them, once, and belongs to what scrolls away. What would
+   * make a frame too long follows with the next one. Returns whether all is there.
    */
-  #writeFrame(text: string): void {
-    const columns = this.#view.columns;
-    const folded = columns < this.#frameColumns ? foldedLines(this.#frame, columns) : 0;
-    this.#stream.write(`${eraseLineAndGoUp.repeat(folded)}${text}`);
-    this.#frame = text;
-    this.#frameColumns = columns;
+  draw(lines: readonly string[], above: readonly string[] = []): boolean {
+    const before = this.#size;
+    this.#size = sizeOf(this.#stream);
+    const { columns, rows } = this.#size;
+    const isNew = above.length > 0 || before.columns !== columns || before.rows !== rows;
+    const fitting = withinFrame(lines, { before: isNew ? [] : this.#lines, above });
+    const text = isNew ? this.#drawAll(fitting, above) : this.#drawChanges(fitting);
+    this.#lines = fitting;
+    if (text !== '' || !this.#isBegun) {
+      // What somebody typed below, such as ^C, goes.
+      this.#stream.write(`${this.#isBegun ? '' : hideCursor}${text}${eraseBelow}`);
+    }
+    this.#isBegun = true;
+    return fitting.every((line, index) => line === lines[index]);
   }
 
-  override get stdout(): NodeJS.WriteStream {
-    return this.#view;
+  /** Leaves the last frame where it stands, and gives the cursor back. */
+  end(): void {
+    if (this.#isBegun) this.#stream.write(showCursor);
+    this.#isBegun = false;
+    this.#lines = [];
   }
 
-  override get stderr(): NodeJS.WriteStream {
-    return this.#view;
+  /**
+   * A terminal that became narrower has folded lines of the last frame, which take more rows than were written; as many
+   * as there are rows can be reached.
+   */
+  #drawAll(lines: readonly string[], above: readonly string[]): string {
+    const { columns, rows } = this.#size;
+    const taken = this.#lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+    return `\r${up(Math.min(taken, rows - 1))}${eraseBelow}${[...above, ...lines].map((line) => `${line}\r\n`).join('')}`;
   }
 
-  override hijack(): void {
-    this.#stream.write(hideCursor);
-  }
-
-  override release(): void {
-    this.#stream.write(showCursor);
-  }
-
-  override toStdout(text: string, withEnd = true): boolean {
-    this.#stream.write(withEnd ? `${text}\n` : text);
-    return true;
-  }
-
-  override toStderr(text: string, withEnd = true): boolean {
-    return this.toStdout(text, withEnd);
-  }
-}
-
-function foldedLines(frame: string, columns: number): number {
-  const widths = frame.replace(escapeSequence, '').split('\n').map(displayWidth);
-  return widths.reduce((lines, width) => lines + Math.max(0, Math.ceil(width / columns) - 1), 0);
-}
-
-/**
- * Renderer without listr2's checks: listr2 draws only when stdout is a terminal, and takes that one's width; here the
- * caller has decided both, and rows come cut to the width. A row that begins with a space has no icon; a blank one is
- * hidden.
- */
-export class ScreenRenderer extends DefaultRenderer {
-  static override nonTTY = true;
-
-  protected override format(message: string, icon: string, level: number): string[] {
-    if (message.trim() === '') return [];
-    const row = message.startsWith(' ') ? message : `${icon} ${message}`;
-    // listr2 leaves a space in place of a suffix.
-    return [`${'  '.repeat(Math.max(0, level))}${row.trimEnd()}`];
+  #drawChanges(lines: readonly string[]): string {
+    const old = this.#lines;
+    let text = '';
+    // The row on which the cursor is, from the first line of the frame.
+    let row = old.length;
+    for (const [index, line] of lines.entries()) {
+      if (index < old.length && line === old[index]) continue;
+      text += `${moveBy(index - row)}\r${line}${index < old.length ? eraseRestOfLine : ''}\r\n`;
+      row = index + 1;
+    }
+    return row === lines.length ? text : `${text}${moveBy(lines.length - row)}\r`;
   }
 }
 
-/** Updates the texts before each frame, so that a burst of events costs one frame. */
-export class FrameSpinner extends Spinner {
-  readonly #beforeFrame: () => void;
+/** Lines that are not sent now stay as they were before. */
+function withinFrame(
+  lines: readonly string[],
+  { before, above }: { before: readonly string[]; above: readonly string[] },
+): string[] {
+  let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 2 * perLine);
+  let sent = 0;
+  return lines.map((line, index) => {
+    const old = before[index];
+    if (line === old) return line;
+    bytes += Buffer.byteLength(line) + perLine;
+    // Every frame brings something, whatever it takes.
+    if (bytes > mostBytes && sent > 0) return old ?? '';
+    sent += 1;
+    return line;
+  });
+}
 
-  constructor(beforeFrame: () => void) {
-    super();
-    this.#beforeFrame = beforeFrame;
+/** Of moving to a line, clearing its end and going on. */
+const perLine = 14;
+
+function up(count: number): string {
+  return count > 0 ? `${csi}${count}A` : '';
+}
+
+function moveBy(rows: number): string {
+  return rows > 0 ? `${csi}${rows}B` : up(-rows);
+}
+
+function widthOf(line: string): number {
+  return displayWidth(line.replace(escapeSequence, ''));
+}
+
+/** Five frames a second: enough for what turns, and half of what a terminal takes without effort. */
+const frameMs = 200;
+
+export interface FrameOptions {
+  /** Draws the next frame. */
+  draw(): void;
+  /** Draws the last one, and gives the terminal back. */
+  end(): void;
+}
+
+/** For listr2, whose own renderer erases all rows before it draws them again, and has one for each of its tasks. */
+export class ScreenRenderer implements ListrRenderer {
+  static nonTTY = true;
+  static rendererOptions: FrameOptions;
+  static rendererTaskOptions: never;
+  readonly #options: FrameOptions;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(_tasks: unknown, options: FrameOptions) {
+    this.#options = options;
   }
 
-  override spin(): void {
-    super.spin();
-    this.#beforeFrame();
+  render(): void {
+    this.#options.draw();
+    this.#timer = setInterval(() => this.#options.draw(), frameMs);
+    this.#timer.unref();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#options.end();
   }
 }

@@ -1,68 +1,123 @@
+import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { cutMiddle, cutToWidth, displayWidth, padRight } from '../text-width.ts';
-import type { RunView, TaskView } from './run-view.ts';
-import { taskState, taskWords, type Word } from './run-words.ts';
+import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
+import type { RunView, Stage, TaskView } from './run-view.ts';
+import { taskState } from './run-words.ts';
+import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
+import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
-const widestName = 30;
-/** Columns for the icon and the space after it; the last column stays free, so that no terminal wraps a full row. */
-const iconColumns = 3;
-
-/** One row per task, by ID: name and counts, cut to the width. Hidden tasks have an empty row. */
-export function taskRows(
-  view: RunView,
-  options: { style: Style; columns: number; hidden: ReadonlySet<string>; isOver: boolean },
-): Map<string, string> {
-  const { style, columns, hidden, isOver } = options;
-  const names = new Map([...view.tasks.keys()].map((id) => [id, cutMiddle(safeText(id, 100), widestName)]));
-  const nameWidth = [...names.values()].reduce((width, name) => Math.max(width, displayWidth(name)), 0);
-  const rows = new Map<string, string>();
-  for (const [id, task] of view.tasks) {
-    const name = padRight(names.get(id) ?? '', nameWidth);
-    rows.set(
-      id,
-      hidden.has(id) ? '' : taskRow(name, taskWords(task, { isOver }), { style, room: columns - iconColumns }),
+/** A row for each of the tasks that fit, those with work under way first of all, and one for all others. */
+export function taskRows(view: RunView, look: Look, rows: number): string[] {
+  const tasks = [...view.tasks.values()];
+  const shown = tasks.length <= rows ? tasks : mostActive(tasks, rows === 1 ? 1 : rows - 1);
+  const nameWidth = nameWidthOf(
+    shown.map(({ id }) => id),
+    look,
+  );
+  const digits = Math.max(1, ...shown.map(({ steps }) => creditsText(steps).length));
+  const lines = shown.map((task) => taskRow(task, { view, look, nameWidth, digits }));
+  if (shown.length < tasks.length && rows > 1) {
+    const kept = new Set(shown);
+    lines.push(
+      foldedRow(
+        tasks.filter((task) => !kept.has(task)),
+        look,
+      ),
     );
   }
-  return rows;
+  return lines;
 }
 
-/** Color codes have no width, so a row that has to be cut goes without them. */
-function taskRow(name: string, words: Word[], options: { style: Style; room: number }): string {
-  const { style, room } = options;
-  const plain = `${name}  ${words.map(({ text }) => text).join(' · ')}`;
-  if (displayWidth(plain) > room) return cutToWidth(plain, room);
-  return `${name}  ${words.map((word) => paint(word, style)).join(' · ')}`;
+function taskRow(
+  task: TaskView,
+  { view, look, nameWidth, digits }: { view: RunView; look: Look; nameWidth: number; digits: number },
+): string {
+  const { columns, style, facts, planned } = look;
+  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
+  const done = of('done', 'kept', 'unneeded');
+  const busy = of('working', 'running', 'saving');
+  const counts = isNarrow(look)
+    ? piece(`${padLeft(creditsText(done), digits)}/${creditsText(task.steps)}`)
+    : piece(`${padLeft(creditsText(done), digits)} of ${padRight(creditsText(task.steps), digits)}`);
+  const words = [counts, ...wordsOf(task, { view, look })];
+  const spent = facts.spent.get(task.id) ?? 0;
+  const plan = planned.tasks.get(task.id);
+  const expected =
+    plan === undefined || plan.credits === 0 ? '' : ` of ${plan.isAbout ? '~' : ''}${creditsText(plan.credits)}`;
+  const rate = facts.rateOf(task.id, look.now);
+  const rateText = rate === undefined || rate === 0 ? '' : `${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/min`;
+  const money =
+    spent > 0 || (isWide(look) && expected !== '') ? `${creditsText(spent)}${isWide(look) ? expected : ''} cr` : '';
+  const head = [nameOf(task.id, nameWidth), spaces(2), ...barPieces({ all: task.steps, done, busy }, look), spaces(2)];
+  const right = [piece(money, 'faint'), ...(isWide(look) ? [piece(padLeft(rateText, 10))] : [])];
+  const room = columns - 1 - widthOf(head) - (money === '' ? 0 : widthOf(right) + 2);
+  return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
 }
 
-function paint({ text, tone }: Word, style: Style): string {
-  switch (tone) {
-    case 'plain':
-      return text;
-    case 'bad':
-      return style.red(text);
-    case 'unsure':
-      return style.yellow(text);
-    default:
-      return tone satisfies never;
-  }
+/** What a task does, and what it waits for. Its numbers of steps that are over stand before it. */
+function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }): Piece[] {
+  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
+  const words: Piece[] = [];
+  const narrow = isNarrow(look);
+  const add = (count: number, word: string, tone: Piece['tone'] = 'plain') => {
+    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, tone));
+  };
+  add(of('running'), 'running', 'busy');
+  add(of('failed', 'lost', 'refused'), narrow ? look.signs.failed : 'failed', 'bad');
+  add(of('unresolved'), narrow ? '?' : 'unresolved', 'unsure');
+  add(of('saving'), 'saving');
+  add(of('working'), 'starting');
+  add(of('blocked'), 'blocked', 'unsure');
+  add(
+    of('awaits-consent'),
+    narrow ? 'for consent' : of('awaits-consent') === 1 ? 'waits for consent' : 'wait for consent',
+    'unsure',
+  );
+  add(
+    of('awaits-pick'),
+    narrow ? 'for a pick' : of('awaits-pick') === 1 ? 'waits for a pick' : 'wait for a pick',
+    'unsure',
+  );
+  add(of('stays-paid'), 'to collect', 'unsure');
+  const left = of('left') + (look.isOver ? queuedIn(task) : 0);
+  add(left, 'not started', 'unsure');
+  const queued = look.isOver ? 0 : queuedIn(task);
+  if (queued === 0) return words;
+  const waitsFor = isBusy(task) ? [] : openNeeds(task, { view, look });
+  if (waitsFor.length > 0) words.push(piece(`waits for ${safeText(waitsFor.join(', '), 100)}`, 'faint'));
+  // As many of them as there are is what the bar says.
+  else if (!narrow || words.length === 0) add(queued, 'queued', 'faint');
+  return words;
 }
 
-/**
- * Tasks without a row when there are more of them than rows: those with the least activity. Tasks with steps under way
- * stay longest, then failed ones, then those still to come, then finished ones.
- */
-export function hiddenTasks(view: RunView, rows: number): ReadonlySet<string> {
-  if (view.tasks.size <= rows) return new Set();
-  const ranked = [...view.tasks.values()].toSorted((a, b) => rankOf(a) - rankOf(b));
-  return new Set(ranked.slice(Math.max(0, rows - 1)).map(({ id }) => id));
+function openNeeds({ id }: TaskView, { view, look }: { view: RunView; look: Look }): string[] {
+  const needs = look.planned.tasks.get(id)?.needs ?? [];
+  return needs.filter((need) => {
+    const task = view.tasks.get(need);
+    return task !== undefined && taskState(task) === 'open';
+  });
+}
+
+/** Steps that no event has named yet. */
+function queuedIn({ steps, stages }: TaskView): number {
+  let named = 0;
+  for (const count of stages.values()) named += count;
+  return Math.max(0, steps - named);
+}
+
+/** In their order. */
+function mostActive(tasks: readonly TaskView[], rows: number): TaskView[] {
+  const byRank: TaskView[][] = [[], [], [], [], []];
+  for (const task of tasks) byRank[rankOf(task)]?.push(task);
+  const chosen = new Set(byRank.flat().slice(0, rows));
+  return tasks.filter((task) => chosen.has(task));
 }
 
 function rankOf(task: TaskView): number {
   const state = taskState(task);
   switch (state) {
     case 'open':
-      return task.stages.has('running') || task.stages.has('working') || task.stages.has('saving') ? 0 : 2;
+      return isBusy(task) ? 0 : queuedIn(task) < task.steps ? 2 : 3;
     case 'failed':
       return 1;
     case 'unfinished':
@@ -72,4 +127,40 @@ function rankOf(task: TaskView): number {
     default:
       return state satisfies never;
   }
+}
+
+function isBusy({ stages }: TaskView): boolean {
+  return (stages.get('running') ?? 0) + (stages.get('working') ?? 0) + (stages.get('saving') ?? 0) > 0;
+}
+
+/** `… 4 more tasks: 3 done, 1 waiting`. */
+function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look): string {
+  const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0 };
+  for (const task of tasks) {
+    const state = taskState(task);
+    if (state !== 'open') counts[state] += 1;
+    else if (isOver) counts.unfinished += 1;
+    else counts[isBusy(task) ? 'under way' : 'waiting'] += 1;
+  }
+  const words = Object.entries(counts).flatMap(([word, count]) =>
+    count === 0 ? [] : [`${creditsText(count)} ${word}`],
+  );
+  return fillLine([piece(`… ${countOf(tasks.length, 'more task')}: ${words.join(', ')}`, 'faint')], [], {
+    columns,
+    style,
+  });
+}
+
+/** Enough for the longest of them, and for the word before the credits, with room for the rest of the line. */
+export function nameWidthOf(ids: readonly string[], look: Look): number {
+  const most = isNarrow(look) ? 12 : isWide(look) ? 30 : 16;
+  let width = creditsWord.length;
+  for (const id of ids) width = Math.max(width, Math.min(most, displayWidth(safeText(id, 100))));
+  return width;
+}
+
+export const creditsWord = 'credits';
+
+export function nameOf(id: string, width: number): Piece {
+  return { text: padRight(cutMiddle(safeText(id, 200), width), width), width, tone: 'plain' };
 }

@@ -6,7 +6,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunView, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
-import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
+import { shortTroubleBlocks, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, as a person here would write it; empty for the working folder. */
@@ -17,23 +17,41 @@ export interface SummaryOptions extends TroubleOptions {
 
 const shownNotices = 10;
 
+/** Lines of a summary: what scrolls away is not read. */
+const mostLines = 12;
+
 /**
  * Summary of a run, from the fold of its events: what is done, what failed and how to go on, what is left, where the
- * files are, and the money. Also for a run that was broken off. Ends with a line feed.
+ * files are, and the money. Also for a run that was broken off. At most twelve lines, each of which ends with a line
+ * feed: what does not fit is told in fewer words, and at last only where it stands.
  */
 export function summaryText(view: RunView, options: SummaryOptions): string {
   const steps = [...view.stepsByAddress.values()];
-  const blocks = [
-    [headline(view, steps, options.style)],
-    ...troubleBlocks(steps, options),
-    openBlock(view, steps, options),
-    noticeBlock(view, options.style),
-    [...fileLines(view, options.outputs ?? ''), ...postLines(view), ...moneyLines(view), ...estimateLines(view)],
+  const head = [headline(view, steps, options.style)];
+  const open = openBlock(view, steps, options);
+  const notices = noticeBlock(view, options.style);
+  const foot = [...fileLines(view, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)];
+  const full = [head, ...troubleBlocks(steps, options), open, notices, [...foot, ...estimateLines(view)]];
+  const lines = full
+    .filter((block) => block.length > 0)
+    .flatMap((block, index) => (index === 0 ? block : ['', ...block]));
+  const dense = full.flat();
+  const short = [
+    head,
+    ...shortTroubleBlocks(steps, options),
+    shortOpenBlock(view, steps, options),
+    shortNoticeBlock(view, options.style),
   ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join('\n')}\n`)
-    .join('\n');
+  const told = [lines, dense].find(({ length }) => length <= mostLines) ?? [
+    ...upTo(mostLines - foot.length, short.flat(), `… more: ${options.paste(call('status'))}`),
+    ...foot,
+  ];
+  return told.map((line) => `${line}\n`).join('');
+}
+
+/** At most so many lines; where there are more, the last one says so. */
+function upTo(most: number, lines: readonly string[], more: string): string[] {
+  return lines.length <= most ? [...lines] : [...lines.slice(0, Math.max(0, most - 1)), more];
 }
 
 function headline(view: RunView, steps: StepView[], style: Style): string {
@@ -50,16 +68,33 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
   return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
 }
 
-/** Jobs that go on without us, and steps that never began. */
-function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+interface OpenSteps {
+  /** Their jobs run, without us. */
+  goingOn: number;
+  /** Their jobs have ended, their files are not here. */
+  unsaved: number;
+  /** Their creates were on the wire. */
+  unsure: number;
+  unstarted: number;
+}
+
+function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
-  const lines: string[] = [];
-  const goingOn = inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length;
-  const unsaved = inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length;
   const unsure = inStage('working').filter(({ intended }) => intended).length;
   const idle = inStage('working').length - unsure;
   const named = view.settled.addresses.size + steps.length;
-  const unstarted = inStage('left').length + view.steps - named + idle;
+  return {
+    goingOn: inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length,
+    unsaved: inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length,
+    unsure,
+    unstarted: inStage('left').length + view.steps - named + idle,
+  };
+}
+
+/** Jobs that go on without us, and steps that never began. */
+function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
+  const lines: string[] = [];
   if (goingOn > 0) {
     lines.push(
       `${countOf(goingOn, 'job')} ${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`,
@@ -79,6 +114,21 @@ function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): s
   if (view.stopped !== undefined) lines.push(stopText(view.stopped), ...wayOn(view.stopped, options));
   else if (goingOn + unsaved + unsure + unstarted > 0) lines.push(`to go on: ${options.paste(call('apply'))}`);
   return lines;
+}
+
+/** The same in two or three lines. */
+function shortOpenBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
+  const counts: [count: number, words: string][] = [
+    [goingOn, 'running on, paid'],
+    [unsaved, 'paid, to be fetched'],
+    [unsure, 'on the wire, to be found out'],
+    [unstarted, 'not started'],
+  ];
+  const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${creditsText(count)} ${words}`]));
+  const open = parts.length === 0 ? [] : [`open     ${parts.join(' · ')}`];
+  if (view.stopped !== undefined) return [...open, stopText(view.stopped), ...wayOn(view.stopped, options)];
+  return parts.length === 0 ? open : [...open, `to go on: ${options.paste(call('apply'))}`];
 }
 
 /** Advice on how to continue. */
@@ -118,6 +168,13 @@ function noticeBlock(view: RunView, style: Style): string[] {
     ...notices.slice(0, shownNotices).map((notice) => `  ${safeText(notice)}`),
     ...(hidden > 0 ? [`  … and ${countOf(hidden, 'more notice')}`] : []),
   ];
+}
+
+function shortNoticeBlock({ notices }: RunView, style: Style): string[] {
+  const [first] = notices;
+  if (first === undefined) return [];
+  const more = notices.size > 1 ? `, and ${countOf(notices.size - 1, 'more notice')}` : '';
+  return [`${style.yellow('noticed')}  ${safeText(first, 200)}${more}`];
 }
 
 function fileLines(view: RunView, outputs: string): string[] {

@@ -4,7 +4,7 @@ import { call } from '../../plan/advice.ts';
 import { writeName } from '../../plan/names.ts';
 import { isPost } from '../../plan/post-record.ts';
 import type { Paste } from '../advice-text.ts';
-import { countOf } from '../numbers.ts';
+import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { shortList } from '../short-list.ts';
 import type { Style } from '../style.ts';
@@ -20,18 +20,74 @@ export interface TroubleOptions {
 
 const shownGroups = 10;
 const shownNames = 5;
+const shownReasons = 3;
 
 /** What is told of a step with a trouble. */
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
+/** Steps that the same command mends. */
+interface TroublePart {
+  steps: readonly StepView[];
+  mend: string;
+  /** Lists all of them. */
+  select?: string | undefined;
+}
+
+interface Trouble {
+  word: string;
+  paint(text: string): string;
+  /** About all of them, after the word. */
+  note?: string;
+  parts: readonly TroublePart[];
+}
+
 /** Troubles, equal ones grouped, with a single command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
-  return [
-    failedBlock(inStage(steps, 'failed', 'lost'), options),
-    refusedBlock(inStage(steps, 'refused'), options),
-    unresolvedBlock(inStage(steps, 'unresolved'), options),
-    blockedBlock(inStage(steps, 'blocked'), options),
+  const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) => [
+    `${paint(word)}${note}`,
+    ...parts.flatMap((part) => [...groupLines(part.steps, { ...options, select: part.select }), `    ${part.mend}`]),
+  ]);
+  return [...blocks, blockedBlock(inStage(steps, 'blocked'), options)];
+}
+
+/** The same in two lines for each command: how often which reason, and the command. */
+export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
+  const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) =>
+    parts.flatMap((part) => [
+      `${paint(`${creditsText(part.steps.length)} ${word}`)}${note}: ${nameOfOne(part.steps)}${reasonsText(part.steps)}`,
+      `    ${part.mend}`,
+    ]),
+  );
+  const blocked = inStage(steps, 'blocked');
+  if (blocked.length === 0) return blocks;
+  return [...blocks, [`${options.style.yellow(`${creditsText(blocked.length)} blocked`)} by steps that they need`]];
+}
+
+function troublesOf(steps: readonly StepView[], options: TroubleOptions): Trouble[] {
+  const all = [
+    failedTrouble(inStage(steps, 'failed', 'lost'), options),
+    refusedTrouble(inStage(steps, 'refused'), options),
+    unresolvedTrouble(inStage(steps, 'unresolved'), options),
   ];
+  return all.flatMap((trouble) => {
+    const parts = trouble.parts.filter((part) => part.steps.length > 0);
+    return parts.length === 0 ? [] : [{ ...trouble, parts }];
+  });
+}
+
+function nameOfOne([only, ...others]: readonly StepView[]): string {
+  return only === undefined || others.length > 0 ? '' : `${safeText(only.address, 100)} `;
+}
+
+/** `timed out (21), moderated (4), … and 3 more reasons`: the most frequent first. */
+function reasonsText(steps: readonly StepView[]): string {
+  const groups = [...groupBy(steps, textOf)].sort(([, a], [, b]) => b.length - a.length);
+  const shown = groups.slice(0, shownReasons).map(([text, same]) => {
+    const words = text === '' ? 'no reason given' : safeText(text, 100).replace(/\.$/, '');
+    return groups.length === 1 ? words : `${words} (${creditsText(same.length)})`;
+  });
+  const hidden = groups.length - shown.length;
+  return [...shown, ...(hidden === 0 ? [] : [`… and ${countOf(hidden, 'more reason')}`])].join(', ');
 }
 
 function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
@@ -39,9 +95,7 @@ function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
 }
 
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
-function failedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
-  if (steps.length === 0) return [];
-  const { style, paste, unfit } = options;
+function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.output !== undefined || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
   const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
@@ -49,22 +103,20 @@ function failedBlock(steps: readonly StepView[], options: TroubleOptions): strin
   const them = (some: readonly StepView[]) => (some.length === 1 ? 'it' : 'them');
   const are = (some: readonly StepView[]) => (some.length === 1 ? 'it is' : 'they are');
   const redo = (words: string) => paste(call('apply', '--redo', words));
-  const mends = (some: readonly StepView[], select: string | undefined, mend: () => string) =>
-    some.length === 0 ? [] : [...groupLines(some, { ...options, select }), `    ${mend()}`];
-  return [
-    style.red('failed'),
-    ...mends(
-      failed,
-      statesOf(failed),
-      () => `to buy ${failed.length === 1 ? 'it' : `all ${failed.length}`} again: ${redo(failedNames(failed))}`,
-    ),
-    ...mends(
-      unsaved,
-      'state:running',
-      () => `${are(unsaved)} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
-    ),
-    ...mends(kept, undefined, () => `${are(kept)} paid and kept; to buy ${them(kept)} again: ${redo(namesOf(kept))}`),
-  ];
+  const all = failed.length === 1 ? 'it' : `all ${failed.length}`;
+  return {
+    word: 'failed',
+    paint: style.red,
+    parts: [
+      { steps: failed, select: statesOf(failed), mend: `to buy ${all} again: ${redo(failedNames(failed))}` },
+      {
+        steps: unsaved,
+        select: 'state:running',
+        mend: `${are(unsaved)} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
+      },
+      { steps: kept, mend: `${are(kept)} paid and kept; to buy ${them(kept)} again: ${redo(namesOf(kept))}` },
+    ],
+  };
 }
 
 /** A single step by its address, several by their outcome. */
@@ -84,41 +136,34 @@ function namesOf(steps: readonly StepView[]): string {
   return steps.map(({ address }) => writeName(address)).join(' ');
 }
 
-function refusedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
-  if (steps.length === 0) return [];
-  const { style, paste } = options;
-  return [
-    `${style.red('refused')}, nothing was charged`,
-    ...groupLines(steps, { ...options, select: undefined }),
-    `    when the cause is mended: ${paste(call('apply'))}`,
-  ];
+function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
+  const mend = `when the cause is mended: ${paste(call('apply'))}`;
+  return { word: 'refused', paint: style.red, note: ', nothing was charged', parts: [{ steps, mend }] };
 }
 
-function unresolvedBlock(steps: readonly StepView[], options: TroubleOptions): string[] {
-  if (steps.length === 0) return [];
-  const { style, paste } = options;
+function unresolvedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
   const isListed = ({ kind }: StepView) => kinds[kind]?.recovery === 'list';
   const open = steps.filter(({ recoverable }) => recoverable !== true);
   const listed = steps.filter((step) => step.recoverable === true && isListed(step));
   const replayed = steps.filter((step) => step.recoverable === true && !isListed(step));
   const apply = paste(call('apply'));
-  const mends = (some: readonly StepView[], mend: (first: StepView) => string) => {
-    const [first] = some;
-    return first === undefined
-      ? []
-      : [...groupLines(some, { ...options, select: 'state:unresolved' }), `    ${mend(first)}`];
+  const select = 'state:unresolved';
+  const [first] = open;
+  const them = open.length === 1 ? '' : ', one after the other';
+  const ways =
+    first !== undefined && isPost(first.kind)
+      ? '--job and its id, or --not-spent'
+      : '--job and its id, --not-spent or --spend-again';
+  return {
+    word: 'unresolved',
+    paint: style.yellow,
+    note: ', it is not known whether these were charged',
+    parts: [
+      { steps: replayed, select, mend: `run it again, the same key is sent, which pays once: ${apply}` },
+      { steps: listed, select, mend: `run it again, the service's list is searched first, which pays once: ${apply}` },
+      { steps: open, select, mend: `to decide${them}, with ${ways}: ${paste(call('resolve', first?.address ?? ''))}` },
+    ],
   };
-  const decide = ({ address, kind }: StepView) => {
-    const them = open.length === 1 ? '' : ', one after the other';
-    const ways = isPost(kind) ? '--job and its id, or --not-spent' : '--job and its id, --not-spent or --spend-again';
-    return `to decide${them}, with ${ways}: ${paste(call('resolve', address))}`;
-  };
-  return [
-    `${style.yellow('unresolved')}, it is not known whether these were charged`,
-    ...mends(replayed, () => `run it again, the same key is sent, which pays once: ${apply}`),
-    ...mends(listed, () => `run it again, the service's list is searched first, which pays once: ${apply}`),
-    ...mends(open, decide),
-  ];
 }
 
 /** Most of them wait for a failed step: they are reported by task, not one by one. */
@@ -173,7 +218,7 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
 }
 
 /** The message, without text that only names the step and its job. */
-function textOf({ address, jobId, error = '' }: Troubled): string {
+export function textOf({ address, jobId, error = '' }: Troubled): string {
   const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
   return without.replaceAll(address, '…');
 }

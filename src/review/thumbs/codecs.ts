@@ -36,6 +36,12 @@ export async function decodePicture(format: PictureFormat, bytes: ArrayBuffer): 
   return (await opening)(bytes);
 }
 
+export async function encodePng({ data, width, height }: Pixels): Promise<Uint8Array> {
+  const { default: encode, init } = await import('@jsquash/png/encode.js');
+  await init(await program('@jsquash/png/codec/pkg/squoosh_png_bg.wasm'));
+  return new Uint8Array(await encode({ data, width, height, colorSpace: 'srgb' }));
+}
+
 export async function encodeJpeg(pixels: Pixels): Promise<Uint8Array> {
   encoder ??= openEncoder();
   return new Uint8Array(await (await encoder)(pixels));

@@ -16,8 +16,8 @@ export interface AskedPage {
   page: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** Rank of the newest record, as far as it was known then. */
-  top: number;
+  /** Number of our jobs made by then. */
+  added: number;
 }
 
 /** The contents of a page. */
@@ -47,8 +47,10 @@ export class ListPlaces {
   readonly #isPaged: boolean;
   /** When a stretch of ranks was last read. */
   readonly #readAt = new Map<number, number>();
-  /** Rank of the newest record. Other people's records are noticed when a page is read. */
-  #top = 0;
+  /** Number of our jobs made so far. */
+  #added = 0;
+  /** Number of other people's records that came since; noticed when a page is read. */
+  #others = 0;
   /** The number of the newest job. */
   #newest = 0;
   /** Ranks start anywhere: this is their offset from the list's own count. */
@@ -82,12 +84,22 @@ export class ListPlaces {
 
   /** Adds a job that was made just now, as far as is known. */
   add(job: WatchedJob): void {
-    this.#top += 1;
+    this.#added += 1;
     this.#newest = Math.max(this.#newest, job.number);
   }
 
   ask(page: number, at: number): AskedPage {
-    return { page, at, top: this.#top };
+    return { page, at, added: this.#added };
+  }
+
+  /** Rank of the record in the middle of this page, as long as nothing comes before it. */
+  middleOf(page: number): number {
+    return this.#top - (page - 1) * this.#size - (this.#size >> 1);
+  }
+
+  /** The page that holds this rank now. */
+  pageAt(rank: number): number {
+    return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
 
   /** Where to look for each job. */
@@ -95,16 +107,17 @@ export class ListPlaces {
     this.#findLowest();
     return (job) => {
       const expected = this.#rankOf(job);
-      const rank = job.isPlaced ? expected : (this.#unreadBy(job, expected) ?? expected);
-      return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
+      return this.pageAt(job.isPlaced ? expected : (this.#unreadBy(job, expected) ?? expected));
     };
   }
 
   /** Returns the jobs that are missing. */
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
+    const sought = this.#soughtOn(asked);
     const top = this.#topOf(asked, shown);
-    this.#top += top - asked.top;
+    // Set, not added to: pages that were requested together have all seen the same records come.
+    this.#others = top - asked.added;
     const highest = top - first;
     const lowest = this.#isPaged && !shown.isLast ? highest - this.#size + 1 : Number.NEGATIVE_INFINITY;
     if (shown.isLast) this.#end = highest - shown.count + 1;
@@ -132,7 +145,8 @@ export class ListPlaces {
         job.isPlaced = false;
         job.soughtAt = asked.at;
       } else if (job.missing < 2) {
-        job.inVain += 1;
+        // Of a list of hundreds of pages, most are read for others.
+        if (sought.has(job)) job.inVain += 1;
         const isGivenUp = job.inVain >= mostInVain;
         if (!isGivenUp && this.#unreadBy(job, this.#rankOf(job)) !== undefined) continue;
         job.missing = isGivenUp ? 2 : job.missing + 1;
@@ -145,10 +159,11 @@ export class ListPlaces {
 
   /** Rank of the newest record when the page was requested. */
   #topOf(asked: AskedPage, { records, total }: ShownPage): number {
+    const expected = asked.added + this.#others;
     if (total !== undefined) {
-      this.#base ??= asked.top - total;
+      this.#base ??= expected - total;
       const top = this.#base + total;
-      if (Math.abs(top - asked.top) <= mostGrowth) return top;
+      if (Math.abs(top - expected) <= mostGrowth) return top;
     }
     const first = (asked.page - 1) * this.#size;
     const tops: number[] = [];
@@ -157,7 +172,24 @@ export class ListPlaces {
       if (found !== undefined) tops.push(job.listRank + first + found.index);
     }
     // Some may have moved: a record was removed.
-    return tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.top;
+    return tops.sort((a, b) => a - b)[tops.length >> 1] ?? expected;
+  }
+
+  /** Rank of the newest record, as far as it is known. */
+  get #top(): number {
+    return this.#added + this.#others;
+  }
+
+  /** The jobs for which this page is the next to be searched. */
+  #soughtOn({ page, added }: AskedPage): ReadonlySet<WatchedJob> {
+    const sought = new Set<WatchedJob>();
+    for (const job of this.#jobs) {
+      if (job.isPlaced || job.missing >= 2) continue;
+      const rank = this.#unreadBy(job, this.#rankOf(job));
+      // Since the page was requested, ours came before it.
+      if (rank === undefined || this.pageAt(rank + this.#added - added) === page) sought.add(job);
+    }
+    return sought;
   }
 
   #rankOf(job: WatchedJob): number {

@@ -1,33 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, temporaryFolder } from '../../rig/command.ts';
-
-const python = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
-
-/** Runs a command on a terminal of its own; each prompt is answered with the next of the keys, as soon as it is there. */
-const script = `
-import json, os, pty, select, signal, sys
-keys, command = json.loads(sys.argv[1]), sys.argv[2:]
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(command[0], command)
-seen, sent = b'', 0
-while True:
-    ready, _, _ = select.select([fd], [], [], 25)
-    if not ready: os.kill(pid, signal.SIGKILL); break
-    try: piece = os.read(fd, 65536)
-    except OSError: break
-    if not piece: break
-    seen += piece
-    while sent < len(keys) and seen.count(b'[1] ') > sent:
-        os.write(fd, keys[sent].encode())
-        sent += 1
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
-`;
+import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
 
 function temporary(): string {
   const { path, remove } = temporaryFolder();
@@ -36,20 +11,18 @@ function temporary(): string {
 }
 
 function init(folder: string, keys: string[], args: string[] = ['new']) {
-  const { CI: _ci, MEDIABATCH_API_KEY: _key, ...env } = process.env;
-  const words = ['-c', script, JSON.stringify(keys), process.execPath, bin, 'init', ...args];
-  const { status, stdout } = spawnSync('python3', words, {
+  const { code, text } = runOnTerminal([process.execPath, bin, 'init', ...args], {
     cwd: folder,
-    env: { ...env, TERM: 'xterm', NO_COLOR: '1' },
-    encoding: 'utf8',
+    env: { NO_COLOR: '1' },
+    deeds: keys.map((pressed) => ({ after: '[1] ', keys: pressed })),
   });
-  return { status, said: stdout.replaceAll('\r', '') };
+  return { status: code, said: text.replaceAll('\r', '') };
 }
 
 const manifestIn = (folder: string) => readFileSync(join(folder, 'new/campaign.yaml'), 'utf8');
 
 /** Skipped where there is no python3 to make a terminal with. */
-describe.runIf(python)('init on a terminal (python3)', () => {
+describe.runIf(hasTerminals)('init on a terminal (python3)', () => {
   test('asks two questions, and Enter takes what stands first', () => {
     const folder = temporary();
     const { status, said } = init(folder, ['\r', '\r']);

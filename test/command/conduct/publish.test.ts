@@ -1,14 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { bin } from '../../rig/command.ts';
+import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 
 // Each test starts several processes, and the machine may have other work.
 vi.setConfig({ testTimeout: 120_000 });
-
-const python = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
 
 const manifest = `version: 1
 name: shop
@@ -24,51 +21,23 @@ tasks:
       scheduledAt: "2030-05-01T09:00:00Z"
 `;
 
-/** Runs the command on a terminal of its own, and answers its questions one after the other. */
-const script = `
-import fcntl, os, pty, select, signal, struct, sys, termios
-answers, command = sys.argv[1].split(','), sys.argv[2:]
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(command[0], command)
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 200, 0, 0))
-seen, asked = b'', 0
-while True:
-    ready, _, _ = select.select([fd], [], [], 25)
-    if not ready: os.kill(pid, signal.SIGKILL); break
-    try: piece = os.read(fd, 65536)
-    except OSError: break
-    if not piece: break
-    seen += piece
-    if seen.count(b'[y/N] ') > asked and asked < len(answers):
-        os.write(fd, answers[asked].replace('^C', '\\x03').encode() + b'\\r')
-        asked += 1
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
-`;
-
 function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
-  writeFileSync(trial.path('terminal.py'), script);
-  const { CI: _ci, ...env } = process.env;
-  const run = spawnSync(
-    'python3',
-    ['terminal.py', answers, process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args],
-    {
-      cwd: trial.folder,
-      env: { ...env, ...trial.sandbox.env, TERM: 'xterm', COLUMNS: '200', NO_COLOR: '1' },
-      encoding: 'utf8',
-    },
-  );
-  const text = stripVTControlCharacters(run.stdout);
+  const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
+  const run = runOnTerminal(command, {
+    cwd: trial.folder,
+    env: { ...trial.sandbox.env, NO_COLOR: '1' },
+    columns: 200,
+    deeds: answers.split(',').map((answer) => ({ after: '[y/N] ', keys: `${answer.replace('^C', '\u0003')}\r` })),
+  });
+  const text = stripVTControlCharacters(run.text);
   const questions = [...text.matchAll(/[^\n\r]*\[y\/N\]/g)].map(([question]) => question);
-  return { code: run.status, questions, text };
+  return { code: run.code, questions, text };
 }
 
 const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
 
 /** Skipped where there is no python3 to make a terminal with. */
-describe.runIf(python)('on a terminal (python3)', () => {
+describe.runIf(hasTerminals)('on a terminal (python3)', () => {
   const spend = 'Spend ≈ 2 credits? [y/N]';
   const publish =
     'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';

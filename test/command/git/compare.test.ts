@@ -110,7 +110,7 @@ describe('a campaign is compared with a commit', () => {
       '--format',
       'markdown',
     );
-    expect(page).toMatch(/^### `spring` against `main` \(`[0-9a-f]{10}`\)\n/);
+    expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: -2 credits\n/);
     expect(page).toContain('| `~` changed | `hero@a` | `image` | 1 |');
   });
 

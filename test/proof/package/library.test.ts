@@ -7,6 +7,7 @@ import { root } from '../../rig/command.ts';
 
 let folder: string;
 const exampleFile = 'use.mts';
+const shortFile = 'use-briefly.mts';
 
 /** The package as it is published, unpacked where a program that uses it would have it. Its dependencies are the ones here. */
 beforeAll(() => {
@@ -28,16 +29,17 @@ beforeAll(() => {
     recursive: true,
     filter: (path) => !/\.sandbox|\.mediabatch|\.lock\.jsonl/.test(path),
   });
-  writeFileSync(join(folder, exampleFile), readExample());
+  writeFileSync(join(folder, exampleFile), readExample('src/manual/library.md'));
+  writeFileSync(join(folder, shortFile), readExample('README.md'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What README shows to whoever writes a program. */
-function readExample(): string {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const [, example] = /## As a library\n[\s\S]*?```ts\n([\s\S]*?)```/.exec(readme) ?? [];
-  if (example === undefined) throw new Error('README has no example of the library');
+/** What README or the manual shows to whoever writes a program. */
+function readExample(of: 'README.md' | 'src/manual/library.md'): string {
+  const text = readFileSync(join(root, of), 'utf8');
+  const [, example] = /```ts\n([\s\S]*?)```/.exec(text) ?? [];
+  if (example === undefined) throw new Error(`${of} has no example of the library`);
   return example;
 }
 
@@ -52,11 +54,11 @@ function compile(...more: string[]): void {
   });
 }
 
-test('the example of README compiles with every check, and runs: a campaign is bought once', () => {
-  compile();
+test('the examples of the manual and README compile with every check, and run: a campaign is bought once', () => {
+  compile(shortFile);
   const { MEDIABATCH_API_KEY: _key, MEDIABATCH_BASE_URL: _url, ...env } = process.env;
-  const run = () =>
-    execFileSync(process.execPath, [exampleFile.replace('.mts', '.mjs')], { cwd: folder, encoding: 'utf8', env });
+  const run = (file = exampleFile) =>
+    execFileSync(process.execPath, [file.replace('.mts', '.mjs')], { cwd: folder, encoding: 'utf8', env });
   const first = run();
   expect(first).toMatch(/^15 steps, /);
   expect(first).toContain('cover done\n');
@@ -66,4 +68,5 @@ test('the example of README compiles with every check, and runs: a campaign is b
   const again = run();
   expect(again).toContain('15 steps, 0 credits');
   expect(again).toMatch(/exit 0, 0 credits spent\n$/);
+  expect(run(shortFile)).toBe('exit 0, 0 credits spent\n');
 }, 60_000);

@@ -17,19 +17,24 @@ describe('how long a plan takes', () => {
     ['a rest that fills no round', many(7), 3, 30_000],
     ['a chain, however many may run', [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })], 8, 30_000],
     ['a chain beside single steps', [job('a'), job('b', { needs: ['a'] }), ...many(2)], 2, 20_000],
-    ['a plan too large to be simulated', many(6000), 60, 1_000_000],
   ])('%s', (_name, rows, concurrency, ms) => {
     expect(expectTime(rows, { concurrency, durations: { image: [10_000] } })).toEqual({
       expected: { lowMs: ms, highMs: ms },
     });
   });
 
-  test('is a range where jobs differ, within what is possible', () => {
+  test('a large plan is done when its work is done', () => {
+    const { expected } = expectTime(many(6000), { concurrency: 60, durations: { image: [10_000] } });
+    expect((expected?.lowMs ?? 0) / 1_000_000).toBeCloseTo(1, 2);
+    expect(expected?.highMs).toBe(expected?.lowMs);
+  });
+
+  test('is a range where jobs differ, hardly beyond what was seen', () => {
     const durations = { image: [1000, 2000, 4000, 60_000] };
     const { expected } = expectTime(many(5), { concurrency: 2, durations });
     expect(expected?.lowMs).toBeGreaterThanOrEqual(3000);
     expect(expected?.highMs).toBeGreaterThan(expected?.lowMs ?? 0);
-    expect(expected?.highMs).toBeLessThanOrEqual(180_000);
+    expect(expected?.highMs).toBeLessThanOrEqual(240_000);
   });
 
   test('is unknown where a kind and model was never timed, and both are told', () => {

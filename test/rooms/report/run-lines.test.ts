@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
-import { createLines } from '../../../src/report/run/run-lines.ts';
+import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
 import { createEventLines, type RunReporter } from '../../../src/report/run/run-reporter.ts';
+import type { RunTimes } from '../../../src/report/run/run-time.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { summaryText } from '../../../src/report/run/summary-text.ts';
 import { pasteFor } from './paste.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
 
 /** A reporter whose clock and ticker are moved by hand. */
-function rig(withTicker: boolean) {
+function rig(withTicker: boolean, more: { detail?: Detail; times?: RunTimes } = {}) {
   let text = '';
   let nowMs = 0;
   const ticks = new Set<() => void>();
@@ -21,7 +22,7 @@ function rig(withTicker: boolean) {
     (piece) => {
       text += piece;
     },
-    { style: noColor, now: () => nowMs, view, ...(withTicker && { every }) },
+    { style: noColor, now: () => nowMs, view, ...more, ...(withTicker && { every }) },
   );
   const reporter: RunReporter = {
     on(event) {
@@ -48,16 +49,22 @@ const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
 const progressed: RunFact = { event: 'job-progressed', address: 'hero@de', jobId: 'j', status: 'PROCESSING' };
 
 describe('createLines', () => {
-  it('says each change on a line of its own', async () => {
-    const { reporter, lines } = rig(false);
+  it('says everything that happens, where that is wanted', async () => {
+    const { reporter, lines } = rig(false, { detail: 'events' });
     for (const event of eventfulRun()) reporter.on(event);
     await reporter.end();
     expect(lines().join('\n')).toMatchInlineSnapshot(`
       "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
+      old  left  kept
+      hero@de  started  create
+      hero@de  sending
       hero@de  created  job job-hero@de, 5 credits (36 of 60 left)
+      hero@de  is  PROCESSING
+      hero@de  made  its file is fetched
       hero@de  saved  images/hero/hero@de.png (1.2 MB)
       hero@en  attached  its job is running
       hero@en  failed  moderated \\x1b[2J
+      hero@fr  started  create
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
@@ -66,8 +73,45 @@ describe('createLines', () => {
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; it is bought again
       logo  uploaded  asset-1 (2.0 kB)
+      hero@l'été  started  download
+      hero@l'été  made  its file is fetched
       hero@l'été  failed  the link has expired
+      theme@a  started  create
       theme@a  created  job j-5, 12 credits (31 of 60 left)
+      paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
+      goes on  there are credits again, after 31 s
+      hero@de  picked
+      waiting for 2 gates
+      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      theme@a  still running
+      theme@b  started  create
+      theme@c  started  create
+      theme@c  refused  bad lyrics
+      hero@it  started  create
+      hero@it  lost  unknown job
+      theme@d  started  create
+      theme@d  blocked  needs hero@it, which is lost
+      notice  the service calls the job RENDERING
+      notice  hero@de: a file in the way was renamed
+      aurora-launch: 2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
+    `);
+  });
+
+  it('says what has ended, and whatever is not as usual', async () => {
+    const { reporter, lines } = rig(false);
+    for (const event of eventfulRun()) reporter.on(event);
+    await reporter.end();
+    expect(lines().join('\n')).toMatchInlineSnapshot(`
+      "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
+      hero@de  done  5 credits, 0:00, images/hero/hero@de.png (2 of 10)
+      hero@en  failed  moderated \\x1b[2J
+      hero@fr  searching  the connection was reset; the service's list is searched for its job
+      hero@fr  found  job j-7 is in the service's list
+      hero@fr  asking  the answer to an earlier create of it was lost
+      hero@fr  asked  an earlier create of it was made: job j-8, which is on record now
+      hero@fr  unresolved  no answer
+      hero@l'été  failed  out of memory; it is bought again
+      hero@l'été  failed  the link has expired
       paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
       goes on  there are credits again, after 31 s
       hero@de  picked
@@ -83,15 +127,60 @@ describe('createLines', () => {
     `);
   });
 
-  it('gives a sign of life after 30 s without a change, and not before', () => {
-    const { on, wait, lines } = rig(true);
+  it('says only what went wrong, where the rest is not wanted', async () => {
+    const { reporter, lines, wait } = rig(true, { detail: 'quiet' });
+    for (const event of eventfulRun()) reporter.on(event);
+    wait(120_000);
+    await reporter.end();
+    expect(lines().join('\n')).toMatchInlineSnapshot(`
+      "hero@en  failed  moderated \\x1b[2J
+      hero@fr  unresolved  no answer
+      hero@l'été  failed  the link has expired
+      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      theme@c  refused  bad lyrics
+      hero@it  lost  unknown job"
+    `);
+  });
+
+  it('says of a large run each tenth of a task, and each failure', async () => {
+    const { on, lines, reporter } = rig(false);
+    on(
+      runStarted([
+        { id: 'hero', kind: 'image', steps: 190 },
+        { id: 'logo', kind: 'image', steps: 11 },
+      ]),
+    );
+    for (let step = 1; step <= 190; step += 1) on(...boughtStep(`hero@${step}`));
+    const failed = { event: 'step-finished', address: 'logo@1', task: 'logo', outcome: 'failed', credits: 0 } as const;
+    on({ event: 'step-started', address: 'logo@1', task: 'logo', kind: 'image', action: 'create' });
+    on({ ...failed, error: 'moderated' });
+    await reporter.end();
+    expect(lines()).toHaveLength(1 + 10 + 1 + 1);
+    expect(lines()[1]).toBe('hero@1'.replace('@1', '  10 %  19 of 190, 171 queued'));
+    expect(lines()[11]).toBe('logo@1  failed  moderated');
+  });
+
+  it('does not count as its own what was done before', async () => {
+    const { on, lines } = rig(false);
+    on(runStarted([{ id: 'hero', kind: 'image', steps: 1000 }]));
+    for (let step = 1; step <= 900; step += 1) {
+      const kept = { task: 'hero', kind: 'image', action: 'keep', reason: 'up to date' } as const;
+      on({ event: 'step-left', address: `hero@${step}`, ...kept });
+    }
+    for (let step = 901; step <= 1000; step += 1) on(...boughtStep(`hero@${step}`));
+    expect(lines()).toHaveLength(1 + 100);
+    expect(lines().at(-1)).toMatch(/^hero@1000 {2}done .*\(1000 of 1000\)$/);
+  });
+
+  it('says every 30 s where it is and what is left, and not before', () => {
+    const { on, wait, lines } = rig(true, { times: { remaining: () => ({ low: 310, high: 400 }) } });
     on(oneTask, ...boughtStep('hero@de').slice(0, 3));
     const before = lines().length;
     wait(29_999);
     expect(lines()).toHaveLength(before);
     wait(1);
     expect(lines().slice(before)).toEqual([
-      '0 of 2 done, 1 running, 1 queued · credits 24 spent (0 now) · of 60 · 0:30',
+      '0 of 2 done, 1 running, 1 queued · credits 24 spent (0 now) · of 60 · 0:30 · about 5–7 min left',
     ]);
     wait(10_000);
     expect(lines()).toHaveLength(before + 1);
@@ -130,7 +219,7 @@ describe('createLines', () => {
 
   it('lets no text from outside begin a line or reach the terminal', async () => {
     const bad = '\u001b[2J\n::error::x\u009b';
-    const { reporter, on, lines } = rig(false);
+    const { reporter, on, lines } = rig(false, { detail: 'events' });
     on(
       { event: 'run-started', version: 1, campaign: bad, steps: 1, concurrency: 1, tasks: [], totals: oneTaskTotals },
       { event: 'step-started', address: bad, task: bad, kind: bad, action: 'attach' },
@@ -182,36 +271,15 @@ describe('summaryText', () => {
   it('tells what happened to everything and how to go on', () => {
     expect(summary(eventfulRun())).toMatchInlineSnapshot(`
       "aurora-launch: 2 of 10 steps done (1 of them from before)
-
-      failed
-        hero@en  moderated \\x1b[2J
-        hero@it  unknown job
+      2 failed: moderated \\x1b[2J (1), unknown job (1)
           to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
-        hero@l'été  the link has expired
+      1 failed: hero@l'été the link has expired
           it is paid; to fetch it again: mediabatch apply campaign.yaml
-
-      refused, nothing was charged
-        theme@c  bad lyrics
+      1 refused, nothing was charged: theme@c bad lyrics
           when the cause is mended: mediabatch apply campaign.yaml
-
-      unresolved, it is not known whether these were charged
-        hero@fr  no answer
+      1 unresolved, it is not known whether these were charged: hero@fr no answer
           to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
-
-      blocked
-        theme@d  needs hero@it, which is lost
-
-      1 job keeps running and is paid; run again to collect
-      1 step was not started
-      waited 31 s for credits
-      nothing more is bought, the run was interrupted
-      to go on: mediabatch apply campaign.yaml
-
-      noticed
-        hero@fr: an earlier create of it was made: job j-8, which is on record now
-        the service calls the job RENDERING
-        hero@de: a file in the way was renamed
-
+      … more: mediabatch status campaign.yaml
       saved    images/hero/hero@de.png
       credits  17 spent now · 41 over all runs · 5 held for creates whose outcome is not known · 14 of 60 left · balance 938
       "
@@ -275,7 +343,7 @@ describe('summaryText', () => {
       ...ended('hero@x', 'failed', { error: 'out of order' }),
       ...ended('cover', 'lost', { error: 'HTTP 404: no such job' }),
     ]);
-    expect(text.slice(text.indexOf('failed\n'), text.indexOf('\n\n35'))).toMatchInlineSnapshot(`
+    expect(text.slice(text.indexOf('failed\n'), text.indexOf('\n35'))).toMatchInlineSnapshot(`
       "failed
         13 steps  job of … was moderated
           hero@0, hero@1, hero@2, hero@3, hero@4, … and 8 more
@@ -297,25 +365,20 @@ describe('summaryText', () => {
       ...ended('cover', 'blocked', { error: 'needs teaser@1, which is blocked' }),
       ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits do not reach: it costs 2' })),
     ]);
-    expect(text.slice(text.indexOf('refused'), text.indexOf('\n\n27'))).toMatchInlineSnapshot(`
-      "refused, nothing was charged
-        3 steps  HTTP 400: too wide [bad_ratio]
-          hero@r0, hero@r1, hero@r2
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(12);
+    expect(text).toMatchInlineSnapshot(`
+      "aurora-launch: 0 of 50 steps done
+      3 refused, nothing was charged: HTTP 400: too wide [bad_ratio]
           when the cause is mended: mediabatch apply campaign.yaml
-
-      unresolved, it is not known whether these were charged
-        2 steps  no answer
-          hero@a0, hero@a1
+      2 unresolved, it is not known whether these were charged: no answer
           run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
-        7 steps  no answer
-          hero@u0, hero@u1, hero@u2, hero@u3, hero@u4, … and 2 more
-          all of them: mediabatch status campaign.yaml --list --select state:unresolved
+      7 unresolved, it is not known whether these were charged: no answer
           to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
-
-      blocked
-        8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused
-        cover  needs teaser@1, which is blocked
-        2 steps  the credits do not reach: it costs 2: song@0, song@1"
+      11 blocked by steps that they need
+      open     27 not started
+      to go on: mediabatch apply campaign.yaml
+      credits  0 spent now · 24 over all runs · 36 of 60 left
+      "
     `);
   });
 

@@ -3,26 +3,19 @@ import type { RunFact } from '../../../src/contract/event.ts';
 import type { RunReporter } from '../../../src/report/run/run-reporter.ts';
 import { createScreen } from '../../../src/report/run/run-screen.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
-import { hiddenTasks, taskRows } from '../../../src/report/run/screen-rows.ts';
-import { displayWidth } from '../../../src/report/text-width.ts';
+import { VirtualTerminal } from '../../rig/virtual-terminal.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
 
 const hide = '\u001b[?25l';
 const show = '\u001b[?25h';
 const sequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
-/** A terminal that remembers what was written to it. */
+/** A screen on a terminal in memory. */
 function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }) {
-  let text = '';
-  let nowMs = 0;
-  const stream = {
-    ...size,
-    write(piece: string) {
-      text += piece;
-    },
-  };
+  let nowMs = Date.UTC(2026, 0, 1);
+  const terminal = new VirtualTerminal(size.columns, size.rows);
   const view = createRunView();
-  const screen = createScreen({ stream, style: noColor, now: () => nowMs, view });
+  const screen = createScreen({ stream: terminal, style: noColor, now: () => nowMs, view });
   const reporter: RunReporter = {
     on(event) {
       foldEvent(view, event);
@@ -32,19 +25,14 @@ function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }
   };
   return {
     reporter,
-    stream,
+    terminal,
     on: (...facts: RunFact[]) => {
       for (const fact of facts) reporter.on(at(0, fact));
     },
     wait: (ms: number) => {
       nowMs += ms;
     },
-    written: () => text,
-    /** What stands there after the last frame was erased: the rows that stay. */
-    lastFrame: () => {
-      const erased = text.lastIndexOf('\u001b[2K');
-      return text.slice(Math.max(0, erased)).replace(sequence, '').split('\n').filter(Boolean);
-    },
+    written: () => terminal.writes.join(''),
   };
 }
 
@@ -54,27 +42,40 @@ const twoTasks = runStarted([
 ]);
 
 describe('createScreen', () => {
-  it('leaves a row per task and the money, each with its end', async () => {
-    const { reporter, wait, lastFrame } = rig();
+  it('leaves a row per step with its end, and has told above what failed and what was noticed', async () => {
+    const { reporter, wait, terminal } = rig();
     for (const event of eventfulRun()) reporter.on(event);
     wait(41_000);
     await reporter.end();
-    const rows = lastFrame().map((line) => line.slice(2));
-    expect(rows).toEqual([
-      'logo   1 of 1',
-      'hero   1 of 5 · 3 failed · 1 unresolved',
-      'theme  0 of 4 · 1 failed · 1 blocked · 1 to collect · 1 not started',
-      'credits 41 spent (17 now) · 5 held · of 60 · 0:41',
-    ]);
+    const lines = await terminal.all();
+    const first = lines.findIndex((line) => line.startsWith('aurora-launch'));
+    expect(lines.slice(first).join('\n')).toMatchInlineSnapshot(`
+      "aurora-launch  2 of 10 · 4 failed · 1 unresolved                           0:41
+      ✔ hero@de     saved  images/hero/hero@de.png                               5 cr
+      ✖ hero@en     moderated \\x1b[2J
+      ? hero@fr     unresolved: no answer
+      ✖ hero@l'été  the link has expired
+      ? theme@a     runs on, to be collected                                    12 cr
+        theme@b     not started
+      ✖ theme@c     bad lyrics
+      ✖ hero@it     unknown job; charged                                         5 cr
+        theme@d     needs hero@it, which is lost"
+    `);
+    const above = lines.slice(0, first);
+    expect(above).toContain('hero@en  failed: moderated \\x1b[2J');
+    expect(above).toContain('hero@fr  unresolved: no answer');
+    expect(above).toContain("hero@l'été  job failed: out of memory; it is bought again");
+    expect(above).toContain('notice  hero@de: a file in the way was renamed');
+    expect(above).toContain('waiting for 2 gates');
   });
 
   it('hides the cursor while it runs and gives it back, also when it ends in the middle', async () => {
-    const { reporter, on, written, lastFrame } = rig();
+    const { reporter, on, written, terminal } = rig();
     on(twoTasks, ...boughtStep('hero@a').slice(0, 3));
     await reporter.end();
-    expect(written()).toContain(hide);
-    expect(written().lastIndexOf(show)).toBeGreaterThan(written().lastIndexOf(hide));
-    expect(lastFrame().map((line) => line.slice(2))).toContain('hero  0 of 2 · 1 running · 1 not started');
+    expect(written().startsWith(hide)).toBe(true);
+    expect(written().endsWith(show)).toBe(true);
+    expect((await terminal.visible())[1]).toMatch(/^hero {4} ▒+·* {2}0 of 2 · 1 running · 1 not started/);
   });
 
   it('listens to no signals itself', async () => {
@@ -120,58 +121,45 @@ describe('createScreen', () => {
     await reporter.end();
     const own = written().replace(sequence, '');
     expect(own).toContain('x\\x1b]0;title\\x07\\x9b2J\\u202e');
-    expect([...own].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
+    expect([...own].filter((character) => character < ' ' && !'\r\n'.includes(character))).toEqual([]);
     expect(own).not.toContain('\u009b');
     expect(own).not.toContain('\u202e');
   });
 
-  it('shows every task at the end, also when they do not fit the terminal', async () => {
-    const { reporter, on, lastFrame } = rig({ columns: 60, rows: 10 });
-    const ids = Array.from({ length: 30 }, (_, index) => `task${index}`);
-    on(runStarted(ids.map((id) => ({ id, kind: 'image', steps: 1 }))), ...ids.flatMap((id) => boughtStep(id)));
-    await reporter.end();
-    expect(lastFrame().filter((line) => line.includes('1 of 1'))).toHaveLength(30);
-  });
-});
-
-describe('rows', () => {
-  const viewOf = (...facts: RunFact[]) => {
-    const view = createRunView();
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    return view;
-  };
-
-  it('are cut to the width of the terminal', () => {
-    const view = viewOf(
-      runStarted([
-        { id: 'a-task-with-a-very-long-name-indeed-that-goes-on', kind: 'image', steps: 2 },
-        { id: '漢字'.repeat(20), kind: 'image', steps: 2 },
-      ]),
-    );
-    for (const columns of [20, 40, 80]) {
-      const rows = [...taskRows(view, { style: noColor, columns, hidden: new Set(), isOver: false }).values()];
-      for (const text of rows) expect(displayWidth(text)).toBeLessThanOrEqual(columns - 3);
+  it('tells five failures of a kind, and counts the others', async () => {
+    const { reporter, on, terminal } = rig();
+    const ids = Array.from({ length: 40 }, (_, index) => `hero@${index}`);
+    on(runStarted([{ id: 'hero', kind: 'image', steps: 40 }]));
+    for (const address of ids) {
+      on(
+        { event: 'step-started', address, task: 'hero', kind: 'image', action: 'create' },
+        {
+          event: 'step-finished',
+          address,
+          task: 'hero',
+          outcome: 'failed',
+          credits: 2,
+          error: `${address} is moderated.`,
+        },
+      );
     }
-    const [first, second] = [
-      ...taskRows(view, { style: noColor, columns: 80, hidden: new Set(), isOver: false }).values(),
-    ];
-    expect(first).toBe('a-task-with-a-…ed-that-goes-on  0 of 2 · 2 queued');
-    expect(displayWidth(first ?? '')).toBe(displayWidth(second ?? ''));
+    await reporter.end();
+    const told = (await terminal.all()).filter((line) => line.includes('is moderated'));
+    expect(told).toHaveLength(5);
+    expect(told[0]).toBe('hero@0  failed: hero@0 is moderated; charged 2');
+    expect(told[4]).toBe('hero@4  failed: hero@4 is moderated; charged 2 (more of these are only counted)');
   });
 
-  it('make room for what is under way', () => {
-    const ids = ['done1', 'waits', 'fails', 'runs', 'done2'];
-    const view = viewOf(
-      runStarted(ids.map((id) => ({ id, kind: 'image', steps: 1 }))),
-      ...boughtStep('done1'),
-      ...boughtStep('done2'),
-      ...boughtStep('runs').slice(0, 4),
-      { event: 'step-started', address: 'fails', task: 'fails', kind: 'image', action: 'create' },
-      { event: 'step-finished', address: 'fails', task: 'fails', outcome: 'failed', credits: 0 },
-    );
-    expect([...hiddenTasks(view, 5)]).toEqual([]);
-    expect([...hiddenTasks(view, 4)].sort()).toEqual(['done1', 'done2']);
-    expect([...hiddenTasks(view, 3)].sort()).toEqual(['done1', 'done2', 'waits']);
-    expect([...hiddenTasks(view, 2)].sort()).toEqual(['done1', 'done2', 'fails', 'waits']);
+  it('keeps the address of the page whole', async () => {
+    const page = `http://127.0.0.1:41877/${'5c0e'.repeat(8)}/`;
+    const terminal = new VirtualTerminal(40, 24);
+    const view = createRunView();
+    const screen = createScreen({ stream: terminal, style: noColor, now: () => 0, view, page: () => page });
+    for (const fact of [twoTasks, { event: 'picks-awaited', gates: 2, steps: 3 }] satisfies RunFact[]) {
+      foldEvent(view, at(0, fact));
+      screen.on(at(0, fact));
+    }
+    await screen.end();
+    expect(terminal.writes.join('')).toContain(page);
   });
 });

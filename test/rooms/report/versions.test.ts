@@ -6,7 +6,8 @@ import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
 import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
-import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';
+import { compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
+import { compareText } from '../../../src/report/plan/compare-text.ts';
 import { safeJson } from '../../../src/report/safe-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
@@ -45,6 +46,7 @@ const here: Lock = {
   ]),
 };
 
+const path = 'shop/campaign.yaml';
 const commit = 'c0ffee'.repeat(7).slice(0, 40);
 const compared = {
   campaign: 'aurora-launch',
@@ -80,7 +82,7 @@ describe.each(Object.entries(texts))('%s', (_name, text) => {
 });
 
 it('as Markdown', () => {
-  expect(compareMarkdown(compared)).toMatchSnapshot();
+  expect(compareMarkdown(compared, { path })).toMatchSnapshot();
   expect(diffMarkdown(differing)).toMatchSnapshot();
 });
 
@@ -91,7 +93,7 @@ it('a text of the campaign has no structure in Markdown', () => {
     ...(step.change === 'removed' && { address: `song@${hostile}`, text: hostile, kind: hostile }),
   }));
   const rows = differing.rows.map((row) => ({ ...row, address: hostile, task: hostile, kind: hostile }));
-  for (const markdown of [compareMarkdown({ ...compared, steps }), diffMarkdown({ ...differing, rows })]) {
+  for (const markdown of [compareMarkdown({ ...compared, steps }, { path }), diffMarkdown({ ...differing, rows })]) {
     const table = markdown.split('\n').filter((line) => line.startsWith('|'));
     expect(table.length).toBeGreaterThan(3);
     for (const line of table) {
@@ -111,7 +113,7 @@ it('an author, a name or a commit is shown, and obeyed by nobody', () => {
   const shown = [
     costText(hostile, { style: makeStyle(false), width: 200 }),
     compareText(evil, { style: makeStyle(false), width: 200 }),
-    compareMarkdown(evil),
+    compareMarkdown(evil, { path }),
     diffText({ ...differing, from: { ref: author, commit } }, { style: makeStyle(false) }),
     diffMarkdown({ ...differing, from: { ref: author, commit } }),
   ];

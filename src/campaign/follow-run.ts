@@ -1,0 +1,105 @@
+import type { Clock } from '../contract/clock.ts';
+import type { RunEvent } from '../contract/event.ts';
+import type { Holder } from '../contract/failure.ts';
+import { readLiveHolder } from '../disk/lock/guard.ts';
+import { RunHistory } from '../disk/state/run-history.ts';
+import type { RunTail } from '../disk/state/run-tail.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import { type RunStory, tellRun } from '../report/history/run-story.ts';
+import { listRuns } from './find-run.ts';
+import type { CampaignPaths } from './paths.ts';
+import { findViolations } from './validate-event.generated.ts';
+
+/** How following a run came to its end. */
+export type Followed =
+  /** Nothing runs; `last` is over. */
+  | { is: 'idle'; last?: RunStory }
+  | { is: 'ended'; run: RunStory }
+  /** Its process is gone, and has said nothing of its end. */
+  | { is: 'gone'; id: string }
+  /** The caller's signal. */
+  | { is: 'left' };
+
+export interface FollowOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  /** Hears the events of the run, those from before as well. */
+  on(event: RunEvent): void;
+  /** Somebody holds the lock, and has not begun a run. Called once. */
+  onWait(holder: Holder): void;
+}
+
+const lookEveryMs = 250;
+/** The last lines of a run may come a moment after its claim on the lock is gone. */
+const lastWordsMs = 1500;
+
+/**
+ * Follows the run that holds the lock, by the history that it writes: nothing is sent, written or held. A run that
+ * another machine carries out writes its history there, and is not seen.
+ */
+export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
+  const { clock, signal } = options;
+  for (let isTold = false; !signal.aborted; ) {
+    const holder = await holderOf(paths);
+    const [newest] = await listRuns(paths);
+    if (newest !== undefined && newest.how === undefined && isOf(newest, holder)) {
+      const tail = await new RunHistory(paths.state, paths.runs).follow(newest.id);
+      if (tail !== undefined) {
+        try {
+          return await followTail(tail, newest.id, paths, options);
+        } finally {
+          await tail.close();
+        }
+      }
+    }
+    if (holder === undefined) return { is: 'idle', ...(newest !== undefined && { last: newest }) };
+    if (!isTold) options.onWait(holder);
+    isTold = true;
+    await pause(lookEveryMs, { clock, signal });
+  }
+  return { is: 'left' };
+}
+
+/** A run begins after its claim; without one it is over, however it ended. */
+function isOf(run: RunStory, holder: Holder | undefined): boolean {
+  return holder !== undefined && (run.at === undefined || run.at >= holder.since);
+}
+
+async function followTail(
+  tail: RunTail,
+  id: string,
+  paths: CampaignPaths,
+  { clock, signal, on }: FollowOptions,
+): Promise<Followed> {
+  const ends: Json[] = [];
+  let goneAt: number | undefined;
+  while (!signal.aborted) {
+    const lines = await tail.more();
+    for (const line of lines) {
+      if (isEvent(line)) on(line);
+      if (!isMap(line) || (line.mediabatch !== 'run-close' && line.event !== 'run-ended')) continue;
+      ends.push(line);
+      if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, ends) };
+    }
+    // There may be more of them at once.
+    if (lines.length > 0) continue;
+    if (goneAt !== undefined && clock.now() - goneAt > lastWordsMs) return { is: 'gone', id };
+    if (goneAt === undefined && (await holderOf(paths)) === undefined) goneAt = clock.now();
+    await pause(lookEveryMs, { clock, signal });
+  }
+  return { is: 'left' };
+}
+
+/** The file may be anybody's: what is no event is left out. */
+function isEvent(line: Json): line is Json & RunEvent {
+  return isMap(line) && findViolations(line).length === 0 && !Number.isNaN(Date.parse(String(line.at)));
+}
+
+async function holderOf({ lock }: CampaignPaths): Promise<Holder | undefined> {
+  return readLiveHolder(lock).catch(() => undefined);
+}
+
+async function pause(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
+  await clock.sleep(ms, signal).catch(() => {});
+}

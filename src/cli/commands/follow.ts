@@ -1,0 +1,99 @@
+import { relative } from 'node:path';
+import { type Followed, followRun } from '../../campaign/follow-run.ts';
+import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { call } from '../../plan/advice.ts';
+import { createLines } from '../../report/run/run-lines.ts';
+import type { RunReporter } from '../../report/run/run-reporter.ts';
+import { createRunView, foldEvent, type RunView } from '../../report/run/run-view.ts';
+import { summaryText } from '../../report/run/summary-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { listenForInterruption } from '../signals.ts';
+import { giveCursorBackAtExit, type Terminal } from '../terminal.ts';
+
+export interface FollowCommandOptions {
+  sandbox?: boolean;
+  lock?: string;
+}
+
+/**
+ * Shows the run that is under way in another terminal until it ends. Holds no lock, needs no manifest, no key and no
+ * network, and writes nothing.
+ */
+export async function follow(file: string, options: FollowCommandOptions, terminal: Terminal): Promise<number> {
+  const paths = campaignPaths(file, options);
+  const view = createRunView();
+  const reporter = await makeReporter(view, terminal);
+  const cursorIsBack = terminal.screen ? giveCursorBackAtExit() : () => {};
+  const interruption = listenForInterruption();
+  const followed = await followRun(paths, {
+    clock: systemClock,
+    signal: interruption.signal,
+    on(event) {
+      foldEvent(view, event);
+      reporter.on(event);
+    },
+    onWait({ pid, host, since }) {
+      terminal.err(safeText(`process ${pid} on ${host} has held the lock since ${since}; waiting for its run`));
+      terminal.err('\n');
+    },
+  });
+  await reporter.end();
+  cursorIsBack();
+  interruption.stop();
+  terminal.err(endText(followed, { view, paths, file, options, terminal }));
+  return exitCodes.done;
+}
+
+async function makeReporter(view: RunView, { screen, style, err }: Terminal): Promise<RunReporter> {
+  const now = () => systemClock.now();
+  if (!screen) return createLines(err, { style, now, view });
+  const { createScreen } = await import('../../report/run/run-screen.ts');
+  return createScreen({ stream: process.stderr, style, now, view });
+}
+
+interface EndContext {
+  view: RunView;
+  paths: CampaignPaths;
+  file: string;
+  options: FollowCommandOptions;
+  terminal: Terminal;
+}
+
+function endText(followed: Followed, { view, paths, file, options, terminal }: EndContext): string {
+  const { paste, style } = terminal;
+  const summary = () =>
+    summaryText(view, {
+      style,
+      paste,
+      outputs: relative(process.cwd(), paths.outputs),
+      sandbox: options.sandbox === true,
+    });
+  switch (followed.is) {
+    case 'left':
+      return 'no longer followed; the run goes on\n';
+    case 'ended': {
+      const { exit, how, error } = followed.run;
+      const why = error === undefined ? '' : `: ${safeText(error)}`;
+      const end =
+        exit === undefined
+          ? `the run was ${how === 'broken' ? 'broken off' : 'left'}${why}`
+          : `the run ended with exit ${exit}`;
+      return `${summary()}${style.dim(end)}\n`;
+    }
+    case 'gone':
+      return `${summary()}${style.red('the process of the run is gone')}, and it has not said why; what it has paid for is on record\n`;
+    case 'idle': {
+      const { last } = followed;
+      const name = safeText(file);
+      const begin = `to begin one: ${paste(call('apply'))}\n`;
+      if (last === undefined) return `no run of ${name} is under way, and none is on record here\n${begin}`;
+      const id = safeText(last.id);
+      const end = last.exit === undefined ? 'did not come to its end' : `ended with exit ${last.exit}`;
+      return `no run of ${name} is under way; the last one, ${id}, ${end}\nwhat it did: ${paste(call('runs', last.id))}\n${begin}`;
+    }
+    default:
+      return followed satisfies never;
+  }
+}

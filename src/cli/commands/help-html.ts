@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
+import { manualMark, pageHtml } from '../../report/manual/page-html.ts';
+import { topics } from '../../report/manual/topics.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { readCodePages, readTopic } from '../read-manual.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** In bytes: the mark stands at the beginning of a page. */
+const markWithin = 1000;
+
+/** The whole manual as pages in a folder, which is replaced as a whole. One that holds anything else is left alone (73). */
+export async function helpHtml(folder: string, program: Command, terminal: Terminal): Promise<number> {
+  const target = resolve(folder);
+  await requireOurs(target, folder);
+  const beside = (what: string) => join(dirname(target), `.${basename(target)}.${randomUUID().slice(0, 8)}.${what}`);
+  const [made, old] = [beside('new'), beside('old')];
+  try {
+    await mkdir(made, { recursive: true });
+    for (const name of ['index', ...topics.keys()]) {
+      const page = await readTopic(name, program);
+      const whole = name === 'codes' ? `${page}\n${await readCodePages()}` : page;
+      await writeFile(join(made, `${name}.html`), pageHtml(name, whole));
+    }
+    await replaceFolder(target, { made, old });
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+  terminal.out(`${safeText(join(folder, 'index.html'), 4096)}\n`);
+  return exitCodes.done;
+}
+
+/** Whoever looks finds all of the old pages or all of the new ones. */
+async function replaceFolder(target: string, { made, old }: { made: string; old: string }): Promise<void> {
+  if (lstatOrAbsent(target) === undefined) return rename(made, target);
+  await rename(target, old);
+  try {
+    await rename(made, target);
+  } catch (error) {
+    await rename(old, target);
+    throw error;
+  }
+  await rm(old, { recursive: true });
+}
+
+/** A folder that is absent, empty, or as this command wrote it. */
+async function requireOurs(target: string, folder: string): Promise<void> {
+  const there = lstatOrAbsent(target);
+  if (there === undefined) return;
+  const entries = there.isDirectory() ? await readdir(target) : undefined;
+  if (entries?.length === 0) return;
+  const isOurs = entries?.every((name) => isManualPage(join(target, name), name));
+  if (isOurs) return;
+  throw new CampaignError({
+    code: 'MB3301',
+    message: `${folder} holds something else than a manual, and is left alone`,
+    hint: 'name a folder that is empty or not there yet',
+    path: target,
+  });
+}
+
+function isManualPage(path: string, name: string): boolean {
+  return name.endsWith('.html') && readStart(path, markWithin)?.includes(manualMark) === true;
+}

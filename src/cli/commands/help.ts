@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { nearestName } from '../../manifest/suggest.ts';
+import { advise, call } from '../../plan/advice.ts';
+import { topicGroups, topics } from '../../report/manual/topics.ts';
+import { nearestCommand } from '../program/unknown-command.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** By other words that people look for a page. */
+const alsoAbout: Readonly<Record<string, readonly string[]>> = {
+  start: ['tutorial', 'quickstart', 'intro'],
+  rows: ['csv', 'data', 'foreach', 'matrix', 'takes', 'addresses', 'address'],
+  templates: ['template', 'vars', 'variables', 'handlebars', 'helpers', 'references'],
+  recovery: ['crash', 'crashes', 'kill', 'killed', 'resume', 'money', 'safety', 'retry'],
+  sends: ['unresolved', 'idempotency', 'unknown'],
+  gates: ['gate', 'canary', 'canaries', 'drafts', 'approve', 'picks'],
+  decisions: ['decision', 'orphans'],
+  cost: ['budget', 'prices', 'price', 'credits', 'money'],
+  selection: ['selections', 'selectors', 'select', 'tags'],
+  ci: ['github', 'actions', 'team', 'notify', 'notifications', 'webhook'],
+  service: ['key', 'token', 'environment', 'env', 'api'],
+  trust: ['security', 'secrets'],
+  keys: ['schema', 'reference', 'yaml'],
+  exit: ['exits', 'status-codes'],
+  codes: ['errors', 'error', 'warnings'],
+  posts: ['post', 'publish'],
+  looking: ['gallery', 'report', 'history'],
+  polling: ['poll', 'rate'],
+  library: ['api', 'node', 'typescript'],
+};
+
+/** The manual: its contents, a page, a command's options, a code; or all of it as pages. */
+export async function help(
+  topic: string | undefined,
+  { html }: { html: string | undefined },
+  program: Command,
+  terminal: Terminal,
+): Promise<number> {
+  if (html !== undefined) {
+    if (topic === undefined) return (await import('./help-html.ts')).helpHtml(html, program, terminal);
+    throw new CampaignError({
+      code: 'MB3001',
+      message: `--html writes the whole manual, and not ${topic} alone`,
+      hint: advise`leave ${topic} out`,
+      options: ['--html'],
+    });
+  }
+  if (topic === undefined) {
+    program.outputHelp();
+    terminal.out(`\n${contentsText(terminal)}`);
+    return exitCodes.done;
+  }
+  const wanted = topic.toLowerCase();
+  if (topics.has(wanted)) return (await import('./help-topic.ts')).helpTopic(wanted, program, terminal);
+  const command = program.commands.find((one) => one.name() === wanted);
+  if (command !== undefined) {
+    command.outputHelp();
+    return exitCodes.done;
+  }
+  if (/^m?b?\d+$/.test(wanted)) return (await import('./help-code.ts')).helpCode(topic.toUpperCase(), terminal);
+  throw unknownTopic(topic, program);
+}
+
+function contentsText({ outStyle: style }: Terminal): string {
+  const width = Math.max(...Array.from(topics.keys(), (name) => name.length));
+  const blocks = Object.entries(topicGroups).map(([group, names]) => {
+    const lines = Object.entries(names).map(([name, about]) => `  ${style.cyan(name.padEnd(width))}  ${about}\n`);
+    return `${style.bold(group)}\n${lines.join('')}`;
+  });
+  return `The manual: mediabatch help TOPIC\n\n${blocks.join('\n')}`;
+}
+
+function unknownTopic(topic: string, program: Command): CampaignError {
+  const wanted = topic.toLowerCase();
+  const names = [...topics.keys()];
+  const near =
+    names.find((name) => alsoAbout[name]?.includes(wanted)) ??
+    nearestCommand(program, topic) ??
+    nearestName(wanted, names);
+  return new CampaignError({
+    code: 'MB3003',
+    message: `the manual has no page ${topic}, and there is no such command and no such code`,
+    hint: near === undefined ? advise`${call('help')} lists pages and commands` : `did you mean ${near}?`,
+    value: topic,
+  });
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { titles } from '../contract/failure.ts';
+import type { JsonMap } from '../ground/values.ts';
+import { keyReference } from '../report/manual/key-reference.ts';
+import {
+  type CommandDoc,
+  codeReference,
+  commandReference,
+  exitReference,
+  helperReference,
+  kindReference,
+  topicReference,
+} from '../report/manual/references.ts';
+import { examples, namedCommands } from './program/examples.ts';
+
+const pages = new URL('../manual/', import.meta.url);
+const codePages = new URL('../report/diagnostics/code-pages/', import.meta.url);
+const manifestSchema = new URL('../../schemas/manifest.schema.json', import.meta.url);
+
+/** A page of the manual as Markdown. What tables know is put in where the page says `{reference: NAME}`. */
+export async function readTopic(name: string, program: Command): Promise<string> {
+  let page = await readFile(new URL(`${name}.md`, pages), 'utf8');
+  for (const [place, reference = ''] of page.matchAll(/^\{reference: (\w+)\}$/gm)) {
+    const text = await makeReference(reference, program);
+    page = page.replace(place, () => text);
+  }
+  return page;
+}
+
+async function makeReference(name: string, program: Command): Promise<string> {
+  switch (name) {
+    case 'topics':
+      return topicReference();
+    case 'keys':
+      return keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap);
+    case 'kinds':
+      return kindReference();
+    case 'helpers':
+      return helperReference();
+    case 'exits':
+      return exitReference();
+    case 'codes':
+      return codeReference();
+    case 'commands':
+      return commandReference(describeCommands(program));
+    default:
+      throw new Error(`internal error: the manual has no reference ${name}`);
+  }
+}
+
+function describeCommands(program: Command): CommandDoc[] {
+  return namedCommands(program).map(([name, command]) => {
+    const help = command.createHelp();
+    return {
+      name,
+      usage: help.commandUsage(command),
+      description: help.commandDescription(command),
+      options: help.visibleOptions(command).map((option) => ({
+        flags: option.flags,
+        description: help.optionDescription(option),
+      })),
+      examples: (examples[name] ?? []).map(([line, about]) => ({ line, about })),
+    };
+  });
+}
+
+/** All pages about codes as one: a section each, one level lower than alone. */
+export async function readCodePages(): Promise<string> {
+  const all = await Promise.all(
+    Object.keys(titles)
+      .sort()
+      .map(async (code) => readFile(new URL(`${code}.md`, codePages), 'utf8')),
+  );
+  return all
+    .map((page) =>
+      page
+        .replace(/^(#+) /gm, '$1# ')
+        .replace(/(?<=^### Related\n\n).*$/m, (codes) => codes.replace(/MB\d{4}/g, '`$&`')),
+    )
+    .join('\n');
+}

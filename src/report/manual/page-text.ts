@@ -1,0 +1,108 @@
+import { lexer, type Token, type Tokens } from 'marked';
+import type { Style } from '../style.ts';
+import { childrenOf, type Piece, piece, piecesOf, widthOf, wrapPieces } from './flow.ts';
+
+interface Look {
+  style: Style;
+  /** Columns of the terminal. */
+  width: number;
+}
+
+const gap = 2;
+const widest = 100;
+/** In columns: narrower than this nobody reads the last column of a table. */
+const narrowest = 24;
+
+/** A page of the manual for a terminal. */
+export function pageText(markdown: string, options: Look): string {
+  const look = { ...options, width: Math.max(40, Math.min(widest, options.width - 1)) };
+  const tokens = lexer(markdown);
+  const blocks: string[][] = [];
+  let isNamed = false;
+  for (const token of tokens) {
+    for (const lines of blockOf(token, look)) {
+      // The name of an entry stands directly above it.
+      if (isNamed) blocks.at(-1)?.push(...lines);
+      else if (lines.length > 0) blocks.push(lines);
+      isNamed = token.type === 'heading' && token.depth === 3;
+    }
+  }
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function blockOf(token: Token, look: Look): string[][] {
+  const { style, width } = look;
+  switch (token.type) {
+    case 'space':
+      return [];
+    case 'heading':
+      return [[style.bold(plainOf(childrenOf(token)))]];
+    case 'paragraph':
+    case 'text':
+      return [wrapPieces(piecesOf(childrenOf(token), style), width)];
+    case 'list':
+      return listBlocks(token as Tokens.List, look);
+    case 'code':
+      return [codeLines(token as Tokens.Code, style)];
+    case 'table':
+      return [tableLines(token as Tokens.Table, look)];
+    default:
+      throw new Error(`internal error: a page of the manual has a ${token.type}`);
+  }
+}
+
+/** Without colours a heading has no marks at all. */
+function plainOf(tokens: readonly Token[]): string {
+  return tokens.map((token) => ('text' in token ? token.text : '')).join('');
+}
+
+/** Short items stand together. */
+function listBlocks(list: Tokens.List, look: Look): string[][] {
+  const items = list.items.map((item, index) => {
+    const sign = list.ordered ? `${Number(list.start) + index}.` : '•';
+    const indent = ' '.repeat(sign.length + 1);
+    const lines = item.tokens.flatMap((token) => blockOf(token, { ...look, width: look.width - indent.length }).flat());
+    return lines.map((line, at) => (at === 0 ? `${sign} ${line}` : `${indent}${line}`));
+  });
+  return list.loose ? items : [items.flat()];
+}
+
+function codeLines({ text, lang = '' }: Tokens.Code, style: Style): string[] {
+  const [language, ...name] = lang.split(' ');
+  const isNamed = name.length > 0 && language !== 'sh';
+  const lines = text.split('\n').map((line) => {
+    const comment = language === 'sh' || language === 'yaml' ? /^(.*?)(\s+#\s.*|^#\s.*)$/.exec(line) : null;
+    return line === '' ? '' : `    ${comment === null ? line : `${comment[1]}${style.dim(comment[2] ?? '')}`}`;
+  });
+  return [...(isNamed ? [style.dim(`  ${name.join(' ')}`)] : []), ...lines];
+}
+
+/** Columns as wide as their cells but the last, which takes the rest. A screen too narrow for it gets a block for each row. */
+function tableLines(table: Tokens.Table, { style, width }: Look): string[] {
+  const rows = table.rows.map((row) => row.map(({ tokens }) => piecesOf(tokens, style)));
+  const head = table.header.map(({ text }) => [piece(text, style.dim)]);
+  const all = head.some((cell) => widthOf(cell) > 0) ? [head, ...rows] : rows;
+  const last = table.header.length - 1;
+  const widths = table.header.map((_, index) => Math.max(...all.map((row) => widthOf(row[index] ?? []))));
+  const rest = width - widths.slice(0, last).reduce((sum, one) => sum + one + gap, 0);
+  const layout = [...widths.slice(0, last), rest];
+  if (rest >= Math.min(narrowest, widths[last] ?? 0)) return all.flatMap((row) => rowLines(row, layout));
+  return rows.flatMap(([first = [], ...others]) => [
+    ...wrapPieces(first, width),
+    ...others.flatMap((cell) => wrapPieces(cell, width - 4)).map((line) => `    ${line}`),
+  ]);
+}
+
+function rowLines(row: readonly Piece[][], widths: readonly number[]): string[] {
+  const last = row.length - 1;
+  const before = row
+    .slice(0, last)
+    .map((cell, index) => {
+      const painted = cell.map(({ text, paint }) => paint(text)).join('');
+      return painted + ' '.repeat((widths[index] ?? 0) - widthOf(cell) + gap);
+    })
+    .join('');
+  const indent = ' '.repeat(widths.slice(0, last).reduce((sum, one) => sum + one + gap, 0));
+  const lines = wrapPieces(row[last] ?? [], widths[last] ?? 0);
+  return lines.length === 0 ? [before.trimEnd()] : lines.map((line, at) => `${at === 0 ? before : indent}${line}`);
+}

@@ -1,0 +1,58 @@
+import { isWork, waitsFor } from '../../plan/actions.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { mostStepsShown } from './screen-facts.ts';
+
+/** A step that is not up to date. */
+export interface PlannedStep {
+  address: string;
+  task: string;
+  /** What it costs in this run, as far as that is known or expected. */
+  credits: number | null;
+  /** Addresses of steps of this run that it waits for. */
+  needs: readonly string[];
+}
+
+export interface PlannedTask {
+  /** What its steps are going to cost in this run. */
+  credits: number;
+  /** The sum has prices that are only expected, or not known. */
+  isAbout: boolean;
+  /** Tasks with steps that its own wait for. */
+  needs: readonly string[];
+}
+
+/** What a run is going to do, as far as its screen shows it. */
+export interface PlannedWork {
+  /** In the plan's order. Empty when there are too many to show each. */
+  steps: readonly PlannedStep[];
+  tasks: ReadonlyMap<string, PlannedTask>;
+}
+
+export const nothingPlanned: PlannedWork = { steps: [], tasks: new Map() };
+
+export function plannedWork(plan: Plan): PlannedWork {
+  const rows = plan.rows.filter(({ action }) => action !== 'keep' && action !== 'orphan');
+  const work = rows.filter(isWork);
+  const taskOf = new Map(work.map(({ address, task }) => [address, task]));
+  const tasks = new Map<string, { credits: number; isAbout: boolean; needs: Set<string> }>();
+  for (const { task, credits, price, order } of work) {
+    const planned = tasks.get(task) ?? { credits: 0, isAbout: false, needs: new Set<string>() };
+    tasks.set(task, planned);
+    planned.credits += credits ?? price?.likely ?? 0;
+    planned.isAbout ||= credits === null;
+    for (const need of order === undefined ? [] : waitsFor(order)) {
+      const other = taskOf.get(need);
+      if (other !== undefined && other !== task) planned.needs.add(other);
+    }
+  }
+  const steps = rows.length > mostStepsShown ? [] : rows;
+  return {
+    steps: steps.map(({ address, task, credits, price, order }) => ({
+      address,
+      task,
+      credits: credits ?? price?.likely ?? null,
+      needs: (order === undefined ? [] : waitsFor(order)).filter((need) => taskOf.has(need)),
+    })),
+    tasks: new Map([...tasks].map(([id, { needs, ...task }]) => [id, { ...task, needs: [...needs] }])),
+  };
+}

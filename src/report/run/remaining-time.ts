@@ -1,0 +1,271 @@
+import type { RunEvent } from '../../contract/event.ts';
+import { kinds } from '../../kinds/index.ts';
+import { isSpending, waitsFor } from '../../plan/actions.ts';
+import { type DurationTable, tabulate } from '../../plan/duration-table.ts';
+import { type Durations, rangeOf, samplesOf, timedAs } from '../../plan/expected-time.ts';
+import type { Plan, StepOrder } from '../../plan/plan.ts';
+import { type OpenStep, simulateEnds } from '../../plan/simulate-ends.ts';
+import type { Remaining, RunTimes } from './run-time.ts';
+
+export interface RunTimesOptions {
+  /** As it is carried out by now: people may decide during a run. */
+  plan(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
+  /** Of jobs of earlier runs. */
+  durations: Durations;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** People decide during the run: then it goes on beyond its gates. */
+  isLive?: boolean;
+}
+
+const draws = 64;
+/** A range that changes more often is not read. */
+const lastsMs = 5000;
+const fewestKnown = 5;
+/** As many as are kept between runs, and then those of this run. */
+const mostSamples = 300;
+const mostPauses = 50;
+/** For a file of which nothing is known yet. */
+const usualSaveMs = 1000;
+
+/** A step with an order. `begun`: it has a slot and no job; `ended` ones need no time. */
+interface TimedStep {
+  timing: Timed;
+  needs: readonly string[];
+  stage: 'waiting' | 'begun' | 'running' | 'saving' | 'ended';
+  since: number;
+  /** Its job began in another run, nobody knows when. */
+  isAttached?: true;
+}
+
+/** Steps of one kind and model, as timed by earlier runs and this one. */
+interface Timed {
+  /** Of jobs, in ms, newest last. */
+  samples: number[];
+  /** Takes a moment, whether or not it was ever timed. */
+  isShort: boolean;
+  starts: number[];
+  saves: number[];
+  done: number;
+  failed: number;
+  table?: DurationTable;
+}
+
+/**
+ * Expects the end of a run from its events: what is left is simulated with the durations of earlier jobs and of those
+ * that this run has seen end. Hears each event once.
+ */
+export function createRunTimes(options: RunTimesOptions): RunTimes & { on(event: RunEvent): void } {
+  const { now, durations } = options;
+  const timings = new Map<string, Timed>();
+  let steps = new Map<string, TimedStep>();
+  let known: ReturnType<RunTimesOptions['plan']> | undefined;
+  let silence: 'none' | 'pause' | 'end' = 'end';
+  let isStopped = false;
+  let told: { at: number; remaining: Remaining | undefined } | undefined;
+
+  const timingOf = (order: StepOrder): Timed => {
+    const isBought = isSpending(order.action) && order.sharesJobOf === undefined;
+    const hasJob = isBought || order.action === 'attach';
+    const name = hasJob ? timedAs(order) : ' saving';
+    let timing = timings.get(name);
+    if (timing === undefined) {
+      const samples = hasJob ? [...samplesOf(order, durations)] : [usualSaveMs];
+      const isShort = !hasJob || kinds[order.kind]?.media === 'none';
+      timing = { samples, isShort, starts: [], saves: [], done: 0, failed: 0 };
+      timings.set(name, timing);
+    }
+    return timing;
+  };
+
+  /** Takes in a plan that was made anew: what has begun stays as it is. */
+  const takeIn = (plan: NonNullable<typeof known>) => {
+    known = plan;
+    const before = steps;
+    steps = new Map([...before].filter(([, { stage }]) => stage !== 'waiting'));
+    for (const { order } of plan.rows) {
+      if (order === undefined || order.asksOnly || steps.has(order.address)) continue;
+      steps.set(order.address, { timing: timingOf(order), needs: waitsFor(order), stage: 'waiting', since: 0 });
+    }
+  };
+
+  const look = (): Remaining | undefined => {
+    const plan = options.plan();
+    if (plan !== known) takeIn(plan);
+    const open = new Map(
+      [...steps].filter(([, { stage }]) => stage !== 'ended' && !(isStopped && stage === 'waiting')),
+    );
+    if (open.size === 0) return undefined;
+    const used = new Set<Timed>();
+    for (const { timing, stage } of open.values()) if (stage !== 'saving') used.add(timing);
+    if ([...used].some(({ isShort, samples }) => !isShort && samples.length < fewestKnown)) return 'unknown';
+    for (const timing of used) timing.table = tabulate(timing.samples, agesOf(open, timing, now()));
+    if (isOverdue(open, now())) return 'overdue';
+    const groups = openGroups(plan, open, options.isLive === true);
+    if (groups === 'ripe') return undefined;
+    const { lowMs, highMs } = rangeOf(simulate(open, { now: now(), slots: plan.concurrency, groups }));
+    const range = { low: lowMs / 1000, high: highMs / 1000 };
+    return groups === undefined ? range : { ...range, until: 'gate' };
+  };
+
+  return {
+    on(event) {
+      switch (event.event) {
+        case 'run-started':
+          silence = 'none';
+          return;
+        case 'credits-awaited':
+        case 'picks-awaited':
+          silence = 'pause';
+          return;
+        case 'spending-resumed':
+          silence = 'none';
+          return;
+        case 'spending-stopped':
+          if (event.because === 'signal') silence = 'end';
+          else if (event.because !== 'price') isStopped = true;
+          if (silence === 'pause') silence = 'none';
+          return;
+        case 'run-ended':
+          silence = 'end';
+          return;
+        case 'step-started':
+          if (silence === 'pause') silence = 'none';
+          if (!steps.has(event.address)) takeIn(options.plan());
+          break;
+        default:
+          break;
+      }
+      if ('address' in event && event.address !== undefined) note(steps.get(event.address), event, now());
+    },
+    remaining() {
+      if (silence !== 'none') return undefined;
+      if (told === undefined || now() - told.at >= lastsMs) told = { at: now(), remaining: look() };
+      return told.remaining;
+    },
+    usual(address) {
+      const timing = steps.get(address)?.timing;
+      if (timing === undefined || timing.isShort || timing.samples.length < fewestKnown) return undefined;
+      timing.table ??= tabulate(timing.samples);
+      return timing.table.quantiles[timing.table.quantiles.length >> 1];
+    },
+  };
+}
+
+/** Moves a step on, and learns from how long it took. */
+function note(step: TimedStep | undefined, event: RunEvent, now: number): void {
+  if (step === undefined || step.stage === 'ended') return;
+  const { timing, since } = step;
+  const go = (stage: TimedStep['stage']) => {
+    step.stage = stage;
+    step.since = now;
+  };
+  switch (event.event) {
+    case 'step-started':
+      go(event.action === 'attach' ? 'running' : 'begun');
+      if (event.action === 'attach') step.isAttached = true;
+      return;
+    case 'job-created':
+      keep(timing.starts, now - since, mostPauses);
+      go('running');
+      return;
+    case 'job-retried':
+      delete step.isAttached;
+      go('begun');
+      return;
+    case 'job-completed':
+      if (step.stage === 'running' && !step.isAttached) keep(timing.samples, now - since, mostSamples);
+      if (step.stage !== 'saving') go('saving');
+      return;
+    case 'step-finished':
+      if (event.outcome === 'failed' || event.outcome === 'lost' || event.outcome === 'refused') timing.failed += 1;
+      if (event.outcome === 'done') {
+        timing.done += 1;
+        if (step.stage === 'saving') keep(timing.saves, now - since, mostPauses);
+        else if (!step.isAttached) keep(timing.samples, now - since, mostSamples);
+      }
+      go('ended');
+      return;
+    default:
+      return;
+  }
+}
+
+function keep(numbers: number[], number: number, most: number): void {
+  numbers.push(number);
+  if (numbers.length > most) numbers.shift();
+}
+
+type OpenSteps = ReadonlyMap<string, TimedStep>;
+
+function agesOf(open: OpenSteps, timing: Timed, now: number): number[] {
+  return [...open.values()].flatMap((step) =>
+    step.timing === timing && step.stage === 'running' ? [now - step.since] : [],
+  );
+}
+
+/** Every job under way takes longer than any like it. */
+function isOverdue(open: OpenSteps, now: number): boolean {
+  const running = [...open.values()].filter(({ stage }) => stage === 'running');
+  return (
+    running.length > 0 &&
+    running.every(({ timing, since }) => !timing.isShort && now - since > (timing.table?.longestMs ?? now))
+  );
+}
+
+/**
+ * Open steps of each gate that is to come. `ripe`: one already waits for people, so that the rest is up to them.
+ * Undefined: the run ends without them.
+ */
+function openGroups(
+  { gates = [] }: Pick<Plan, 'gates'>,
+  open: OpenSteps,
+  isLive: boolean,
+): string[][] | 'ripe' | undefined {
+  if (!isLive) return undefined;
+  const waiting = gates.filter(({ state, waiting }) => state !== 'rejected' && waiting > 0);
+  if (waiting.length === 0) return undefined;
+  const groups = waiting.map(({ members }) => members.filter((address) => open.has(address)));
+  return groups.some((members) => members.length === 0) ? 'ripe' : groups;
+}
+
+function simulate(
+  open: OpenSteps,
+  { now, slots, groups }: { now: number; slots: number; groups: string[][] | undefined },
+): Float64Array {
+  const positions = new Map([...open.keys()].map((address, position) => [address, position]));
+  const positionsOf = (addresses: readonly string[]) => addresses.flatMap((address) => positions.get(address) ?? []);
+  const timings = [...new Set([...open.values()].map(({ timing }) => timing))];
+  const places = new Map(timings.map((timing, place) => [timing, place]));
+  const steps = [...open.values()].map((step): OpenStep => {
+    const timing = places.get(step.timing) ?? 0;
+    switch (step.stage) {
+      case 'saving':
+        return { timing, after: [], ageMs: now - step.since, isSaving: true };
+      case 'running':
+        return { timing, after: [], ageMs: Math.max(1, now - step.since) };
+      case 'begun':
+        return { timing, after: [], ageMs: 0 };
+      case 'waiting':
+      case 'ended':
+        return { timing, after: positionsOf(step.needs) };
+      default:
+        return step.stage satisfies never;
+    }
+  });
+  return simulateEnds(steps, {
+    timings: timings.map((timing) => ({
+      jobs: timing.table ?? tabulate([usualSaveMs]),
+      startMs: meanOf(timing.starts, 0),
+      saveMs: timing.isShort ? 0 : meanOf(timing.saves, usualSaveMs),
+      failShare: timing.failed / (timing.failed + timing.done + fewestKnown),
+    })),
+    slots,
+    draws,
+    ...(groups !== undefined && { groups: groups.map(positionsOf) }),
+  });
+}
+
+function meanOf(numbers: readonly number[], otherwise: number): number {
+  return numbers.length === 0 ? otherwise : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}

@@ -1,0 +1,99 @@
+import type { Style } from '../style.ts';
+import { cutToWidth, displayWidth } from '../text-width.ts';
+
+export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'busy' | 'unsure' | 'bad';
+
+/** A piece of a line with its colouring. */
+export interface Piece {
+  text: string;
+  /** Columns that the text takes. */
+  width: number;
+  tone: Tone;
+}
+
+/** `text`: safe, on one line. */
+export function piece(text: string, tone: Tone = 'plain'): Piece {
+  return { text, width: displayWidth(text), tone };
+}
+
+export function spaces(width: number): Piece {
+  return { text: ' '.repeat(Math.max(0, width)), width: Math.max(0, width), tone: 'plain' };
+}
+
+/** `a · b · c`. */
+export function joined(pieces: readonly Piece[]): Piece[] {
+  return pieces.flatMap((one, index) => (index === 0 ? [one] : [dot, one]));
+}
+
+/** As many of the first ones, joined, as take at most `room` columns, so that no word of them is cut. */
+export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
+  let width = 0;
+  const fitting = pieces.findIndex((one, index) => {
+    width += one.width + (index === 0 ? 0 : dot.width);
+    return width > room;
+  });
+  return joined(fitting === -1 ? pieces : pieces.slice(0, Math.max(1, fitting)));
+}
+
+const dot: Piece = { text: ' · ', width: 3, tone: 'plain' };
+
+/**
+ * A line of at most `columns` − 1 columns, because some terminals fold a full one. What is to stand on the right stays
+ * as long as half of the line is left, and what is to the left of it is cut.
+ */
+export function fillLine(
+  left: readonly Piece[],
+  right: readonly Piece[],
+  { columns, style }: { columns: number; style: Style },
+): string {
+  const room = Math.max(0, columns - 1);
+  const rightWidth = widthOf(right);
+  const hasRight = rightWidth > 0 && rightWidth + gap <= room / 2;
+  const leftRoom = hasRight ? room - rightWidth - gap : room;
+  const { text, width } = cutPieces(left, leftRoom, style);
+  if (!hasRight) return text.trimEnd();
+  return `${text}${' '.repeat(room - rightWidth - width)}${right.map((one) => paint(one, style)).join('')}`.trimEnd();
+}
+
+const gap = 2;
+
+export function widthOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { width }) => sum + width, 0);
+}
+
+function cutPieces(pieces: readonly Piece[], room: number, style: Style): { text: string; width: number } {
+  let text = '';
+  let width = 0;
+  for (const [index, one] of pieces.entries()) {
+    const isLast = index === pieces.length - 1;
+    if (width + one.width <= room - (isLast ? 0 : 1)) {
+      text += paint(one, style);
+      width += one.width;
+      continue;
+    }
+    const cut = cutToWidth(one.width < room - width ? `${one.text}…` : one.text, room - width);
+    return { text: text + paint({ ...one, text: cut }, style), width: width + displayWidth(cut) };
+  }
+  return { text, width };
+}
+
+function paint({ text, tone }: Piece, style: Style): string {
+  switch (tone) {
+    case 'plain':
+      return text;
+    case 'strong':
+      return style.bold(text);
+    case 'faint':
+      return style.dim(text);
+    case 'good':
+      return style.green(text);
+    case 'busy':
+      return style.cyan(text);
+    case 'unsure':
+      return style.yellow(text);
+    case 'bad':
+      return style.red(text);
+    default:
+      return tone satisfies never;
+  }
+}

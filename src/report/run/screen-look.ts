@@ -1,0 +1,55 @@
+import type { Style } from '../style.ts';
+import type { PlannedWork } from './planned-work.ts';
+import type { RunTimes } from './run-time.ts';
+import type { ScreenFacts } from './screen-facts.ts';
+import { type Piece, piece } from './screen-line.ts';
+import type { Signs } from './screen-signs.ts';
+
+/** What a frame is made with, beside the view of the run. */
+export interface Look {
+  columns: number;
+  /** Rows that the frame may take. */
+  rows: number;
+  style: Style;
+  signs: Signs;
+  /** Ms since 1970. */
+  now: number;
+  startedAt: number;
+  /** Number of the frame, for what turns. */
+  frame: number;
+  facts: ScreenFacts;
+  planned: PlannedWork;
+  times: RunTimes;
+  /** The address at which people decide during the run. */
+  page: string | undefined;
+  /** Nothing more happens: what is not begun stays so. */
+  isOver: boolean;
+}
+
+/** Words give way to signs. */
+export function isNarrow({ columns }: Pick<Look, 'columns'>): boolean {
+  return columns < 70;
+}
+
+/** There is room for rates and for what is expected. */
+export function isWide({ columns }: Pick<Look, 'columns'>): boolean {
+  return columns > 100;
+}
+
+/** Bar of what is done, under way, and to come. Anything under way shows, and only what is done to the end is full. */
+export function barPieces({ all, done, busy }: { all: number; done: number; busy: number }, look: Look): Piece[] {
+  const width = isNarrow(look) ? 10 : isWide(look) ? 24 : 16;
+  const { barDone, barBusy, barRest } = look.signs;
+  const cells = (count: number) => (all <= 0 ? 0 : Math.min(width, Math.floor((count / all) * width)));
+  const doneCells = cells(done);
+  const busyCells = busy <= 0 ? 0 : Math.min(width - doneCells, Math.max(1, cells(done + busy) - doneCells));
+  return [
+    bar(barDone, doneCells, 'good'),
+    bar(barBusy, busyCells, 'busy'),
+    bar(barRest, width - doneCells - busyCells, 'faint'),
+  ];
+}
+
+function bar(sign: string, width: number, tone: Piece['tone']): Piece {
+  return { ...piece('', tone), text: sign.repeat(width), width };
+}

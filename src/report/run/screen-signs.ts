@@ -1,0 +1,34 @@
+import { isUnicodeSupported } from 'listr2';
+
+/** Signs that the terminal can show. Each takes one column. */
+export interface Signs {
+  done: string;
+  failed: string;
+  barDone: string;
+  barBusy: string;
+  barRest: string;
+  /** One after the other, for what is under way. */
+  spinner: readonly string[];
+}
+
+export const unicodeSigns: Signs = {
+  done: '✔',
+  failed: '✖',
+  barDone: '█',
+  barBusy: '▒',
+  barRest: '·',
+  spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
+};
+
+const plainSigns: Signs = {
+  done: '+',
+  failed: 'x',
+  barDone: '#',
+  barBusy: '=',
+  barRest: '.',
+  spinner: ['-', '\\', '|', '/'],
+};
+
+export function signsOfTerminal(): Signs {
+  return isUnicodeSupported() ? unicodeSigns : plainSigns;
+}

@@ -1,0 +1,177 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, test } from 'vitest';
+import { namedCommands } from '../../src/cli/program/examples.ts';
+import { makeProgram } from '../../src/cli/program/program.ts';
+import { readTopic } from '../../src/cli/read-manual.ts';
+import { titles } from '../../src/contract/failure.ts';
+import { manualMark, pageHtml, slugOf } from '../../src/report/manual/page-html.ts';
+import { pageText } from '../../src/report/manual/page-text.ts';
+import { topics } from '../../src/report/manual/topics.ts';
+import { makeStyle } from '../../src/report/style.ts';
+import { displayWidth } from '../../src/report/text-width.ts';
+import { root } from '../rig/command.ts';
+import { blocksOf, codeSpansOf, pageNames, readPage } from '../rig/manual-pages.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+import { products, workplaceForEach } from './workplace.ts';
+
+const { run, write } = workplaceForEach();
+const plain = makeStyle(false);
+
+function makeReader() {
+  const { terminal, said } = bufferTerminal();
+  const program = makeProgram({ terminal, exit: () => {} });
+  for (const [, command] of namedCommands(program)) command.action(() => {});
+  return { program, said };
+}
+
+const shown = async (name: string, width: number) =>
+  pageText(await readTopic(name, makeReader().program), { style: plain, width });
+
+test('every page is in the table of contents, and the other way round', () => {
+  expect(pageNames).toEqual(['index', ...topics.keys()].sort());
+});
+
+describe.each(pageNames)('%s', (name) => {
+  test('fits 80 columns, and is not stretched over 200', async () => {
+    const lines = (await shown(name, 80)).split('\n');
+    expect(lines.filter((line) => displayWidth(line) > 80)).toEqual([]);
+    const long = (await shown(name, 200)).split('\n');
+    expect(long.filter((line) => displayWidth(line) > 100)).toEqual([]);
+  });
+
+  test('links lead to a page, and to a section that it has', () => {
+    for (const [, page = '', anchor] of readPage(name).matchAll(/\]\((\w+)\.md(?:#([\w-]+))?\)/g)) {
+      expect(pageNames).toContain(page);
+      const anchors = Array.from(readPage(page).matchAll(/^##+ (.+)$/gm), ([, heading = '']) => slugOf(heading));
+      if (anchor !== undefined) expect(anchors).toContain(anchor);
+    }
+  });
+
+  test('a link on a terminal is the command that leads there', () => {
+    for (const [, words, page] of readPage(name).matchAll(/\[([^\]]+)\]\((\w+)\.md/g))
+      expect(words).toBe(`help ${page}`);
+  });
+
+  test('codes that it mentions exist', () => {
+    for (const [code] of readPage(name).matchAll(/MB\d{4}/g)) expect(titles).toHaveProperty(code);
+  });
+});
+
+describe.each([...pageNames, '../../README'])('%s', (name) => {
+  test('manifests are right', async () => {
+    write('products.csv', products);
+    const files = blocksOf(name, 'csv');
+    for (const { name: path, text } of files) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, `${text}\n`);
+    }
+    for (const { text } of blocksOf(name, 'yaml')) {
+      write('campaign.yaml', /^version:/m.test(text) ? text : `version: 1\nname: spring\n${text}`);
+      const said = await run('validate', '--json');
+      expect(JSON.parse(said.out), text).toMatchObject({ diagnostics: [] });
+    }
+  });
+
+  test('commands can be read', async () => {
+    const lines = blocksOf(name, 'sh').flatMap(({ text }) => text.split('\n'));
+    const commands = [...lines, ...codeSpansOf(name)].filter((line) => line.startsWith('mediabatch '));
+    write('campaign.yaml', '');
+    for (const line of commands) {
+      const { program, said } = makeReader();
+      const words = line
+        .replace(/\s+#\s.*| \|\| .*| > .*/g, '')
+        .split(/\s+/)
+        .slice(1);
+      if (words.some((word) => word === '--help' || word.startsWith('…'))) continue;
+      await program.parseAsync(words, { from: 'user' });
+      expect(said.err, line).toBe('');
+    }
+  });
+});
+
+test('"What if it dies while paying?" is answered on one screen', async () => {
+  const { out, code } = await run('help', 'recovery');
+  expect(code).toBe(0);
+  expect(out).toMatch(/^What if it dies while paying\?\n/);
+  // The prompt takes a row, too.
+  expect((await shown('recovery', 80)).trimEnd().split('\n').length).toBeLessThanOrEqual(23);
+});
+
+test('a page as it is shown', async () => {
+  expect(await shown('exit', 72)).toMatchSnapshot();
+});
+
+describe('every key', () => {
+  const schema = JSON.parse(readFileSync(join(root, 'schemas/manifest.schema.json'), 'utf8'));
+  /** Keys with their rules, as far as the reference shows them. */
+  const keysOf = (part: { properties?: Record<string, object> }, path: string): [string, Record<string, unknown>][] =>
+    Object.entries(part.properties ?? {}).flatMap(([key, rule]) => [
+      [`${path}/properties/${key}`, rule as Record<string, unknown>],
+      ...(key === 'defaults' ? [] : keysOf(rule, `${path}/properties/${key}`)),
+    ]);
+  const keys = [...keysOf(schema, '#'), ...keysOf(schema.definitions.task, '#/definitions/task')];
+
+  test('has words, and is in the manual', async () => {
+    const page = await shown('keys', 100);
+    expect(keys.length).toBeGreaterThan(40);
+    for (const [path, { description }] of keys) {
+      expect(description, path).toEqual(expect.any(String));
+      const name = path.replace(/^#(\/definitions\/task)?\/properties\//, '').replaceAll('/properties/', '.');
+      expect(page).toContain(`\n${name}\n`);
+    }
+  });
+
+  test('has examples that are right', () => {
+    const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema(schema, 'manifest');
+    for (const [path, rule] of keys) {
+      // Smallest and largest of a range explain themselves.
+      if (/\/(min|max)$/.test(path)) continue;
+      expect(rule.examples, path).toEqual(expect.any(Array));
+      for (const example of rule.examples as unknown[]) {
+        const isRight = ajv.validate({ $ref: `manifest${path}` }, example);
+        expect(isRight, `${path}: ${JSON.stringify(example)}`).toBe(true);
+      }
+    }
+  });
+});
+
+describe('help --html', () => {
+  test('writes pages whose links lead somewhere, and writes them again', async () => {
+    expect(await run('help', '--html', 'manual')).toMatchObject({ code: 0, out: 'manual/index.html\n' });
+    const pages = new Map(
+      readdirSync('manual').map((file) => [file, readFileSync(join('manual', file), 'utf8')] as const),
+    );
+    expect([...pages.keys()].sort()).toEqual(pageNames.map((name) => `${name}.html`).sort());
+    for (const [file, html] of pages) {
+      const ids = Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
+      expect(new Set(ids).size, file).toBe(ids.length);
+      for (const [, href = ''] of html.matchAll(/ href="([^"]+)"/g)) {
+        const [page = '', anchor] = href.split('#');
+        const target = pages.get(page === '' ? file : page);
+        expect(target, `${file}: ${href}`).toBeDefined();
+        if (anchor !== undefined) expect(target).toContain(` id="${anchor}"`);
+      }
+    }
+    for (const code of Object.keys(titles)) expect(pages.get('codes.html')).toContain(` id="${code}"`);
+    expect(await run('help', '--html', 'manual')).toMatchObject({ code: 0 });
+    expect(readdirSync('.')).toEqual(['manual']);
+  });
+
+  test('leaves a folder alone that holds anything else', async () => {
+    for (const folder of ['mine', 'mixed']) mkdirSync(folder);
+    write('mine/notes.html', 'mine');
+    expect(await run('help', '--html', 'mine')).toMatchObject({ code: 73, err: expect.stringContaining('MB3301') });
+    write('mixed/index.html', manualMark);
+    write('mixed/notes.txt', 'mine');
+    expect(await run('help', '--html', 'mixed')).toMatchObject({ code: 73 });
+    expect(readFileSync('mixed/notes.txt', 'utf8')).toBe('mine');
+    expect(await run('help', 'plan', '--html', 'x')).toMatchObject({ code: 64 });
+  });
+
+  test('what a page says is text: nothing in it becomes an element', () => {
+    const html = pageHtml('x', '# A <b>\n\n`<script>` and\n\n```text\n</pre><script>\n```\n');
+    expect(html).not.toMatch(/<script|<\/pre><script/);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, expect, test } from 'vitest';
+import { openChromium } from '../../rig/chromium.ts';
+import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
+import { galleryData } from '../../rig/review/gallery.ts';
+import { openGallery } from '../../rig/review/open-gallery.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+const views = ['Grid', 'Groups', 'Matrix', 'Before | after', 'Looks the same', 'Timeline', 'Cost', 'Graph'];
+
+test('every view opens from disk, asks for nothing but its own files, and is in the address', async () => {
+  const { page, press } = await openGallery(browser, galleryData(90));
+  for (const name of [...views, 'Survey', 'Loupe', 'Compare']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await page.getByRole('main', { name, exact: true }).waitFor();
+  }
+  // Of everything and of one: Esc leads from the one back.
+  expect(await page.evaluate('location.hash')).toContain('view=graph.survey.loupe.compare');
+  await press('Escape', 'Escape', 'Escape');
+  await page.getByRole('main', { name: 'Graph' }).waitFor();
+  await press('g');
+  await page.getByRole('main', { name: 'Grid' }).waitFor();
+  await press('t');
+  await page.getByRole('main', { name: 'Timeline' }).waitFor();
+});
+
+test('a link opens the same; back and forward lead through views and filters, not through what was active', async () => {
+  const { page, follow, press, isActive } = await openGallery(
+    browser,
+    galleryData(90),
+    '#view=grid&sections=axis%3Astyle',
+  );
+  expect(await page.locator('.grid-head h2').first().textContent()).toBe('no style');
+  await page.getByRole('combobox', { name: 'task' }).selectOption('hero');
+  await page.getByText('30 of 90 outputs').waitFor();
+  await page.getByRole('combobox', { name: 'state' }).selectOption('failed');
+  await page.getByText('2 of 90 outputs').waitFor();
+  await press('ArrowRight');
+  await page.getByRole('button', { name: 'Timeline' }).click();
+  const hash = String(await page.evaluate('location.hash'));
+  await page.goBack();
+  await page.getByRole('main', { name: 'Grid' }).waitFor();
+  await page.getByText('2 of 90 outputs').waitFor();
+  await page.goBack();
+  await page.getByText('30 of 90 outputs').waitFor();
+  await page.goForward();
+  await page.getByText('2 of 90 outputs').waitFor();
+
+  await follow(hash);
+  await page.getByRole('main', { name: 'Timeline' }).waitFor();
+  expect(await page.locator('.timeline-job').count()).toBe(2);
+  await follow('#view=grid&active=hero%40p0007%2Ccold&details=yes');
+  await isActive('hero@p0007,cold');
+  await page
+    .getByRole('complementary', { name: 'Details' })
+    .getByRole('heading', { name: 'hero@p0007,cold' })
+    .waitFor();
+  await follow('#view=nonsense.loupe&task=no&active=nobody');
+  await page.getByText('Nothing here passes the filters.').waitFor();
+});
+
+test('filters by tag, verdict and cost; a search finds prompts, rows and errors', async () => {
+  const { page } = await openGallery(browser, galleryData(90));
+  const shows = async (name: string, value: string, words: string) => {
+    await page.getByRole('combobox', { name }).selectOption(value);
+    await page.getByText(words).waitFor();
+    await page.getByRole('button', { name: 'Show everything' }).click();
+  };
+  await shows('tag', 'launch', '36 of 90 outputs');
+  await shows('verdict', 'picked', '5 of 90 outputs');
+  await shows('cost', '5 to 20 credits', '27 of 90 outputs');
+  for (const [words, found] of [
+    ['product 7 oak', '4 of 90'],
+    ['p0003', '9 of 90'],
+    ['timed out', '3 of 90'],
+  ] as const) {
+    await page.getByRole('searchbox').fill(words);
+    await page.getByText(`${found} outputs`).waitFor();
+  }
+});
+
+test('details: where values come from, pictures that lead on, commands to copy', async () => {
+  const { page, press, isActive } = await openGallery(browser, galleryData(90), '#active=hero%40p0001%2Cwarm');
+  await isActive('hero@p0001,warm');
+  await press('i');
+  const details = page.getByRole('complementary', { name: 'Details' });
+  await details.getByText('campaign.yaml:14, name of products.csv:2').waitFor();
+  expect(await details.locator('.known').textContent()).toMatch(/Expected5 creditsCharged6 credits/);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await details.getByRole('button', { name: 'Copy command' }).nth(1).click();
+  await page.getByText('The command is copied.').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    'mediabatch apply campaign.yaml --redo hero@p0001,warm',
+  );
+  await details.locator('.steps').first().getByRole('button').click();
+  await isActive('draft@p0001,take:2');
+  await details.locator('.steps').getByRole('button', { name: 'hero@p0001,warm' }).click();
+  await isActive('hero@p0001,warm');
+});
+
+test('before and after: the words between, side by side, wipe and blink, by keys', async () => {
+  const { page, press } = await openGallery(browser, galleryData(90), '#view=changes&active=hero%40p0002%2Ccold');
+  await page.getByText('2 of 21 that changed').waitFor();
+  const words = page.getByRole('region', { name: 'What changed' });
+  expect(await words.locator('mark').allTextContents()).toEqual(['oak', 'elm with a brass lamp beside it']);
+  await press('w');
+  await page.locator('.panes.wipe .wipe-line').waitFor();
+  await press('ArrowRight');
+  expect(await page.getByRole('slider', { name: 'Line' }).inputValue()).toBe('55');
+  await press('b');
+  await page.locator('.panes.blink').waitFor();
+  const shown = () => page.locator('.pane.active').getAttribute('aria-label');
+  expect(await shown()).toBe('Now');
+  await press('b');
+  expect(await shown()).toBe('Before, job old-14');
+  await press('c', 'ArrowDown');
+  await page.getByText('3 of 21 that changed').waitFor();
+  // What was not there at the reference has nothing beside it.
+  await press(...Array.from({ length: 4 }, () => 'ArrowDown'));
+  await page.getByText('It was not there at main: it is new.').waitFor();
+});
+
+test('cost and graph lead to what they tell of, by mouse and by keys', async () => {
+  const { page, press } = await openGallery(browser, galleryData(90), '#view=cost');
+  const byTask = page.getByRole('table', { name: 'By task' });
+  expect(await byTask.getByRole('row').nth(2).textContent()).toBe('draft8040253.2');
+  await byTask.getByRole('button', { name: 'draft' }).click();
+  await page.getByText('40 of 90 outputs').waitFor();
+  await page.getByRole('button', { name: 'Graph' }).click();
+  const node = page.getByRole('button', { name: /^voice/ });
+  await node.focus();
+  await press('Enter');
+  await page.getByText('10 of 90 outputs').waitFor();
+});
+
+test('looks the same: the largest waste first, with what it cost', async () => {
+  const { page, press } = await openGallery(browser, galleryData(90), '#view=alike');
+  expect(await page.locator('.grid-head h2').allTextContents()).toEqual([
+    '3 rows of hero came out alike',
+    'An edit that changed nothing to see: hero@p0002,warm',
+    '2 takes that hardly differ: draft@p0001',
+  ]);
+  await page.getByText('3 places where credits bought nothing new to see: 20 credits. 67 of 70 pictures').waitFor();
+  await page.getByRole('button', { name: 'Compare hero@p0002,warm' }).click();
+  await page.getByRole('main', { name: 'Before | after' }).waitFor();
+  await press('Escape');
+});
+
+test('on paper there is everything that the filters show, and not the page', async () => {
+  const { page } = await openGallery(browser, galleryData(900), '#task=hero');
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  expect(await page.locator('#sheet figure').count()).toBe(300);
+  expect(await page.locator('#app').isVisible()).toBe(false);
+  expect(await page.locator('#sheet figure').first().textContent()).toContain('hero@p0001,warm');
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  expect(await page.locator('#sheet').count()).toBe(0);
+  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+  expect((pdf.match(/\/Type\s*\/Page\b/g) ?? []).length).toBeGreaterThan(10);
+});
+
+test.skipIf(!hasAxe)('axe finds nothing in any view (MEDIABATCH_AXE says where axe.min.js is)', async () => {
+  const { page } = await openGallery(browser, galleryData(90));
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [1280, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const name of views) {
+        await page.getByRole('button', { name, exact: true }).click();
+        await page.getByRole('main', { name, exact: true }).waitFor();
+        expect(await axeFindings(page), `${colorScheme} ${width} ${name}`).toEqual([]);
+      }
+      await page.keyboard.press('i');
+      expect(await axeFindings(page), `${colorScheme} ${width} details`).toEqual([]);
+      await page.keyboard.press('i');
+    }
+  }
+});

@@ -1,0 +1,210 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CampaignRepository } from '../../command/git/campaign-repository.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { GitHub } from './github.ts';
+import { type Job, readSteps, runJob } from './runner.ts';
+
+const hasGh = process.platform !== 'win32' && spawnSync('gh', ['--version']).status === 0;
+
+const manifest = (rows: string, name = 'spring') => `version: 1
+name: ${name}
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [${rows}], key: "{{row}}", with: { prompt: "a {{row}} on a table" } }
+`;
+
+let github: GitHub;
+let here: CampaignRepository;
+let env: Record<string, string>;
+let folder: string;
+
+beforeEach(async () => {
+  const temporary = temporaryFolder();
+  folder = temporary.path;
+  const started = await GitHub.start(folder);
+  onTestFinished(() => {
+    started.stop();
+    temporary.remove();
+  });
+  ({ github, env } = started);
+  here = new CampaignRepository();
+  here.write('campaign.yaml', manifest('lamp, vase'));
+  here.write('more/campaign.yaml', manifest('a'));
+  here.commit();
+});
+
+/** The pull request as the runner has it: merged with its branch, in a clone of two commits that stands on no branch. */
+async function pullRequest(
+  files: Readonly<Record<string, string>>,
+  { campaign = 'campaign.yaml', pictures = 'false', given = {} }: Partial<Given> = {},
+): Promise<Job> {
+  here.git('checkout', '--quiet', '-B', 'feature', 'main');
+  for (const [name, text] of Object.entries(files)) here.write(name, text);
+  here.commit();
+  here.git('checkout', '--quiet', '-B', 'merged', 'main');
+  here.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'feature');
+  const clone = mkdtempSync(join(folder, 'clone-'));
+  const words = ['clone', '--quiet', '--depth', '2', '--branch', 'merged', `file://${here.folder}`, clone];
+  execFileSync('git', words, { stdio: 'pipe' });
+  execFileSync('git', ['checkout', '--quiet', '--detach'], { cwd: clone });
+  here.git('checkout', '--quiet', 'main');
+  return runJob('plan.yml', {
+    folder: clone,
+    temporary: mkdtempSync(join(folder, 'runner-')),
+    values: {
+      'matrix.campaign': campaign,
+      'github.token': 'secret',
+      'github.event.pull_request.number': '7',
+      'github.event.repository.name': 'shop',
+      'github.repository_owner': 'team',
+    },
+    inputs: { pictures },
+    env: {
+      ...env,
+      GITHUB_REPOSITORY: 'team/shop',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_RUN_ID: '12',
+      GITHUB_SHA: 'c0ffee'.repeat(7).slice(0, 40),
+      ...given,
+    },
+  });
+}
+
+interface Given {
+  campaign: string;
+  pictures: string;
+  given: Record<string, string>;
+}
+
+const bodies = () => github.comments.map(({ body }) => body);
+
+describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
+  test('a comment is made, updated in place, and says so when nothing differs any more', async () => {
+    const made = await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair') });
+    expect(made.code, made.said).toBe(0);
+    expect(bodies()).toEqual([
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `spring`: \+2 credits\n/),
+    ]);
+    await pullRequest({ 'campaign.yaml': manifest('lamp, vase, chair, rug') });
+    expect(bodies()).toEqual([expect.stringContaining('### `spring`: +4 credits')]);
+    await pullRequest({ 'note.txt': 'hello' });
+    expect(bodies()).toEqual([expect.stringContaining('No step differs.')]);
+    expect(github.asked).toEqual([
+      'POST /repos/team/shop/issues/7/comments',
+      'PATCH /repos/team/shop/issues/comments/1',
+      'PATCH /repos/team/shop/issues/comments/1',
+    ]);
+  });
+
+  test('where nothing differs nothing is said', async () => {
+    const { code, summary } = await pullRequest({ 'note.txt': 'hello' });
+    expect({ code, summary, asked: github.asked }).toEqual({ code: 0, summary: '', asked: [] });
+  });
+
+  test('two campaigns of one name have a comment each', async () => {
+    const files = { 'campaign.yaml': manifest('lamp'), 'more/campaign.yaml': manifest('a, b') };
+    await pullRequest(files);
+    await pullRequest(files, { campaign: 'more/campaign.yaml' });
+    await pullRequest(files);
+    expect(bodies()).toEqual([
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/),
+      expect.stringMatching(/^<!-- mediabatch:more\/campaign\.yaml -->[\s\S]*: \+2 credits/),
+    ]);
+  });
+
+  test('a marker in a comment of somebody else, or behind hundreds of others', async () => {
+    github.say('<!-- mediabatch:campaign.yaml -->\nof a stranger', { viewerDidAuthor: false });
+    for (let count = 0; count < 250; count += 1) github.say('hello', { viewerDidAuthor: true });
+    github.say('<!-- mediabatch:campaign.yaml -->\nof before', { viewerDidAuthor: true });
+    const { code, said } = await pullRequest({ 'campaign.yaml': manifest('lamp') });
+    expect(code, said).toBe(0);
+    expect(github.comments).toHaveLength(252);
+    expect(bodies()[0]).toContain('of a stranger');
+    expect(bodies().at(-1)).toContain(': -2 credits');
+  });
+
+  test('a token that only reads: the text is in the summary of the job', async () => {
+    github.readOnly = true;
+    const { code, summary, said } = await pullRequest({ 'campaign.yaml': manifest('lamp') });
+    expect(code, said).toBe(0);
+    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: -2 credits/);
+    expect(bodies()).toEqual([]);
+  });
+
+  test('mistakes are a comment, and the job fails', async () => {
+    const { code } = await pullRequest({ 'campaign.yaml': manifest('lamp').replace('kind:', 'knd:') });
+    expect(code).toBe(65);
+    expect(bodies()).toEqual([
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->\n\n### `campaign\.yaml`: \d mistakes?\n[\s\S]*MB\d/),
+    ]);
+    await pullRequest({ 'campaign.yaml': manifest('lamp') });
+    expect(bodies()).toEqual([expect.stringContaining(': -2 credits')]);
+  });
+
+  test('a campaign that is new, and one that had mistakes before', async () => {
+    await pullRequest({ 'new.yaml': manifest('lamp', 'new') }, { campaign: 'new.yaml' });
+    here.write('campaign.yaml', 'version: 1\n');
+    here.commit();
+    await pullRequest({ 'campaign.yaml': manifest('lamp') });
+    expect(bodies()).toEqual([
+      expect.stringMatching(
+        /^<!-- mediabatch:new\.yaml -->[\s\S]*`new\.yaml is not in HEAD\^1[\s\S]*\*\*1 to create\*\*/,
+      ),
+      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*has mistakes there[\s\S]*\*\*1 to create\*\*/),
+    ]);
+  });
+
+  test('thousands of steps with long names fit into one comment', async () => {
+    const rows = Array.from({ length: 3000 }, (_, index) => `row${index}${'é'.repeat(40)}`);
+    const { code, said } = await pullRequest({ 'campaign.yaml': manifest(rows.join(', ')) });
+    expect(code, said).toBe(0);
+    expect(Buffer.byteLength(bodies()[0] ?? '')).toBeLessThanOrEqual(60_000);
+    expect(bodies()[0]).toMatch(/^- … and 2\d\d\d more steps$/m);
+  });
+
+  test('nothing of a manifest, and no name of a file, reaches the shell', async () => {
+    const hostile = `$(touch "${folder}/ran") \`touch ${folder}/ran\` ; touch ${folder}/ran; $GH_TOKEN`;
+    const name = '-x $(touch ran) `touch ran`; touch ran; --> .yaml';
+    const text = manifest('lamp').replace('"a {{row}} on a table"', JSON.stringify(`@team ${hostile}`));
+    const { code, said } = await pullRequest({ [name]: text }, { campaign: name });
+    expect(code, said).toBe(0);
+    expect(bodies()).toEqual([expect.stringMatching(/^<!-- mediabatch:-x%20[A-Za-z0-9%.-]+ -->\n/)]);
+    expect(bodies()[0]).not.toContain('secret');
+    expect(
+      [folder, ...readdirSync(folder).map((inner) => join(folder, inner))].filter((at) => existsSync(join(at, 'ran'))),
+    ).toEqual([]);
+  });
+
+  test('pictures: one sheet in the comment, the gallery beside; sheets of a month ago go', async () => {
+    github.keepRelease({ name: 'old.jpg', createdAt: '2020-01-01T00:00:00Z' });
+    const { code, said, step } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true' });
+    expect(code, said).toBe(0);
+    const name = '7-campaign-yaml-c0ffeec0ffee.jpg';
+    expect(bodies()).toEqual([
+      expect.stringContaining(`(https://github.com/team/shop/releases/download/mediabatch-previews/${name})\n`),
+    ]);
+    expect(bodies()[0]).toContain('(https://github.com/team/shop/actions/runs/12#artifacts)');
+    expect(github.assets.map((asset) => asset.name)).toEqual([name]);
+    expect(step('Upload the gallery').with.path).toMatch(/campaign-yaml\.html$/);
+  });
+
+  test('pictures that cannot be made leave the comment as it is in words', async () => {
+    const given = { STAND_IN_NO_REPORT: '1' };
+    const { code } = await pullRequest({ 'campaign.yaml': manifest('lamp') }, { pictures: 'true', given });
+    expect(code).toBe(0);
+    expect(bodies()).toEqual([expect.not.stringContaining('![')]);
+  });
+});
+
+test.each(['plan.yml', 'apply.yml', 'action.yml'])(
+  '%s gives strangers no token, and writes nothing of theirs into a script',
+  (name) => {
+    const { steps, text } = readSteps(name);
+    expect(text).not.toMatch(/^ {2}pull_request_target:/m);
+    for (const { run = '' } of steps) expect(run).not.toContain('${{');
+    for (const { uses = './' } of steps) expect(uses).toMatch(/^\.\/|@[0-9a-f]{40}$/);
+  },
+);

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+
+/** False where there is no python3 to make a terminal with. */
+export const hasTerminals = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
+
+/** What a person does once each of `after` has been written since what was done before. */
+export interface Deed {
+  after: string | string[];
+  keys?: string;
+  /** Goes to the command's process. */
+  signal?: NodeJS.Signals;
+  size?: { rows: number; columns: number };
+}
+
+export interface OnTerminal {
+  /** The exit code; that of a process which a signal ended is negative, 99: the terminal was left in another mode. */
+  code: number | null;
+  /** Everything that was written to the terminal. */
+  text: string;
+}
+
+/** The size is set before the command begins. Ends by itself: what says nothing for 25 s is killed. */
+const script = `
+import fcntl, json, os, pty, select, signal, struct, sys, termios
+given = json.loads(sys.argv[1])
+rows, columns = given['rows'], given['columns']
+def resize(fd, rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+pid, fd = pty.fork()
+if pid == 0:
+    resize(0, rows, columns)
+    os.execvp(sys.argv[2], sys.argv[2:])
+before = after = termios.tcgetattr(fd)[3]
+seen, done, start = b'', 0, 0
+while True:
+    ready, _, _ = select.select([fd], [], [], 25)
+    if not ready: os.kill(pid, signal.SIGKILL); break
+    try: piece = os.read(fd, 65536)
+    except OSError: break
+    if not piece: break
+    seen += piece
+    try: after = termios.tcgetattr(fd)[3]
+    except termios.error: pass
+    while done < len(given['deeds']):
+        deed = given['deeds'][done]
+        places = [(seen.find(text.encode(), start), len(text.encode())) for text in deed['after']]
+        if any(place < 0 for place, _ in places): break
+        start = max([place + length for place, length in places])
+        done += 1
+        if 'keys' in deed: os.write(fd, deed['keys'].encode())
+        if 'signal' in deed: os.kill(pid, getattr(signal, deed['signal']))
+        if 'size' in deed: resize(fd, deed['size']['rows'], deed['size']['columns'])
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen)
+sys.stdout.flush()
+sys.exit(99 if before != after else os.waitstatus_to_exitcode(status) % 256)
+`;
+
+/** Runs a command on a terminal of its own. It is told nothing of a CI that these tests may run in. */
+export function runOnTerminal(
+  command: readonly string[],
+  options: {
+    cwd: string;
+    env?: { [name: string]: string | undefined };
+    rows?: number;
+    columns?: number;
+    deeds?: Deed[];
+  },
+): OnTerminal {
+  const { cwd, env = {}, rows = 40, columns = 100, deeds = [] } = options;
+  const given = { rows, columns, deeds: deeds.map((deed) => ({ ...deed, after: [deed.after].flat() })) };
+  const { CI: _ci, MEDIABATCH_API_KEY: _key, ...own } = process.env;
+  const run = spawnSync('python3', ['-c', script, JSON.stringify(given), ...command], {
+    cwd,
+    env: { ...own, TERM: 'xterm', ...env },
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  return { code: run.status, text: run.stdout };
+}

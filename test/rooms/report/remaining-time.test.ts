@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
+import type { Plan, PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import { remainingText } from '../../../src/report/run/remaining-text.ts';
+import { createRunTimes, type RunTimesOptions } from '../../../src/report/run/remaining-time.ts';
+import { at, row, runStarted } from './samples.ts';
+
+function job(address: string, { needs = [], ...more }: Partial<StepOrder> = {}): PlanRow {
+  const [task = ''] = address.split('@');
+  const order = { address, task, kind: 'image', action: 'create', needs, paidRequest: {}, ...more };
+  return { ...row(address, 'create'), order: order as unknown as StepOrder };
+}
+
+const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(`hero@${index + 1}`));
+const tenSeconds = Array.from({ length: 20 }, () => 10_000);
+
+/** A run whose clock is moved by hand. */
+function rig(rows: PlanRow[], more: Partial<RunTimesOptions> & Partial<Pick<Plan, 'concurrency' | 'gates'>> = {}) {
+  let nowMs = 0;
+  const { concurrency = 2, gates, ...options } = more;
+  const plan = { rows, concurrency, ...(gates && { gates }) };
+  const times = createRunTimes({ plan: () => plan, durations: { image: tenSeconds }, now: () => nowMs, ...options });
+  const on = (...facts: RunFact[]) => {
+    for (const fact of facts) times.on(at(0, fact));
+  };
+  on(runStarted([{ id: 'hero', kind: 'image', steps: rows.length }]));
+  const named = (address: string) => ({ address, task: 'hero' });
+  return {
+    on,
+    times,
+    wait(ms: number) {
+      nowMs += ms;
+    },
+    begin(address: string) {
+      on({ event: 'step-started', ...named(address), kind: 'image', action: 'create' });
+      on({ event: 'job-created', address, jobId: 'j', credits: 2, balance: null });
+    },
+    made: (address: string) => on({ event: 'job-completed', address, jobId: 'j' }),
+    end: (address: string, outcome: StepOutcome = 'done') =>
+      on({ event: 'step-finished', ...named(address), outcome, credits: 2 }),
+    text() {
+      const remaining = times.remaining();
+      return remaining === undefined ? undefined : remainingText(remaining);
+    },
+    seconds() {
+      const remaining = times.remaining();
+      return typeof remaining === 'object' ? Math.round((remaining.low + remaining.high) / 2) : remaining;
+    },
+  };
+}
+
+describe('the time left', () => {
+  test('is that of a schedule: slots, and what waits for what', () => {
+    // A second to save each file, until one was seen; 10 s is all that the jobs take.
+    expect(rig(jobs(4)).seconds()).toBe(21);
+    expect(rig(jobs(4), { concurrency: 1 }).seconds()).toBe(41);
+    const chain = [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })];
+    expect(rig(chain, { concurrency: 8 }).seconds()).toBe(33);
+  });
+
+  test('takes what is under way by its age', () => {
+    const run = rig(jobs(2));
+    run.begin('hero@1');
+    run.begin('hero@2');
+    run.wait(7000);
+    expect(run.seconds()).toBe(4);
+  });
+
+  test('knows that a file is being saved, and what ended', () => {
+    const run = rig(jobs(2), { concurrency: 1 });
+    run.begin('hero@1');
+    run.wait(10_000);
+    run.made('hero@1');
+    expect(run.seconds()).toBe(11);
+    run.end('hero@1');
+    run.wait(5000);
+    expect(run.seconds()).toBe(10);
+  });
+
+  test('changes every 5 s at most', () => {
+    const run = rig(jobs(4));
+    const first = run.times.remaining();
+    run.wait(4999);
+    run.begin('hero@1');
+    expect(run.times.remaining()).toBe(first);
+    run.wait(1);
+    expect(run.times.remaining()).not.toBe(first);
+  });
+
+  test('is unknown until five jobs of each kind and model were timed, and learns from this run', () => {
+    const run = rig(jobs(8), { concurrency: 1, durations: { image: [10_000, 10_000], 'image other': tenSeconds } });
+    for (const number of [1, 2, 3]) {
+      expect(run.text()).toBe('time unknown');
+      run.begin(`hero@${number}`);
+      run.wait(10_000);
+      run.made(`hero@${number}`);
+      run.end(`hero@${number}`);
+    }
+    expect(run.seconds()).toBe(50);
+    expect(run.times.usual?.('hero@4')).toBeCloseTo(10_000);
+  });
+
+  test('is longer than usual when everything under way is, and never nothing', () => {
+    const run = rig(jobs(1));
+    run.begin('hero@1');
+    for (let second = 1; second <= 60; second += 1) {
+      run.wait(1000);
+      expect(run.text()).not.toMatch(/\b0 /);
+    }
+    expect(run.text()).toBe('longer than usual');
+  });
+
+  test('leaves out what no longer begins', () => {
+    const run = rig(jobs(10), { concurrency: 1 });
+    run.begin('hero@1');
+    run.on({ event: 'spending-stopped', because: 'budget', detail: '' });
+    expect(run.seconds()).toBe(11);
+    const failing = rig([job('hero@1'), job('hero@2', { needs: ['hero@1'] }), job('hero@3')], { concurrency: 1 });
+    failing.begin('hero@1');
+    failing.end('hero@1', 'failed');
+    failing.end('hero@2', 'blocked');
+    expect(failing.seconds()).toBeLessThanOrEqual(11);
+  });
+
+  test('is not told while the run waits, and after it', () => {
+    const run = rig(jobs(2));
+    run.on({ event: 'credits-awaited', until: '', nextTryAt: '', detail: '' });
+    expect(run.times.remaining()).toBeUndefined();
+    run.on({ event: 'spending-resumed', waitedMs: 1 });
+    expect(run.times.remaining()).toBeDefined();
+    run.on({ event: 'spending-stopped', because: 'signal', detail: '' });
+    expect(run.times.remaining()).toBeUndefined();
+  });
+
+  test('leads to the first gate of a run in which people decide', () => {
+    const gate = { name: 'g', task: 'hero', is: 'choose', choose: 1, state: 'open', picked: [], waiting: 1 } as const;
+    const gates = [
+      { ...gate, members: ['hero@1', 'hero@2'] },
+      { ...gate, members: ['hero@3', 'hero@4'] },
+    ];
+    const live = rig(jobs(4), { gates, isLive: true });
+    expect(live.seconds()).toBe(11);
+    expect(live.text()).toBe('about 10–15 s to the first gate');
+    live.on({ event: 'picks-awaited', gates: 2 });
+    expect(live.text()).toBeUndefined();
+    expect(rig(jobs(4), { gates }).seconds()).toBe(21);
+  });
+
+  test('takes in what people let go on', () => {
+    let plan: Pick<Plan, 'rows' | 'concurrency'> = { rows: jobs(1), concurrency: 1 };
+    const run = rig([], { plan: () => plan });
+    expect(run.seconds()).toBe(11);
+    run.begin('hero@1');
+    plan = { rows: jobs(3), concurrency: 1 };
+    run.wait(5000);
+    expect(run.seconds()).toBe(26);
+  });
+
+  test('comes to one answer for one state', () => {
+    const durations = { image: [5000, 9000, 20_000, 14_000, 8000] };
+    const first = rig(jobs(40), { durations }).times.remaining();
+    expect(rig(jobs(40), { durations }).times.remaining()).toEqual(first);
+    expect(first).toMatchObject({ low: expect.any(Number) });
+  });
+
+  test('of a large run differs little from that of its schedule', () => {
+    const durations = { image: [5000, 9000, 20_000, 14_000, 8000] };
+    const large = rig(jobs(4000), { durations, concurrency: 20 }).seconds();
+    const mean = durations.image.reduce((sum, ms) => sum + ms / 5000, 0);
+    expect(Number(large) / ((4000 * mean) / 20)).toBeGreaterThan(0.85);
+    expect(Number(large) / ((4000 * mean) / 20)).toBeLessThan(1.15);
+  });
+});
+
+test.each([
+  [{ low: 4, high: 8 }, 'under 10 s left', '<10 s'],
+  [{ low: 21, high: 33 }, 'about 20–35 s left', '20–35 s'],
+  [{ low: 55, high: 85 }, 'about 55–85 s left', '55–85 s'],
+  [{ low: 60, high: 89 }, 'about 60–90 s left', '60–90 s'],
+  [{ low: 40, high: 100 }, 'under 2 min left', '<2 min'],
+  [{ low: 95, high: 125 }, 'about 2 min left', '~2 min'],
+  [{ low: 310, high: 400 }, 'about 5–7 min left', '5–7 min'],
+  [{ low: 5900, high: 7700 }, 'about 1 h 30 – 2 h 10 left', '1 h 30 – 2 h 10'],
+  [{ low: 3300, high: 6000 }, 'about 50 min – 1 h 40 left', '50 min – 1 h 40'],
+  [{ low: 30_000, high: 40_000 }, 'about 8–12 h left', '8–12 h'],
+])('%j reads as %s', (range, long, short) => {
+  expect(remainingText(range)).toBe(long);
+  expect(remainingText(range, { short: true })).toBe(short);
+});
