@@ -14,8 +14,8 @@ export async function buyEverything(
   file: string,
   bytesOf: (step: Step, index: number) => { path: string; bytes: Uint8Array; type?: string } | undefined,
 ): Promise<Lock> {
-  const { graph } = await loadManifest(file);
-  if (graph === undefined) throw new Error(`${file} has mistakes`);
+  const { graph, diagnostics } = await loadManifest(file);
+  if (graph === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const lock = emptyLock();
   for (const [index, step] of graph.steps.entries()) {
     const output = bytesOf(step, index);
