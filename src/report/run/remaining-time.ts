@@ -55,7 +55,7 @@ interface Timed {
  * Expects the end of a run from its events: what is left is simulated with the durations of earlier jobs and of those
  * that this run has seen end. Hears each event once.
  */
-export function createRunTimes(options: RunTimesOptions): RunTimes & { on(event: RunEvent): void } {
+export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & { on(event: RunEvent): void } {
   const { now, durations } = options;
   const timings = new Map<string, Timed>();
   let steps = new Map<string, TimedStep>();

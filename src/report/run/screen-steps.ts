@@ -45,7 +45,8 @@ function stepRow(
   const isOpen = facts?.outcome === undefined;
   const costs = charged !== null && (charged > 0 || facts?.outcome === 'done');
   const amount = costs ? charged : isOpen ? step.credits : null;
-  const money = amount === null ? '' : `${creditsText(amount)} cr`;
+  // What waits for people has no price of its own yet.
+  const money = amount === null || (amount === 0 && !costs) ? '' : `${creditsText(amount)} cr`;
   return fillLine(
     [icon, spaces(1), nameOf(step.address, nameWidth), spaces(2), words],
     [piece(money, isOpen && (charged ?? 0) === 0 ? 'faint' : 'plain')],

@@ -45,4 +45,27 @@ describe.runIf(hasTerminals)('a terminal is given back as it was (python3)', () 
     expect(text).toContain('\u0007');
     expect(paidTwice(trial.sandbox.ledger())).toEqual([]);
   });
+
+  test('after it was made smaller and larger during a run', async () => {
+    const trial = await makeTrial(manifest, { service: ['--speed', '3'] });
+    const { code, text } = runOnTerminal(
+      [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '10'],
+      {
+        cwd: trial.folder,
+        env: { ...trial.sandbox.env, NO_COLOR: '1' },
+        columns: 120,
+        rows: 40,
+        deeds: [
+          { after: ['\u001b[?25l', ' running'], size: { columns: 40, rows: 5 } },
+          { after: 'two  ', size: { columns: 80, rows: 24 } },
+        ],
+      },
+    );
+    expect(code, text).toBe(0);
+    const small = text.slice(text.indexOf(' running'));
+    // With five rows, and no more than four of them used, tasks stand in place of steps.
+    expect(small).toMatch(/pic {6}[█▒·]{10} {2}\d\/2/);
+    expect(text).toContain('all 2 steps done');
+    expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
+  });
 });
