@@ -54,6 +54,10 @@ const entries: Entry[] = [
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
+  {
+    base: 'schemas/watch.schema.json',
+    schema: { out: 'schemas/watch.schema.json', compose: withWatchDefinitions },
+  },
 ];
 
 for (const entry of entries) {
@@ -65,6 +69,21 @@ for (const entry of entries) {
     const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };
     write(out, writeValidator(whole, entry.base, { finds }));
   }
+}
+
+/** Plans, failures and mistakes have the form that they have everywhere. */
+function withWatchDefinitions(watch: Schema): Schema {
+  const plan = readSchema('schemas/plan.schema.json').$defs as Schema;
+  const { action, totals, estimate, change, cause, 'price-source': source } = plan;
+  const {
+    $schema: _schema,
+    $id: _id,
+    title: _title,
+    $defs: shared,
+    ...failure
+  } = readSchema('schemas/failure.schema.json');
+  const planned = { action, totals, estimate, 'price-source': source, change, cause };
+  return { ...watch, $defs: { ...(watch.$defs as Schema), ...planned, failure, ...(shared as Schema) } };
 }
 
 /** The codes are those of the table, and mistakes have the form that they have everywhere. */

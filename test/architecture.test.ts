@@ -49,6 +49,8 @@ const owners: Record<string, string | string[]> = {
   '@jsquash/webp': ['review', 'sandbox'],
   '@jsquash/png': 'review',
   '@jsquash/jpeg': 'review',
+  harfbuzzjs: 'review',
+  'bidi-js': 'review',
   'jpeg-js': 'sandbox',
   opusscript: 'sandbox',
   ajv: 'manifest',

@@ -76,3 +76,17 @@ export interface ReportAlike {
   /** Bits of 64 in which the two that differ most do. */
   distance: number;
 }
+
+/**
+ * A `ReviewData` that is long, as it stands in a page: texts that occur several times, and the names of fields, stand there
+ * once. An object is its shape and its values, a list is -1 and its members, `t` is a text.
+ */
+export interface PackedData {
+  version: 1;
+  /** Names of fields. */
+  shapes: string[][];
+  texts: string[];
+  data: Packed;
+}
+
+type Packed = null | boolean | number | string | { t: number } | Packed[];

@@ -20,6 +20,8 @@ export interface ReviewData {
   commands?: ReviewCommands;
   /** Present while a run is under way at the host. */
   run?: ReviewRun;
+  /** Beside a watch, in words: what the edits give up that was bought. */
+  edits?: string;
   /** In words, with the command for it: what can be bought now that no gate waits for anybody. */
   next?: string;
   /** What cannot be bought before gates are decided. Absent: only the gates tell. */

@@ -6,9 +6,8 @@ import { failureJson } from './failure-text.ts';
 import type { WatchView } from './watch-text.ts';
 
 /**
- * What there is to say after a save, for programs: `{mediabatch: 'watch', version: 1, at, tookMs, valid, campaign?, steps?,
- * actions?, totals?, changes?, others?, bought?, diagnostics, failure?, notices}`. Absent: without a plan, or for the first
- * one. `changes` and `totals` are those of `plan --compare --json` and `plan --json`.
+ * What there is to say after a save, for programs, as `schemas/watch.schema.json` describes it. `changes` and `totals` are
+ * those of `plan --compare --json` and `plan --json`.
  */
 export function watchJson(view: WatchView, paste: Paste): Json {
   const { plan, difference, diagnostics, failure, notices, at, tookMs } = view;

@@ -18,7 +18,7 @@ import { FileFinder } from './find-files.ts';
 import { LatestGraph } from './latest-graph.ts';
 import { planForPage } from './plan-for-page.ts';
 import { refusalsOf } from './refusals.ts';
-import { tellNext } from './tell.ts';
+import { tellGivenUp, tellNext } from './tell.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
@@ -32,6 +32,8 @@ export interface CampaignHostOptions {
   exclude?: string[] | undefined;
   /** Writes commands for hints. */
   paste: Paste;
+  /** Somebody edits the manifest: what a run would give up for the edits is told. */
+  isEdited?: boolean | undefined;
 }
 
 /** A campaign that no run of this process has: what is shown is read from its files, and verdicts are written to its lock. */
@@ -95,6 +97,11 @@ export class CampaignHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
+  /** Somebody knows before it is looked for that something has changed. */
+  refresh(): void {
+    this.#noteChange(undefined);
+  }
+
   async #record(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
     const { paste } = this.#options;
     try {
@@ -128,10 +135,12 @@ export class CampaignHost implements ReviewHost {
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamp = source + this.#stampFiles();
     this.#readMs = performance.now() - began;
-    const { paste } = this.#options;
+    const { paste, isEdited = false } = this.#options;
     const next = tellNext(described, rows, paste);
+    const edits = isEdited ? tellGivenUp(described, paste) : undefined;
     return {
       ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
+      ...(edits !== undefined && { edits }),
       ...(next !== undefined && { next }),
       ...described,
     };
@@ -163,7 +172,7 @@ export class CampaignHost implements ReviewHost {
     return timer;
   }
 
-  #noteChange(stamp: string): void {
+  #noteChange(stamp: string | undefined): void {
     this.#stamp = stamp;
     this.#revision += 1;
     for (const listener of this.#listeners) listener();

@@ -272,7 +272,7 @@ describe('what people meet when something is wrong', () => {
   test('Ctrl-C twice: out at once, and the next run still knows', async () => {
     const trial = await makeTrial(two, { service: ['--speed', '0.001'] });
     let pressed = 0;
-    const first = await trial.apply([], {
+    const first = await trial.apply(['-v'], {
       onErr: (_seen, child) => {
         if (trial.sandbox.ledger().length > 0 && pressed < 2) {
           pressed += 1;

@@ -309,7 +309,7 @@ describe('a post whose answer was lost', () => {
         if (text.includes('share  created')) child.kill('SIGKILL');
       },
     };
-    await trial.apply(['--publish'], kill);
+    await trial.apply(['--publish', '-v'], kill);
     expect((await trial.apply()).code).toBe(0);
     expect(captions(trial)).toHaveLength(1);
   });

@@ -48,7 +48,7 @@ describe('running again pays nothing again', () => {
   test('after Ctrl-C: exit 130, the running jobs are said, and collected next time', async () => {
     const trial = await shop(slow);
     let asked = false;
-    const first = await trial.apply([], {
+    const first = await trial.apply(['-v'], {
       onErr: (_seen, child) => {
         if (asked || trial.sandbox.ledger().length === 0) return;
         asked = true;
@@ -66,7 +66,7 @@ describe('running again pays nothing again', () => {
 
   test('after SIGKILL in the middle', async () => {
     const trial = await shop(slow);
-    const first = await trial.apply([], {
+    const first = await trial.apply(['-v'], {
       onErr: (_seen, child) => {
         if (trial.sandbox.ledger().length > 2) child.kill('SIGKILL');
       },
@@ -170,7 +170,7 @@ describe('running again pays nothing again', () => {
     // So slow that the second has begun before the first is done, however busy the machine is.
     const trial = await shop({ service: ['--speed', '1'] });
     let second: Promise<{ code: number | null; err: string }> | undefined;
-    const first = await trial.apply([], {
+    const first = await trial.apply(['-v'], {
       onErr: () => {
         if (second === undefined && trial.sandbox.ledger().length > 0) second = trial.apply(['--lock-timeout', '0']);
       },
@@ -186,7 +186,7 @@ describe('running again pays nothing again', () => {
     const trial = await shop(slow);
     const empty = '{"mediabatch":"lock","version":1}\n';
     let swapped = false;
-    const first = await trial.apply([], {
+    const first = await trial.apply(['-v'], {
       onErr: () => {
         if (swapped || trial.sandbox.ledger().length < 3) return;
         swapped = true;

@@ -145,7 +145,7 @@ describe('apply of a saved plan', () => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
-    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/hero@lamp {2}created/));
+    const killed = await trial.run(['apply', name, '-v', '--concurrency', '1'], killAt(/hero@lamp {2}created/));
     expect(killed.signal).toBe('SIGKILL');
     for (let again = 0; again < 2; again += 1) {
       const applied = await trial.run(['apply', name]);
@@ -188,7 +188,7 @@ describe('apply of a saved plan', () => {
   test('is about the steps that were selected when it was made, whatever has become of them', async () => {
     const trial = await makeCampaign();
     await save(trial, ['-s', 'state:not-bought']);
-    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/hero@lamp {2}created/));
+    const killed = await trial.run(['apply', name, '-v', '--concurrency', '1'], killAt(/hero@lamp {2}created/));
     expect(killed.signal).toBe('SIGKILL');
     for (let again = 0; again < 2; again += 1) {
       const applied = await trial.run(['apply', name]);
@@ -204,7 +204,7 @@ describe('apply of a saved plan', () => {
     trial.write('products.csv', products);
     const document = await save(trial);
     expect(document.saved).toMatchObject({ purchases: { 'hero@lamp': { repeat: 1, retries: [2] } } });
-    const killed = await trial.run(['apply', name, '--concurrency', '1'], killAt(/it is bought again/));
+    const killed = await trial.run(['apply', name, '-v', '--concurrency', '1'], killAt(/it is bought again/));
     expect(killed.signal).toBe('SIGKILL');
     const applied = await trial.run(['apply', name]);
     expect(applied, applied.err).toMatchObject({ code: 3 });
@@ -218,7 +218,7 @@ describe('apply of a saved plan', () => {
     const trial = await makeCampaign(text);
     expect((await trial.apply()).code).toBe(0);
     await save(trial);
-    const redo = ['apply', 'campaign.yaml', '--yes', '--redo', 'hero@lamp'];
+    const redo = ['apply', 'campaign.yaml', '--yes', '-v', '--redo', 'hero@lamp'];
     expect((await trial.run(redo, killAt(/hero@lamp {2}created/))).signal).toBe('SIGKILL');
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied).toMatchObject({

@@ -236,7 +236,7 @@ describe('a service that has moved', () => {
     const service = await makeService(['--speed', '20']);
     const record = purchase({ address: 'pic@z', state: 'done', key: 'k', jobId: 'job-other', outputs: [] });
     let swapped = false;
-    await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
+    await command(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'], {
       cwd: campaign.folder,
       env: service.env,
       onErr: () => {

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ReviewData } from '../../src/contract/review.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
 import { manifest, products } from './workplace.ts';
+
+const schema = JSON.parse(readFileSync(new URL('../../schemas/watch.schema.json', import.meta.url), 'utf8'));
+const fits = new Ajv2020({ strict: true, strictRequired: false, validateFormats: false }).compile(schema);
 
 function campaignFolder(): { path(name: string): string; folder: string } {
   const { path: folder, remove } = temporaryFolder();
@@ -17,6 +22,8 @@ function campaignFolder(): { path(name: string): string; folder: string } {
 interface WatchedCommand {
   /** Resolves with all that was said when it matches, or rejects when the command has ended without. */
   says(pattern: RegExp): Promise<string>;
+  /** What it said on stderr. */
+  told(): string;
   /** Ends it as Ctrl-C does. */
   interrupt(): Promise<{ code: number | null; out: string; err: string }>;
 }
@@ -55,6 +62,7 @@ function watchCommand(folder: string, args: string[] = []): WatchedCommand {
       }
       return said.out;
     },
+    told: () => said.err,
     async interrupt() {
       child.kill('SIGINT');
       return { code: await ended, ...said };
@@ -70,6 +78,27 @@ function listing(folder: string): string[] {
 }
 
 describe('watch', () => {
+  test('serves the review page beside it, which follows the saves', async () => {
+    const { folder, path } = campaignFolder();
+    expect(await command(['apply', '--sandbox', '--yes'], { cwd: folder, env: { HOME: folder } })).toMatchObject({
+      code: 0,
+    });
+    const watch = watchCommand(folder, ['--sandbox', '--review', '--no-open']);
+    await watch.says(/nothing to do/i);
+    const [url = ''] = /http:\S+/.exec(watch.told()) ?? [];
+    const look = async () => (await (await fetch(`${url}data.json`)).json()) as ReviewData;
+    const before = await look();
+    expect(before.edits).toBeUndefined();
+    expect(before.assets.map(({ state }) => state)).toEqual(before.assets.map(() => 'done'));
+    writeFileSync(path('campaign.yaml'), manifest.replace('oak', 'elm'));
+    await watch.says(/oak → elm/);
+    const after = await look();
+    expect(after.revision).toBeGreaterThan(before.revision);
+    expect(after.assets.some(({ state }) => state === 'changed')).toBe(true);
+    expect(after.edits).toMatch(/^the edits give up \d+ outputs? that cost \d+ credits?; to buy (it|them) anew: /);
+    expect((await watch.interrupt()).code).toBe(0);
+  });
+
   test('tells credits, changes and mistakes at every save, writes nothing, and ends with Ctrl-C', async () => {
     const { folder, path } = campaignFolder();
     writeFileSync(path('campaign.yaml'), `${manifest}budget: { credits: 9 }\n`);
@@ -102,6 +131,8 @@ describe('watch', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    for (const one of [first, second, third]) expect(fits(one), JSON.stringify(fits.errors)).toBe(true);
+    expect(fits({ ...first, actions: { buy: 1 } })).toBe(false);
     expect(first).toMatchObject({ mediabatch: 'watch', version: 1, valid: true, campaign: 'spring', steps: 1 });
     expect(first.changes).toBeUndefined();
     expect(first.totals).toBeDefined();

@@ -1,13 +1,13 @@
-import { Terminal } from '@xterm/headless';
+import headless from '@xterm/headless';
 
 /** A terminal in memory, which folds, scrolls and keeps what scrolled away as real ones do. */
 export class VirtualTerminal {
-  readonly #terminal: Terminal;
+  readonly #terminal: headless.Terminal;
   /** Everything that was written, a piece for each write. */
   readonly writes: string[] = [];
 
   constructor(columns: number, rows: number) {
-    this.#terminal = new Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+    this.#terminal = new headless.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
   }
 
   get columns(): number {

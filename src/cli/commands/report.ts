@@ -7,11 +7,13 @@ import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery
 import { open, type StateOptions } from '../open.ts';
 import { openFile } from '../open-file.ts';
 import type { Terminal } from '../terminal.ts';
+import { reportSheet } from './report-sheet.ts';
 
 export interface ReportOptions extends StateOptions {
   out?: string;
   copy?: boolean;
   singleFile?: string;
+  sheet?: string;
   open?: boolean;
   run?: string;
   compare?: string;
@@ -27,6 +29,9 @@ const tellEveryMs = 200;
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
   refuseBoth(options);
   const campaign = await open(file, options, terminal);
+  if (options.sheet !== undefined) {
+    return reportSheet(campaign, options.sheet, options, { terminal, show: openFile });
+  }
   const { folder } = campaign.paths;
   const { singleFile, copy, run, compare, select, exclude } = options;
   const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
@@ -49,7 +54,22 @@ function folderName(file: string, { sandbox }: StateOptions): string {
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
 }
 
-function refuseBoth({ out, copy, singleFile }: ReportOptions): void {
+function refuseBoth({ out, copy, singleFile, sheet }: ReportOptions): void {
+  const gallery = copy
+    ? '--copy'
+    : out !== undefined
+      ? '--out'
+      : singleFile !== undefined
+        ? '--single-file'
+        : undefined;
+  if (sheet !== undefined && gallery !== undefined) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: `--sheet does not go with ${gallery}: it writes pictures, and no gallery`,
+      hint: `call report twice, once with --sheet and once with ${gallery}`,
+      options: ['--sheet', gallery],
+    });
+  }
   const other = copy ? '--copy' : '--out';
   if (singleFile === undefined || (copy !== true && out === undefined)) return;
   throw new CampaignError({

@@ -9,7 +9,18 @@ import type { Terminal } from '../terminal.ts';
 import { unknownName } from '../unknown-name.ts';
 
 /** The JSON Schemas that are published with the package. */
-const schemaNames = ['manifest', 'plan', 'lock', 'event', 'run', 'diagnostics', 'status', 'graph', 'failure'] as const;
+const schemaNames = [
+  'manifest',
+  'plan',
+  'lock',
+  'event',
+  'run',
+  'diagnostics',
+  'status',
+  'graph',
+  'watch',
+  'failure',
+] as const;
 
 /** Everything that `schema` can print. */
 export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
@@ -43,6 +54,7 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case 'diagnostics':
     case 'status':
     case 'graph':
+    case 'watch':
     case 'failure':
       terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
       return exitCodes.done;

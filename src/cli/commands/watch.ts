@@ -1,6 +1,7 @@
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { type Round, watchCampaign } from '../../campaign/watch/watch.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
+import { CampaignError, failureOf } from '../../contract/failure.ts';
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -8,27 +9,38 @@ import { safeJson, safeText } from '../../report/safe-text.ts';
 import { cutToWidth } from '../../report/text-width.ts';
 import { watchJson } from '../../report/watch-json.ts';
 import { type WatchView, watchText } from '../../report/watch-text.ts';
+import { CampaignHost } from '../../review/campaign-host.ts';
 import type { PlanCommandOptions } from '../apply-options.ts';
 import { open } from '../open.ts';
+import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import { listenForReader, type Terminal } from '../terminal.ts';
 
-type WatchCommandOptions = Omit<PlanCommandOptions, 'redo' | 'refresh' | 'compare' | 'out' | 'format'>;
+interface WatchCommandOptions extends Omit<PlanCommandOptions, 'redo' | 'refresh' | 'compare' | 'out' | 'format'> {
+  review?: boolean;
+  port?: number;
+  open?: boolean;
+}
 
 const clearLine = '\r\u001b[2K';
 
-/** Plans at every save, until somebody ends it, or nobody reads it any more. No network, no spending, nothing written. */
+/**
+ * Plans at every save, until somebody ends it, or nobody reads it any more. No network, no spending; nothing is written but
+ * verdicts that somebody gives on the page.
+ */
 export async function watch(file: string, options: WatchCommandOptions, terminal: Terminal): Promise<number> {
   const { out, err, screen, style, paste } = terminal;
   const campaign = await open(file, options, terminal);
   const interruption = listenForInterruption();
   const seen = new Seen();
+  const page = options.review === true ? await serveBeside(campaign, options, terminal) : undefined;
   await watchCampaign(campaign, options, {
     signal: AbortSignal.any([interruption.signal, listenForReader()]),
     show(round, { at, files }) {
       const { failure } = round;
       // A wrong name is better said than watched.
       if (seen.rounds === 0 && failure?.code === 'MB1001') throw new CampaignError(failure);
+      page?.refresh();
       if (screen) err(clearLine);
       const view = seen.viewOf(round, at);
       if (options.json === true) out(`${safeJson(watchJson(view, paste))}\n`);
@@ -37,11 +49,28 @@ export async function watch(file: string, options: WatchCommandOptions, terminal
       const status = `watching ${countOf(files, 'file')} · Ctrl-C ends`;
       if (screen) err(style.dim(cutToWidth(status, terminal.width - 1)));
     },
-  });
+  }).finally(() => page?.close());
   interruption.stop();
   if (screen) err(clearLine);
   err(`watched ${safeText(file)}: ${countOf(seen.rounds, 'plan')}, nothing spent\n`);
   return exitCodes.done;
+}
+
+/** Serves the review page, which follows every save. What is wrong is told by the watch, not by the page's reading. */
+async function serveBeside(
+  campaign: OpenCampaign,
+  { select, exclude, port = 0, open: opens = true }: WatchCommandOptions,
+  terminal: Terminal,
+): Promise<{ refresh(): void; close(): Promise<void> }> {
+  const { paste } = terminal;
+  const host = new CampaignHost({ ...campaign, tell: () => {} }, { select, exclude, paste, isEdited: true });
+  // A wrong name is better said than served; mistakes in the manifest are mended while it is watched.
+  await host.look().catch((error: unknown) => {
+    if (failureOf(error)?.code === 'MB1001') throw error;
+  });
+  const about = 'follows every save; what is picked or rejected there goes into the lock';
+  const running = await servePage(host, { port, open: opens, state: campaign.paths.state, terminal, about });
+  return { refresh: () => host.refresh(), close: () => running.close() };
 }
 
 /** Remembers what was shown: what was said of the last save is not said again. */

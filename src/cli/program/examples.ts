@@ -42,6 +42,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   watch: [
     ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
     ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
+    ['mediabatch watch --sandbox --review', 'with the pictures that an edit would give up', 'until Ctrl-C'],
     ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
@@ -75,6 +76,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   report: [
     ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
     ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+    ['mediabatch report --sandbox --sheet sheet.jpg', 'one picture of all of them, to be shown anywhere'],
     ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
   ],
   runs: [

@@ -52,7 +52,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .description(
         'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
       )
-      .option('--json', 'one JSON document on each line of stdout'),
+      .option('--json', 'one JSON document on each line of stdout')
+      .option('--review', 'serve the review page beside it: it shows what each edit would give up')
+      .addOption(
+        new Option('--port <n>', 'with --review: listen on this port of 127.0.0.1')
+          .argParser(port)
+          .default(0, 'any that is free'),
+      )
+      .option('--no-open', 'with --review: only print the address'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
   );
@@ -215,6 +222,7 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
+        .option('--sheet <file>', 'instead a contact sheet, .jpg or .png: all pictures with captions and verdicts')
         .option('--open', 'open it in the browser')
         .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),

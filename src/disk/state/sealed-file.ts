@@ -15,10 +15,15 @@ const headLength = beginning.length + 64 + 1;
 
 /**
  * Reads what was kept under this name (`durations.json`, `bodies/KEY.json`); undefined when there is nothing, or
- * nothing written here. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
+ * nothing written here. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder. `secret`: for who
+ * reads many, and has read it.
  */
-export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
-  const secret = readOwnSecret();
+export async function readSealedFile(
+  state: string,
+  name: string,
+  mostBytes: number,
+  secret: Buffer | undefined = readOwnSecret(),
+): Promise<Buffer | undefined> {
   if (secret === undefined || !hasRealFolders(state, folderOf(name))) return undefined;
   const handle = await openPlainFile(join(state, name), constants.O_RDONLY);
   if (handle === undefined) return undefined;

@@ -19,7 +19,7 @@ export function Earlier({ page, earlier, request }: EarlierProps) {
   return (
     <div class="earlier">
       {file === undefined && <p class="quiet">Its output is not on this disk any more.</p>}
-      {file?.is === 'image' && <Thumb file={file} />}
+      {file?.is === 'image' && <Thumb key={file.sha256} file={file} />}
       {file?.is === 'audio' && <Sound file={file} name={`Earlier version ${job ?? ''}`} />}
       {file?.is === 'video' && <Film file={file} name={`Earlier version ${job ?? ''}`} isPlayer />}
       <p>{facts.filter(Boolean).join(' · ')}</p>

@@ -143,7 +143,7 @@ function Found({ page, alike: { found, assets }, columns }: { page: Page; alike:
         {before !== undefined && (
           <div class="box tile card">
             <span class="picture">
-              <Thumb file={before} />
+              <Thumb key={before.sha256} file={before} />
             </span>
             <span class="facts">before</span>
           </div>

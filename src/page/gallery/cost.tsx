@@ -71,7 +71,7 @@ function BudgetBar({ cost, spent, budget }: { cost: ReportCost; spent: number; b
     { name: 'given up', is: 'lost', credits: lost },
     { name: 'held', is: 'held', credits: cost.held },
     { name: 'free', is: 'free', credits: Math.max(0, budget - spent - cost.held) },
-  ];
+  ].filter((part) => part.credits > 0);
   return (
     <div class="budget">
       <div class="budget-bar" aria-hidden="true">

@@ -40,6 +40,9 @@ function readDrawing(text: string): { svg: SVGSVGElement; styles: CSSStyleSheet 
   const styles = new CSSStyleSheet();
   styles.replaceSync([...text.matchAll(rules)].map(([, own]) => own).join('\n'));
   for (const other of documentElement.querySelectorAll('style, script, foreignObject, a, image, use')) other.remove();
+  for (const element of [documentElement, ...documentElement.querySelectorAll('*')]) {
+    for (const { name } of [...element.attributes]) if (/^on|href$/i.test(name)) element.removeAttribute(name);
+  }
   const svg = document.importNode(documentElement, true) as unknown as SVGSVGElement;
   // Its parts can be pressed, so that it is more than a picture.
   svg.setAttribute('role', 'group');

@@ -24,11 +24,11 @@ export function readLink(hash: string): Link {
   return {
     views: (said.get('view') ?? '').split('.').filter(Boolean),
     chosen: Object.fromEntries(chosen) as Record<string, string>,
-    undecided: said.has('undecided'),
+    undecided: said.get('undecided') === 'yes',
     search: said.get('search') ?? '',
     sections: said.get('sections') ?? '',
     order: said.get('order') ?? '',
-    details: said.has('details'),
+    details: said.get('details') === 'yes',
     active: said.get('active') ?? '',
   };
 }

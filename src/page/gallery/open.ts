@@ -16,7 +16,7 @@ import { timelineView } from './timeline.tsx';
 
 const galleryFacets: Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
-  { name: 'tag', valuesOf: ({ tags }) => tags },
+  { name: 'tag', valuesOf: ({ tags }) => (tags.length === 0 ? ['no tag'] : tags) },
   { name: 'kind', valuesOf: ({ kind }) => [kind] },
   { name: 'state', valuesOf: ({ state }) => [state] },
   { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'not asked for')] },

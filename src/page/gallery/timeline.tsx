@@ -61,12 +61,15 @@ function Timeline({ page, timeline }: { page: Page; timeline: ReportTimeline }) 
     <div class="timeline">
       <TimelineTools page={page} timeline={timeline} />
       <Busy spans={spans} range={range} />
-      <div class="timeline-axis" aria-hidden="true">
-        {ticksOf(range.to - range.from, 6).map((time) => (
-          <span key={time} style={{ left: `${(time / (range.to - range.from)) * 100}%` }}>
-            {time === 0 ? '0' : lasting(time)}
-          </span>
-        ))}
+      <div class="busy timeline-axis" aria-hidden="true">
+        <span />
+        <span class="ticks">
+          {ticksOf(range.to - range.from, 6).map((time) => (
+            <span key={time} style={{ left: `${(time / (range.to - range.from)) * 100}%` }}>
+              {time === 0 ? '0' : lasting(time)}
+            </span>
+          ))}
+        </span>
       </div>
       <div class="timeline-rows" ref={scroller} tabIndex={-1}>
         <ul class="all-rows" style={{ height: `${height}px` }}>

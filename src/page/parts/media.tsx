@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { problemOf, stateWords } from './words.ts';
 
@@ -13,11 +13,13 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
   return problemOf(mainFile(asset));
 }
 
-/** A small picture of a file: the thumbnail, and where that cannot be made, the picture itself. */
+/**
+ * A small picture of a file: the thumbnail, and where that cannot be made, the picture itself. Has the file's digest as its
+ * key: what could not be read of one says nothing of another.
+ */
 export function Thumb({ file }: { file: ReviewFile }) {
   const sources = [file.thumb, file.url].filter((source) => source !== undefined);
   const [failed, setFailed] = useState(0);
-  useEffect(() => setFailed(0), [file.sha256]);
   const source = sources[failed];
   if (source === undefined) return <Unreadable file={file} />;
   return <img src={source} alt="" loading="lazy" decoding="async" onError={() => setFailed(failed + 1)} />;

@@ -6,7 +6,7 @@ import { counted, waitWords } from './words.ts';
 
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
 export function Toolbar({ page }: { page: Page }) {
-  const { campaign, run, next } = page.data.value;
+  const { campaign, run, edits, next } = page.data.value;
   return (
     <header class="top">
       <div class="title">
@@ -14,6 +14,7 @@ export function Toolbar({ page }: { page: Page }) {
         <p class="counts">{countWords(page)}</p>
         {run !== undefined && <p class={`run ${run.is}`}>{run.text}</p>}
         {page.about !== '' && <p class="run">{page.about}</p>}
+        {edits !== undefined && <p class="run">{edits}</p>}
         {next !== undefined && page.counts.value.left === 0 && <p class="run">{next}</p>}
       </div>
       <nav class="views" aria-label="Views">

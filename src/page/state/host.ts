@@ -1,4 +1,6 @@
+import type { PackedData } from '../../contract/report.ts';
 import type { JudgeAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { unpack } from './unpack.ts';
 
 /** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
 const patience = 60_000;
@@ -13,11 +15,12 @@ export interface Host {
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
-/** The data that stands in the page itself: `<script type="application/json" id="data">`. */
+/** The data that stands in the page itself, packed or not: `<script type="application/json" id="data">`. */
 export function dataInPage(): ReviewData | undefined {
   const text = document.getElementById('data')?.textContent;
   if (!text) return undefined;
-  const data = JSON.parse(text) as ReviewData;
+  const value = JSON.parse(text) as ReviewData | PackedData;
+  const data = 'shapes' in value ? unpack(value) : value;
   if (data.report?.embedded !== undefined) for (const asset of data.assets) showSmallOnes(asset);
   return data;
 }

@@ -2,7 +2,7 @@ import type { Strip } from '../model/filter.ts';
 import { type Line, linesOfGrid } from '../model/moves.ts';
 
 /** Lines of one strip in a row: a strip of thousands is never in the page as a whole. */
-const mostLines = 4;
+const mostLines = 2;
 
 /** A strip, or lines of it. */
 export interface PartOfStrip extends Strip {

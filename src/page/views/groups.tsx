@@ -48,6 +48,7 @@ function Groups({ page }: { page: Page }) {
     },
     width: tile,
     scroller,
+    overscan: 1,
   });
   const active = page.active.value;
   useLayoutEffect(() => {

@@ -31,8 +31,8 @@ export interface ScreenOptions {
   page?(): string | undefined;
 }
 
-/** Lines that wait to be put above the screen: no more of them at once than fit a frame of 4 KB. */
-const mostAbove = 12;
+/** What is put above the screen in one frame: half of it. */
+const mostAboveBytes = 2048;
 /** Failures with the same words that are told one by one. */
 const mostOfOne = 5;
 const mostNotices = 100;
@@ -59,8 +59,8 @@ export function createScreen(options: ScreenOptions): RunReporter {
     const look = { style, signs, facts, planned, times, startedAt, page, isOver, columns };
     // The last row is the cursor's.
     const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
-    writer.draw(isOver ? [...lines, ''] : lines, tidings.take(isOver ? Number.POSITIVE_INFINITY : mostAbove, columns));
     frame += 1;
+    return writer.draw(isOver ? [...lines, ''] : lines, tidings.take(columns)) && !tidings.isWaiting;
   };
 
   return {
@@ -75,7 +75,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
       const drawing = {
         draw: () => draw(false),
         end() {
-          draw(true);
+          while (!draw(true));
           writer.end();
         },
       };
@@ -165,14 +165,24 @@ class Tidings {
     }
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Takes the oldest of what waits, as lines. They are broken at spaces; an address in them stays whole. */
-  take(most: number, columns: number): string[] {
-    return this.#waiting.splice(0, most).flatMap(({ head, text, paint }) => {
+  take(columns: number): string[] {
+    const lines: string[] = [];
+    for (let bytes = 0; bytes < mostAboveBytes; ) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      const { head, text, paint } = next;
       const whole = text === '' ? head : `${head}  ${text}`;
-      const lines = whole.includes('://') ? [whole] : wrapText(whole, columns - 1, { maxLines: 6 });
-      const [first = '', ...others] = lines;
-      return [first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others];
-    });
+      const broken = whole.includes('://') ? [whole] : wrapText(whole, columns - 1, { maxLines: 6 });
+      const [first = '', ...others] = broken;
+      lines.push(first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others);
+      bytes += Buffer.byteLength(whole);
+    }
+    return lines;
   }
 
   #isNew(name: string): boolean {

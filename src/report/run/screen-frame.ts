@@ -12,6 +12,9 @@ import { creditsWord, nameWidthOf, taskRows } from './screen-rows.ts';
 import { stepRows } from './screen-steps.ts';
 
 const mostTroubles = 3;
+/** More rows are not read, and would not fit a frame of 4 KB. */
+const mostTasks = 18;
+const mostSteps = 24;
 
 /**
  * The screen of a run at one moment, as at most `look.rows` lines of at most `look.columns` − 1 columns: the first line
@@ -23,10 +26,11 @@ export function frameLines(view: RunView, look: Look): string[] {
   const waiting = look.isOver ? [] : waitingLines(view, look);
   // What is to come of failures has its room from the beginning, so that the rows do not change their form for it.
   const spare = rows - 2 - waiting.length;
-  const steps = look.isOver ? stepRows(view, look, rows - 1) : stepRows(view, look, spare - mostTroubles);
+  const room = look.isOver ? rows - 1 : spare;
+  const steps = stepRows(view, look, Math.min(mostSteps, look.isOver ? room : room - mostTroubles));
   const troubles =
     look.isOver || steps !== undefined ? [] : troubleLines(look, Math.min(mostTroubles, Math.max(1, spare - 4)));
-  const body = steps ?? taskRows(view, look, Math.max(0, look.isOver ? rows - 1 : spare - troubles.length));
+  const body = steps ?? taskRows(view, look, Math.max(0, Math.min(mostTasks, room - troubles.length)));
   const credits = look.isOver ? [] : [creditsLine(view, look)];
   const [first] = troubles;
   const parts = [

@@ -38,7 +38,7 @@ export function isWide({ columns }: Pick<Look, 'columns'>): boolean {
 
 /** Bar of what is done, under way, and to come. Anything under way shows, and only what is done to the end is full. */
 export function barPieces({ all, done, busy }: { all: number; done: number; busy: number }, look: Look): Piece[] {
-  const width = isNarrow(look) ? 10 : isWide(look) ? 36 : 16;
+  const width = isNarrow(look) ? 10 : isWide(look) ? 24 : 16;
   const { barDone, barBusy, barRest } = look.signs;
   const cells = (count: number) => (all <= 0 ? 0 : Math.min(width, Math.floor((count / all) * width)));
   const doneCells = cells(done);

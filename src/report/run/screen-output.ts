@@ -20,6 +20,9 @@ const eraseRestOfLine = `${csi}K`;
 const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
+/** Of one frame. */
+const mostBytes = 4096;
+
 /**
  * Lines at the lower end of a terminal that are written over, with the cursor on the line below them. A frame is one
  * write, of the lines that differ from those of the frame before: nothing is erased before it is drawn, so nothing
@@ -36,18 +39,24 @@ export class FrameWriter {
     this.#size = sizeOf(stream);
   }
 
-  /** Shows `lines` instead of the last frame. `above` is put over them, once, and belongs to what scrolls away. */
-  draw(lines: readonly string[], above: readonly string[] = []): void {
+  /**
+   * Shows `lines` instead of the last frame. `above` is put over them, once, and belongs to what scrolls away. What would
+   * make a frame too long follows with the next one. Returns whether all is there.
+   */
+  draw(lines: readonly string[], above: readonly string[] = []): boolean {
     const before = this.#size;
     this.#size = sizeOf(this.#stream);
     const { columns, rows } = this.#size;
-    const isResized = before.columns !== columns || before.rows !== rows;
-    const text = above.length > 0 || isResized ? this.#drawAll(lines, above) : this.#drawChanges(lines);
-    this.#lines = lines;
-    if (text === '' && this.#isBegun) return;
-    // What somebody typed below, such as ^C, goes.
-    this.#stream.write(`${this.#isBegun ? '' : hideCursor}${text}${eraseBelow}`);
+    const isNew = above.length > 0 || before.columns !== columns || before.rows !== rows;
+    const fitting = withinFrame(lines, { before: isNew ? [] : this.#lines, above });
+    const text = isNew ? this.#drawAll(fitting, above) : this.#drawChanges(fitting);
+    this.#lines = fitting;
+    if (text !== '' || !this.#isBegun) {
+      // What somebody typed below, such as ^C, goes.
+      this.#stream.write(`${this.#isBegun ? '' : hideCursor}${text}${eraseBelow}`);
+    }
     this.#isBegun = true;
+    return fitting.every((line, index) => line === lines[index]);
   }
 
   /** Leaves the last frame where it stands, and gives the cursor back. */
@@ -80,6 +89,27 @@ export class FrameWriter {
     return row === lines.length ? text : `${text}${moveBy(lines.length - row)}\r`;
   }
 }
+
+/** Lines that are not sent now stay as they were before. */
+function withinFrame(
+  lines: readonly string[],
+  { before, above }: { before: readonly string[]; above: readonly string[] },
+): string[] {
+  let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 2 * perLine);
+  let sent = 0;
+  return lines.map((line, index) => {
+    const old = before[index];
+    if (line === old) return line;
+    bytes += Buffer.byteLength(line) + perLine;
+    // Every frame brings something, whatever it takes.
+    if (bytes > mostBytes && sent > 0) return old ?? '';
+    sent += 1;
+    return line;
+  });
+}
+
+/** Of moving to a line, clearing its end and going on. */
+const perLine = 14;
 
 function up(count: number): string {
   return count > 0 ? `${csi}${count}A` : '';

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { linkOrCopy } from '../../disk/fs/copy-file.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
-import { lstatOrAbsent, orAbsent, readStart } from '../../disk/fs/plain-file.ts';
+import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
@@ -59,7 +59,7 @@ export class GalleryFolder {
   async put(name: string, bytes: Uint8Array): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
-    if (await hasBytes(path, bytes)) return;
+    if (hasBytes(path, bytes)) return;
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
@@ -79,7 +79,7 @@ export class GalleryFolder {
   /** The page itself; then removes what no page shows any more. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
-    if (!(await hasBytes(index, Buffer.from(html)))) await replaceFile(index, html);
+    if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
     for (const [folder, ours] of Object.entries(folders)) {
       if (lstatOrAbsent(join(this.path, folder))?.isDirectory() !== true) continue;
       for (const name of readdirSync(join(this.path, folder))) {
@@ -101,10 +101,10 @@ export class GalleryFolder {
   }
 }
 
-async function hasBytes(path: string, bytes: Uint8Array): Promise<boolean> {
-  const stats = await orAbsent(lstat(path));
-  if (stats?.isFile() !== true || stats.size !== bytes.length) return false;
-  return bytes.length === 0 || Buffer.compare(await readFile(path), bytes) === 0;
+function hasBytes(path: string, bytes: Uint8Array): boolean {
+  // One after the other: thousands of small files are read so in half the time.
+  const found = readSmallFile(path, bytes.length);
+  return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
 export function unwritten(shown: string, why: string, hint = 'give another place with --out'): CampaignError {

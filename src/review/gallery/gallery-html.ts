@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReviewData } from '../../contract/review.ts';
 import { escapeHtml } from '../serve/page-files.ts';
+import { pack } from './pack.ts';
 
 /** How every page of ours begins: a folder or file with another one is not written over. */
 export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
@@ -12,6 +13,8 @@ export const unfinishedHtml = `${galleryStart}<html lang="en">
 </html>
 `;
 
+/** Data of so many characters is packed: what is short can be read by people and programs. */
+const longData = 1 << 19;
 /** What all pages may do: nothing is fetched, sent or framed. */
 const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
@@ -45,11 +48,17 @@ ${parts.head}
 <body>
 <div id="app"><h1>${name}</h1></div>
 <noscript><p>This page needs JavaScript: it has the data of the gallery in it, and shows nothing without.</p></noscript>
-<script type="application/json" id="data">${safeJsonInHtml(data)}</script>
+<script type="application/json" id="data">${dataInHtml(data)}</script>
 ${parts.script}
 </body>
 </html>
 `;
+}
+
+/** Packed where that spares a browser much to read. */
+function dataInHtml(data: ReviewData): string {
+  const plain = safeJsonInHtml(data);
+  return plain.length < longData ? plain : safeJsonInHtml(pack(data));
 }
 
 /** No text can end the block that it stands in, or begin another one. */

@@ -14,8 +14,8 @@ export interface SheetOptions extends SideReader {
   size?: number | undefined;
   /** Tiles beside each other. Default: as many as make a sheet a little wider than high. */
   columns?: number | undefined;
-  /** Default 10. What is on none of them is counted in `left`. */
-  mostSheets?: number | undefined;
+  /** At most so many; default 10. What is on none of them is counted in `left`. */
+  sheets?: number | undefined;
 }
 
 export interface SheetsDrawn {
@@ -30,7 +30,7 @@ export interface SheetsDrawn {
 /** Hundreds of tiles to a sheet: what JPEG, browsers and code hosts show, and some 200 MB of memory. */
 const limits: Omit<SheetLimits, 'sheets'> = { side: 16_000, area: 40_000_000, tiles: 500 };
 const defaultSize = 256;
-const defaultSheets = 10;
+export const mostSheets = 10;
 /** Of letters, in sizes of a picture. */
 const letterShare = 0.051;
 const fewestLetters = 11;
@@ -48,10 +48,10 @@ export async function drawSheets(
 ): Promise<SheetsDrawn> {
   const { title, detail, sections } = listContents(data);
   const sides = data.report?.compare === undefined ? 1 : 2;
-  const { size = defaultSize, columns = chooseColumns(sections, sides), mostSheets = defaultSheets } = options;
+  const { size = defaultSize, columns = chooseColumns(sections, sides), sheets: wanted = mostSheets } = options;
   const letters = Math.max(fewestLetters, Math.round(size * letterShare));
   const metrics = metricsOf({ size, columns, sides, letters });
-  const most: SheetLimits = { ...limits, sheets: mostSheets };
+  const most: SheetLimits = { ...limits, sheets: wanted };
   const shown = await readSides(
     sections.flatMap((section) => section.tiles).slice(0, most.sheets * most.tiles),
     options,

@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib';
+import { withNote } from '../thumbs/jpeg-note.ts';
 
 export type SheetFormat = 'jpeg' | 'png';
 
 /** Says in each sheet what it is: only such a picture is written over. */
-const mark = 'mediabatch contact sheet';
+const name = 'contact sheet';
+const mark = `mediabatch ${name}`;
 /** The mark stands within so many bytes of the beginning. */
 export const markWithin = 200;
 
@@ -13,17 +15,9 @@ export function isMarked(start: string): boolean {
 
 /** Puts the mark into a picture, as a remark. */
 export function markPicture(format: SheetFormat, bytes: Uint8Array): Uint8Array {
-  // After the first marker of a JPEG, and after signature and header of a PNG.
-  const at = format === 'jpeg' ? 2 : 33;
-  const remark = format === 'jpeg' ? jpegComment() : pngText();
-  return Buffer.concat([bytes.subarray(0, at), remark, bytes.subarray(at)]);
-}
-
-function jpegComment(): Buffer {
-  const text = Buffer.from(mark, 'latin1');
-  const head = Buffer.from([0xff, 0xfe, 0, 0]);
-  head.writeUInt16BE(text.length + 2, 2);
-  return Buffer.concat([head, text]);
+  if (format === 'jpeg') return withNote(bytes, name);
+  // After signature and header.
+  return Buffer.concat([bytes.subarray(0, 33), pngText(), bytes.subarray(33)]);
 }
 
 function pngText(): Buffer {

@@ -1,5 +1,6 @@
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
+import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/small-pictures.ts';
 import { looksOf, type Thumb } from './make-thumb.ts';
@@ -23,6 +24,8 @@ export class Thumbs {
   readonly #state: string;
   readonly #pool = new ThumbPool();
   readonly #held = new Map<string, Promise<Thumb>>();
+  /** Read once for all: it stays what it is. */
+  #secret: Buffer | undefined;
 
   /** `state`: the folder that is never committed. */
   constructor(state: string) {
@@ -52,7 +55,8 @@ export class Thumbs {
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
     const name = `${thumbsFolder}/${file.sha256}.jpg`;
-    const kept = await orNothing(readSealedFile(this.#state, name, mostBytes));
+    this.#secret ??= readOwnSecret();
+    const kept = await orNothing(readSealedFile(this.#state, name, mostBytes, this.#secret));
     // Without a note it is of an earlier version.
     if (kept !== undefined && looksOf(kept) !== undefined) return { jpeg: kept };
     const path = await find();

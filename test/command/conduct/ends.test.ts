@@ -67,7 +67,7 @@ test('with one slot: running jobs are collected first, then files are fetched, a
   expect(first.code, first.err).toBe(0);
   const [file = ''] = readdirSync(place.path('out'));
   rmSync(join(place.folder, 'out', file));
-  const run = place.start(['apply', 'campaign.yaml', '--yes', '--select', 'pic@c', '--poll-interval', '10']);
+  const run = place.start(['apply', 'campaign.yaml', '--yes', '-v', '--select', 'pic@c', '--poll-interval', '10']);
   await until(() => run.err().includes('created'));
   run.child.kill('SIGINT');
   await run.ended;

@@ -122,7 +122,7 @@ describe('apply --review', () => {
 
   test('Ctrl-C while jobs run ends the run as ever', async () => {
     const place = await makePlace(manifest, { speed: 1 });
-    const run = place.start(live);
+    const run = place.start([...live, '-v']);
     await pageOf(run);
     await until(() => run.err().includes('created'));
     run.child.kill('SIGINT');

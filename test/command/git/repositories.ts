@@ -82,7 +82,7 @@ function openRepository(folder: string, service: ServiceHere): Repository {
       git(['commit', '--quiet', '--allow-empty', '-m', message]);
     },
     apply: (args = [], onErr) =>
-      command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args], {
+      command(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10', ...args], {
         cwd: folder,
         env: service.env,
         ...(onErr !== undefined && { onErr }),

@@ -72,7 +72,7 @@ test('filters by tag, verdict and cost; a search finds prompts, rows and errors'
   await shows('cost', '5 to 20 credits', '27 of 90 outputs');
   for (const [words, found] of [
     ['product 7 oak', '4 of 90'],
-    ['row 3 of products', '9 of 90'],
+    ['p0003', '9 of 90'],
     ['timed out', '3 of 90'],
   ] as const) {
     await page.getByRole('searchbox').fill(words);

@@ -137,7 +137,7 @@ describe.runIf(has.linux && has.prlimit && isLong)('a process that may open no m
   test('from its first purchase on: it ends, nothing is lost, and the next run finishes', async () => {
     const place = await makePlace();
     let limited = false;
-    const ended = await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
+    const ended = await command(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'], {
       cwd: place.folder,
       env: place.service.env,
       onErr: (_seen, child) => {

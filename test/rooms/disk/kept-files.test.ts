@@ -82,10 +82,10 @@ describe('what a newer output replaces', () => {
     expect(await kept.find(from)).toBe(join(state, 'kept', name));
   });
 
-  it.each([
+  it.runIf(process.platform !== 'win32').each([
     ['a link', (path: string, victim: string) => symlinkSync(victim, path)],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
-  ])('takes the place of %s', async (_is, make) => {
+  ])('takes the place of %s (POSIX)', async (_is, make) => {
     const { root, state, from, kept, replace, name } = withSaved();
     mkdirSync(join(state, 'kept'));
     writeFileSync(join(state, 'victim'), png);
@@ -97,7 +97,7 @@ describe('what a newer output replaces', () => {
     expect(readFileSync(join(state, 'victim')).equals(png)).toBe(true);
   });
 
-  it.each([
+  it.runIf(process.platform !== 'win32').each([
     [
       'a folder has its name',
       (state: string, name: string) => mkdirSync(join(state, 'kept', name), { recursive: true }),
@@ -105,7 +105,7 @@ describe('what a newer output replaces', () => {
     ['the folder is a file', (state: string) => writeFileSync(join(state, 'kept'), '')],
     ['the folder is a pipe', (state: string) => execFileSync('mkfifo', [join(state, 'kept')])],
     ['the folder is a link', (state: string) => symlinkSync('..', join(state, 'kept'))],
-  ])('stays beside the new one, and that is said, where it cannot be kept: %s', async (_is, spoil) => {
+  ])('stays beside the new one, and that is said, where it cannot be kept: %s (POSIX)', async (_is, spoil) => {
     const { root, state, from, kept, outputs, aim, replace, name } = withSaved();
     spoil(state, name);
     const before = filesIn(state);

@@ -62,7 +62,7 @@ describe('the grid', () => {
     const shown = show(campaign([{ name: 'all', assets: many }]), new Map());
     const strips = shown.groups.map((group) => ({ group, assets: group.assets }));
     const rows = layRows(strips, 7);
-    expect(Math.max(...rows.map(({ lines }) => lines))).toBeLessThanOrEqual(4);
+    expect(Math.max(...rows.map(({ lines }) => lines))).toBeLessThanOrEqual(2);
     expect(rows.flatMap((row) => row.strips.flatMap((strip) => strip.assets))).toEqual(many);
     expect(rows.filter((row) => row.strips[0]?.from === 0)).toHaveLength(1);
     expect(

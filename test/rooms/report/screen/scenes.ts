@@ -52,11 +52,17 @@ export const times: RunTimes = {
   usual: (address) => (address.startsWith('theme') ? 20_000 : 30_000),
 };
 
+/** Runs are played again and again, at several sizes. */
+const played = new Map<string, ReturnType<typeof simulateRun>>();
+
 export function watch(
   tasks: SimulatedTask[],
   size: Size,
   more: { budget?: number; concurrency?: number; page?: string } = {},
 ) {
   const { page, ...options } = more;
-  return new Viewer(simulateRun(tasks, options), { ...size, times, ...(page !== undefined && { page }) });
+  const name = JSON.stringify([tasks, options]);
+  const run = played.get(name) ?? simulateRun(tasks, options);
+  played.set(name, run);
+  return new Viewer(run, { ...size, times, ...(page !== undefined && { page }) });
 }

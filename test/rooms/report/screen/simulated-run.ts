@@ -196,7 +196,10 @@ export class Viewer {
   }
 
   lines(isOver = false): string[] {
-    const { columns, rows } = this.terminal;
+    return this.linesAt(this.terminal, isOver);
+  }
+
+  linesAt({ columns, rows }: { columns: number; rows: number }, isOver = false): string[] {
     return frameLines(this.view, {
       columns,
       rows: rows - 1,

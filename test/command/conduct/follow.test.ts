@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { bin } from '../../rig/command.ts';
+import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
+import { makeTrial, type Trial } from '../../rig/trial.ts';
+
+// Each test starts several processes, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 });
+
+const manifest = `version: 1
+name: shop
+tasks:
+  pic: { kind: image, foreach: [a, b, c], with: { prompt: "{{row}}", resolution: 1k } }
+`;
+
+/** A run whose jobs take some seconds, once its history has begun. */
+async function startRun(trial: Trial): Promise<ChildProcess> {
+  const { CI: _ci, ...env } = process.env;
+  const child = spawn(process.execPath, [bin, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '50'], {
+    cwd: trial.folder,
+    env: { ...env, ...trial.sandbox.env },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const runs = trial.path('.mediabatch/runs');
+  while (child.exitCode === null && !(existsSync(runs) && readdirSync(runs).length > 0)) await sleep(50);
+  return child;
+}
+
+const follow = [process.execPath, bin, 'status', 'campaign.yaml', '--follow'];
+
+describe('status --follow', () => {
+  test('says what to type when nothing runs, with no run on record and with one', async () => {
+    const trial = await makeTrial(manifest);
+    const none = await trial.run(['status', 'campaign.yaml', '--follow']);
+    expect(none).toMatchObject({ code: 0, out: '' });
+    expect(none.err).toBe(
+      'no run of campaign.yaml is under way, and none is on record here\nto begin one: mediabatch apply campaign.yaml\n',
+    );
+    await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
+    const over = await trial.run(['status', 'campaign.yaml', '--follow']);
+    expect(over.err).toMatch(/^no run of campaign\.yaml is under way; the last one, [\w-]+, ended with exit 0\n/);
+    expect(over.err).toMatch(/\nwhat it did: mediabatch runs campaign\.yaml [\w-]+\n/);
+  });
+
+  test('tells the run in lines where there is no terminal, until it ends', async () => {
+    const trial = await makeTrial(manifest, { service: ['--speed', '5'] });
+    const run = await startRun(trial);
+    const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
+    expect(code, err).toBe(0);
+    expect(err).toContain('shop: 3 steps');
+    expect(err).toContain('shop: all 3 steps done');
+    expect(err).toContain('the run ended with exit 0\n');
+    expect(run.signalCode).toBe(null);
+  });
+
+  test('a run whose process is killed is told to be gone, and how to go on', async () => {
+    const trial = await makeTrial(manifest, { service: ['--speed', '0.2'] });
+    const run = await startRun(trial);
+    setTimeout(() => run.kill('SIGKILL'), 1500);
+    const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
+    expect(code, err).toBe(0);
+    expect(err).toContain('the process of the run is gone');
+    expect(err).toContain('mediabatch apply campaign.yaml\n');
+  });
+
+  test('what somebody else put into the history is no event', async () => {
+    const trial = await makeTrial(manifest, { service: ['--speed', '5'] });
+    await startRun(trial);
+    const [name] = readdirSync(trial.path('.mediabatch/runs'));
+    const odd = [
+      '{"event":"step-finished","address":"pic@a","task":"pic","outcome":"done","credits":"\\u001b[2J"}',
+      '{"at":"never","event":"noticed","message":"at no time"}',
+      '{"event":"run-started"',
+    ];
+    writeFileSync(trial.path(`.mediabatch/runs/${name}`), `${odd.join('\n')}\n`, { flag: 'a' });
+    const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
+    expect(code, err).toBe(0);
+    expect(err).not.toContain('\u001b[2J');
+    expect(err).not.toContain('at no time');
+    expect(err).toContain('all 3 steps done');
+  });
+});
+
+/** Skipped where there is no python3 to make a terminal with. */
+describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
+  test('shows the screen of the run, and Ctrl-C ends only the looking', async () => {
+    const trial = await makeTrial(manifest, { service: ['--speed', '0.2'] });
+    const run = await startRun(trial);
+    const { code, text } = runOnTerminal(follow, {
+      cwd: trial.folder,
+      env: { NO_COLOR: '1' },
+      columns: 80,
+      rows: 24,
+      deeds: [{ after: ['pic@a', ' running'], keys: '\u0003' }],
+    });
+    const said = stripVTControlCharacters(text);
+    expect(code, said).toBe(0);
+    expect(said).toContain('shop  0 of 3');
+    expect(said).toContain('no longer followed; the run goes on');
+    expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
+    expect(run.exitCode).toBe(null);
+  });
+});

@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ReportParts } from '../../src/contract/report.ts';
+import type { ReviewData } from '../../src/contract/review.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { buyEverything } from '../rig/review/bought-campaign.ts';
+import { drawPng } from '../rig/review/png.ts';
+import { runInProcess } from './in-process.ts';
+
+const manifest = `version: 1
+name: spring
+prices: { image: 2 }
+budget: { credits: 50 }
+tasks:
+  hero:
+    kind: image
+    foreach: products.csv
+    key: "{{row.sku}}"
+    takes: 2
+    gate: { choose: 1 }
+    with: { model: alpha-2, resolution: 1k, prompt: "{{row.name}} on an oak table" }
+  poster: { kind: image, with: { model: alpha-2, resolution: 1k, prompt: a poster } }
+`;
+
+/** A campaign of four takes, all but the poster bought, as if by hand: nobody is asked for anything. */
+async function campaignHere(names: Record<string, string> = {}) {
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  writeFileSync(join(folder, 'campaign.yaml'), manifest);
+  writeFileSync(join(folder, 'products.csv'), 'sku,name\nlamp,A lamp\nvase,A vase\n');
+  await buyEverything(join(folder, 'campaign.yaml'), ({ task, take = 0, key }, index) =>
+    task === 'poster'
+      ? undefined
+      : {
+          path: `images/${names[`${key}`] ?? key}-${take}.png`,
+          bytes: drawPng(160, 120 + (index % 2), 40 * Math.floor(index / 2) + 5),
+        },
+  );
+  const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+  const report = (...words: string[]) => runInProcess(['report', ...words], home, folder);
+  return { folder, report };
+}
+
+function dataOf(path: string): ReviewData & { report: ReportParts } {
+  const [, json = ''] = /id="data">(.*?)<\/script>/s.exec(readFileSync(path, 'utf8')) ?? [];
+  return JSON.parse(json);
+}
+
+describe('report', () => {
+  test('writes a folder with links to what is there, what it cost, where each value is from, and what looks the same', async () => {
+    const { folder, report } = await campaignHere();
+    const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
+    const { code, out, err } = await report();
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain('campaign.report/index.html\n');
+    expect(err).toContain('4 outputs of 5 steps\n');
+    const data = dataOf(join(folder, 'campaign.report/index.html'));
+    const [first] = data.assets;
+    expect(first).toMatchObject({ address: 'hero@lamp/1', state: 'done', credits: 2, estimated: 2 });
+    expect(first?.files[0]).toMatchObject({ url: '../images/lamp-1.png', thumb: expect.stringMatching(/^thumbs\//) });
+    expect(first?.origins).toMatchObject({
+      model: 'campaign.yaml:12',
+      prompt: 'campaign.yaml:12, name of products.csv:2',
+    });
+    expect(data.assets.at(-1)).toMatchObject({ address: 'poster', state: 'planned', files: [] });
+    const { cost, alike, hashed, graph, timeline } = data.report;
+    expect(cost).toMatchObject({ spent: 8, inUse: 8, held: 0, budget: 50 });
+    for (const { lines } of cost?.tables ?? [])
+      expect(lines.reduce((sum, { credits }) => sum + (credits ?? 0), 0)).toBe(8);
+    expect(hashed).toEqual({ compared: 4, images: 4 });
+    expect(alike).toContainEqual(expect.objectContaining({ is: 'takes', members: [0, 1], credits: 2 }));
+    expect(graph).toMatch(/^<svg/);
+    expect(timeline).toBeUndefined();
+    expect(data.canDecide).toBe(false);
+    expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
+  });
+
+  test('again it writes nothing that has not changed, and --copy links media into it', async () => {
+    const { folder, report } = await campaignHere();
+    await report();
+    const [thumb = ''] = readdirSync(join(folder, 'campaign.report/thumbs'));
+    const inode = statSync(join(folder, 'campaign.report/thumbs', thumb)).ino;
+    expect((await report('--copy')).code).toBe(0);
+    expect(statSync(join(folder, 'campaign.report/thumbs', thumb)).ino).toBe(inode);
+    const [file] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
+    expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.png$/);
+    const copied = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
+    expect(copied.equals(readFileSync(join(folder, 'images/lamp-1.png')))).toBe(true);
+    await report();
+    expect(readdirSync(join(folder, 'campaign.report/media'))).toEqual([]);
+  });
+
+  test('missing, damaged, empty and foreign files are shown as what they are', async () => {
+    const { folder, report } = await campaignHere();
+    rmSync(join(folder, 'images/lamp-1.png'));
+    truncateSync(join(folder, 'images/lamp-2.png'));
+    const foreign = readFileSync(join(folder, 'images/vase-1.png'));
+    foreign.fill(7, 30);
+    writeFileSync(join(folder, 'images/vase-1.png'), foreign);
+    const { err } = await report();
+    expect(err).toContain('1 output of 5 steps; 3 files missing or damaged');
+    const { assets, report: parts } = dataOf(join(folder, 'campaign.report/index.html'));
+    const files = assets.slice(0, 4).map(({ files: [file] }) => file?.problem ?? file?.url);
+    expect(files).toEqual(['missing', 'damaged', 'damaged', '../images/vase-2.png']);
+    expect(assets.slice(0, 3).map(({ files: [file] }) => [file?.url, file?.thumb])).toEqual(
+      Array(3).fill([undefined, undefined]),
+    );
+    expect(parts.hashed).toEqual({ compared: 1, images: 4 });
+  });
+
+  test('finds files by names in all scripts, with signs that mean something in addresses', async () => {
+    const { folder, report } = await campaignHere({ lamp: '50% #1?/ランプ', vase: 'it\'s "it" & <b>/מנורה' });
+    const { code, err } = await report();
+    expect(code, err).toBe(0);
+    const page = join(folder, 'campaign.report/index.html');
+    const urls = dataOf(page).assets.flatMap(({ files }) => files.flatMap(({ url }) => url ?? []));
+    expect(urls).toHaveLength(4);
+    for (const url of urls) expect(statSync(new URL(url, `file://${page}`)).size).toBeGreaterThan(0);
+  });
+
+  test('--single-file has the small pictures in it, and says how many; --select chooses', async () => {
+    const { folder, report } = await campaignHere();
+    const { err } = await report('--single-file', 'gallery.html', '-s', 'hero@vase*');
+    expect(err).toMatch(/2 outputs of 2 steps; 2 small pictures in \d+ kB, without their 2 originals/);
+    const { assets, report: parts } = dataOf(join(folder, 'gallery.html'));
+    expect(assets.map(({ address }) => address)).toEqual(['hero@vase/1', 'hero@vase/2']);
+    expect(assets[0]?.files[0]?.thumb).toMatch(/^data:image\/jpeg;base64,/);
+    expect(assets[0]?.files[0]?.url).toBeUndefined();
+    expect(parts.embedded).toEqual({ thumbs: 2, left: 2 });
+    expect((await report('--single-file', 'gallery.html')).code).toBe(0);
+  });
+
+  test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {
+    const { folder, report } = await campaignHere();
+    const refused = await report('--out', 'images');
+    expect(refused).toMatchObject({ code: 73, out: '' });
+    expect(refused.err).toContain('is no gallery that report has written');
+    const file = await report('--single-file', 'products.csv');
+    expect(file.code).toBe(73);
+    expect(readFileSync(join(folder, 'products.csv'), 'utf8')).toContain('sku,name');
+    expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
+    expect((await report('--run', 'k3f9')).code).toBe(64);
+    expect((await report('-s', 'nothing')).code).toBe(64);
+  });
+
+  test('of a campaign of which nothing is bought it is a page all the same', async () => {
+    const { folder, report } = await campaignHere();
+    rmSync(join(folder, 'campaign.lock.jsonl'));
+    expect(await report()).toMatchObject({ code: 0, err: expect.stringContaining('0 outputs of 5 steps') });
+    expect(dataOf(join(folder, 'campaign.report/index.html')).report.cost).toMatchObject({ spent: 0 });
+  });
+});
