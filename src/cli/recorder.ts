@@ -86,7 +86,9 @@ export async function makeRecorder(
       reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));
     } else {
       const lines = createLines(terminal.err, { ...common, every: everyMs, ...(detail && { detail }) });
-      reporters.push(github === undefined ? lines : inGroup(lines, { write: github, title: 'run' }));
+      reporters.push(
+        github === undefined || detail === 'quiet' ? lines : inGroup(lines, { write: github, title: 'run' }),
+      );
     }
     const progress = terminal.screen && showsProgress(process.env);
     const bell = options.bell && process.stderr.isTTY;

@@ -56,7 +56,7 @@ async function timedRun(seed: number): Promise<Reading[]> {
   const shown: { at: number; low: number; high: number }[] = [];
   times.on({ ...runStarted([]), at: '' });
   const look = () => {
-    const remaining = times.remaining();
+    const remaining = times.remaining?.();
     if (typeof remaining !== 'object') return;
     const { unit, low, high } = shownRange(remaining);
     const size = unit.seconds * unit.step;
