@@ -27,8 +27,8 @@ export interface SheetsDrawn {
   undrawn: string[];
 }
 
-/** Hundreds of tiles to a sheet: what JPEG, browsers and code hosts show, and some 200 MB of memory. */
-const limits: Omit<SheetLimits, 'sheets'> = { side: 16_000, area: 40_000_000, tiles: 500 };
+/** Hundreds of tiles to a sheet: browsers and code hosts show it, and an encoder has it in some 400 MB of memory. */
+const limits: Omit<SheetLimits, 'sheets'> = { side: 16_000, area: 24_000_000, tiles: 500 };
 const defaultSize = 256;
 export const mostSheets = 10;
 /** Of letters, in sizes of a picture. */
