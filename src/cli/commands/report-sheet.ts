@@ -4,7 +4,14 @@ import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type SavedSheets, saveSheets } from '../../review/sheet/save-sheets.ts';
 import type { Terminal } from '../terminal.ts';
-import type { ReportOptions } from './report.ts';
+
+interface SheetOptions {
+  run?: string | undefined;
+  compare?: string | undefined;
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
+  open?: boolean | undefined;
+}
 
 /** Captions with boxes in them that are told. */
 const mostTold = 5;
@@ -13,7 +20,7 @@ const mostTold = 5;
 export async function reportSheet(
   campaign: OpenCampaign,
   path: string,
-  { run, compare, select, exclude, open }: ReportOptions,
+  { run, compare, select, exclude, open }: SheetOptions,
   { terminal, show }: { terminal: Terminal; show: (path: string) => Promise<unknown> },
 ): Promise<number> {
   const { err, style, paste } = terminal;

@@ -4,7 +4,8 @@ import type { exitCodes } from '../../contract/exit.ts';
 export const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done, or nothing to do',
   internalError: 'a bug of ours',
-  changesPending: '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: more than the budget carries)',
+  changesPending:
+    '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: more than the budget carries)',
   someFailed: 'finished, some steps failed',
   outOfCredits:
     'stopped by the budget, by a charge above what the plan says, or by the balance; what was running is collected',
