@@ -1,4 +1,5 @@
+import { galleryInPage } from './gallery/data.ts';
 import { openGallery } from './gallery/open.ts';
 import { startPage } from './start.tsx';
 
-startPage(openGallery);
+startPage(galleryInPage, openGallery);

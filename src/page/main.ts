@@ -1,3 +1,4 @@
 import { startPage } from './start.tsx';
+import { dataInPage } from './state/host.ts';
 
-startPage();
+startPage(dataInPage);

@@ -1,20 +1,24 @@
 import { render } from 'preact';
+import type { ReviewData } from '../contract/review.ts';
 import { listenForKeys } from './keys.ts';
 import { App } from './parts/app.tsx';
-import { dataInPage, servedHost } from './state/host.ts';
+import { servedHost } from './state/host.ts';
 import { Page } from './state/page.ts';
 
-/** Shows the campaign of the page's own data, else of whoever serves it. `prepare`: what is done before it is shown. */
-export function startPage(prepare?: (page: Page) => void): void {
+/**
+ * Shows the campaign of the page's own data, which `read` finds, else of whoever serves it. `prepare`: what is done before it
+ * is shown.
+ */
+export function startPage(read: () => ReviewData | undefined, prepare?: (page: Page) => void): void {
   const place = document.getElementById('app');
   if (place === null) return;
-  start(place, prepare).catch((error: unknown) => {
+  start(place, read, prepare).catch((error: unknown) => {
     place.textContent = `The campaign cannot be shown: ${error instanceof Error ? error.message : String(error)}. Load the page again.`;
   });
 }
 
-async function start(place: HTMLElement, prepare?: (page: Page) => void): Promise<void> {
-  const own = dataInPage();
+async function start(place: HTMLElement, ...[read, prepare]: Parameters<typeof startPage>): Promise<void> {
+  const own = read();
   const host = own === undefined ? servedHost() : undefined;
   const data = own ?? (await host?.load());
   if (data === undefined) return;

@@ -8,12 +8,16 @@ import { drawPng } from '../rig/review/png.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 
 /**
- * How long a gallery takes: the first time, and again when nothing has changed. `npx tsx test/bench/report.ts [--assets N]`
+ * How long a gallery takes: the first time, and again when nothing has changed. `npx tsx test/bench/report.ts [--assets N]
+ * [--pictures N]`, of which the others are copies,
  * after `npm run build`, on Linux; prints seconds, the peak of memory and the length of the page. Ends with 1 when an
  * unchanged gallery of 2,000 takes more than 1.5 s of a core, or one of 10,000 more than 5 MB of data.
  */
-const { values } = parseArgs({ options: { assets: { type: 'string', default: '2000' } } });
+const { values } = parseArgs({
+  options: { assets: { type: 'string', default: '2000' }, pictures: { type: 'string' } },
+});
 const count = Number(values.assets);
+const pictures = Number(values.pictures ?? count);
 const takes = 4;
 const goals = { unchangedSeconds: 1.5, dataBytes: 5e6 } as const;
 
@@ -36,10 +40,11 @@ tasks:
 );
 const rows = Array.from({ length: count / takes }, (_, index) => `p${index},Product ${index},material ${index % 7}\n`);
 writeFileSync(join(folder, 'products.csv'), `sku,name,material\n${rows.join('')}`);
+/** All different, and some of them alike. */
+const drawnAs = (index: number) => drawPng(320 + (index % 64), 240 + (Math.floor(index / 64) % 160), index % 256);
 await buyEverything(file, ({ key, take }, index) => ({
   path: `images/${key}-${take}.png`,
-  // All different, and some of them alike.
-  bytes: drawPng(320 + (index % 64), 240 + (Math.floor(index / 64) % 160), index % 256),
+  bytes: drawnAs(index % pictures),
 }));
 mkdirSync(join(folder, 'home'));
 

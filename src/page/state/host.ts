@@ -1,6 +1,4 @@
-import type { PackedData } from '../../contract/report.ts';
-import type { JudgeAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
-import { unpack } from './unpack.ts';
+import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
 /** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
 const patience = 60_000;
@@ -15,21 +13,10 @@ export interface Host {
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
-/** The data that stands in the page itself, packed or not: `<script type="application/json" id="data">`. */
+/** The data that stands in the page itself: `<script type="application/json" id="data">`. */
 export function dataInPage(): ReviewData | undefined {
   const text = document.getElementById('data')?.textContent;
-  if (!text) return undefined;
-  const value = JSON.parse(text) as ReviewData | PackedData;
-  const data = 'shapes' in value ? unpack(value) : value;
-  if (data.report?.embedded !== undefined) for (const asset of data.assets) showSmallOnes(asset);
-  return data;
-}
-
-/** In a single file a small picture is all that there is of a picture, and stands in its place. */
-function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
-  for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(before?.files ?? [])]) {
-    if (file.thumb !== undefined) file.url ??= file.thumb;
-  }
+  return text ? (JSON.parse(text) as ReviewData) : undefined;
 }
 
 /** The host at the page's own address. */

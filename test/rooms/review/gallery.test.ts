@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewAsset, ReviewFile } from '../../../src/contract/review.ts';
-import { unpack } from '../../../src/page/state/unpack.ts';
+import { unpack } from '../../../src/page/gallery/unpack.ts';
 import { findAlike } from '../../../src/review/gallery/find-alike.ts';
 import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
