@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -137,6 +137,14 @@ describe('every key', () => {
   });
 });
 
+test('the pictures of README are there, and small', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const pictures = Array.from(readme.matchAll(/^!\[[^\]]+\]\(([^)]+)\)$/gm), ([, path = '']) => join(root, path));
+  expect(pictures.length).toBeGreaterThanOrEqual(2);
+  const bytes = pictures.reduce((sum, path) => sum + statSync(path).size, 0);
+  expect(bytes).toBeLessThanOrEqual(400 * 1024);
+});
+
 describe('help --html', () => {
   test('writes pages whose links lead somewhere, and writes them again', async () => {
     expect(await run('help', '--html', 'manual')).toMatchObject({ code: 0, out: 'manual/index.html\n' });
@@ -167,7 +175,16 @@ describe('help --html', () => {
     write('mixed/notes.txt', 'mine');
     expect(await run('help', '--html', 'mixed')).toMatchObject({ code: 73 });
     expect(readFileSync('mixed/notes.txt', 'utf8')).toBe('mine');
+    expect(await run('help', '--html', 'mine/notes.html')).toMatchObject({ code: 73 });
     expect(await run('help', 'plan', '--html', 'x')).toMatchObject({ code: 64 });
+  });
+
+  test.each(['mine.txt/manual', 'no/such/folder'])('%s: what the disk refuses is told', async (path) => {
+    write('mine.txt', 'mine');
+    const { code, err } = await run('help', '--html', path);
+    expect(code).toBe(73);
+    expect(err).toContain(`the manual cannot be written to ${path}`);
+    expect(readdirSync('.')).toEqual(['mine.txt']);
   });
 
   test('what a page says is text: nothing in it becomes an element', () => {

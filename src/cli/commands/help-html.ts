@@ -17,22 +17,43 @@ const markWithin = 1000;
 /** The whole manual as pages in a folder, which is replaced as a whole. One that holds anything else is left alone (73). */
 export async function helpHtml(folder: string, program: Command, terminal: Terminal): Promise<number> {
   const target = resolve(folder);
-  await requireOurs(target, folder);
+  await orRefusal(folder, () => requireOurs(target, folder));
   const beside = (what: string) => join(dirname(target), `.${basename(target)}.${randomUUID().slice(0, 8)}.${what}`);
   const [made, old] = [beside('new'), beside('old')];
-  try {
-    await mkdir(made, { recursive: true });
-    for (const name of ['index', ...topics.keys()]) {
-      const page = await readTopic(name, program);
-      const whole = name === 'codes' ? `${page}\n${await readCodePages()}` : page;
-      await writeFile(join(made, `${name}.html`), pageHtml(name, whole));
+  await orRefusal(folder, async () => {
+    try {
+      // Its parent has to be there: a folder that was mistyped is not made.
+      await mkdir(made);
+      for (const name of ['index', ...topics.keys()]) {
+        const page = await readTopic(name, program);
+        const whole = name === 'codes' ? `${page}\n${await readCodePages()}` : page;
+        await writeFile(join(made, `${name}.html`), pageHtml(name, whole));
+      }
+      await replaceFolder(target, { made, old });
+    } finally {
+      await rm(made, { recursive: true, force: true });
     }
-    await replaceFolder(target, { made, old });
-  } finally {
-    await rm(made, { recursive: true, force: true });
-  }
+  });
   terminal.out(`${safeText(join(folder, 'index.html'), 4096)}\n`);
   return exitCodes.done;
+}
+
+/** What the disk refuses is a failure (73). */
+async function orRefusal(folder: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    throw new CampaignError(
+      {
+        code: 'MB3301',
+        message: `the manual cannot be written to ${folder}: ${error.message}`,
+        hint: 'name a folder beside which this user may write',
+        path: folder,
+      },
+      { cause: error },
+    );
+  }
 }
 
 /** Whoever looks finds all of the old pages or all of the new ones. */
