@@ -17,9 +17,13 @@ export function startPage(read: () => ReviewData | undefined, prepare?: (page: P
   });
 }
 
-async function start(place: HTMLElement, ...[read, prepare]: Parameters<typeof startPage>): Promise<void> {
+async function start(
+  place: HTMLElement,
+  read: () => ReviewData | undefined,
+  prepare?: (page: Page) => void,
+): Promise<void> {
   const own = read();
-  const host = own === undefined ? servedHost() : undefined;
+  const host = own ? undefined : servedHost();
   const data = own ?? (await host?.load());
   if (data === undefined) return;
   const page = new Page(data, host);
