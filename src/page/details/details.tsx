@@ -66,14 +66,13 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
 }
 
 function factsOf(asset: ReviewAsset): [name: string, value: string][] {
-  const { kind, row, tags, job, verdict, estimated } = asset;
+  const { kind, row, tags, job, verdict } = asset;
   const facts: [string, string | undefined][] = [
     ['Verdict', verdict === undefined ? undefined : [verdict.is, verdict.note].filter(Boolean).join(': ')],
     ['State', stateWords(asset)],
     ['Kind', kind],
     ['Row', row],
     ['Tags', tags.join(', ')],
-    ['Expected', estimated === undefined ? undefined : credits(estimated)],
     ['Charged', asset.credits === undefined ? undefined : credits(asset.credits)],
     ['Job', job],
   ];

@@ -60,7 +60,6 @@ function AlikeView({ page }: { page: Page }) {
     keyOf: (index) => all[index]?.found.members.join(' ') ?? '',
     width,
     scroller,
-    overscan: 1,
   });
   useLayoutEffect(() => {
     if (scrollToAsset(scroller.current, page.active.value)) return;

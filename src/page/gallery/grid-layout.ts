@@ -48,7 +48,7 @@ export interface GridSizes {
   line: number;
 }
 
-/** CSS pixels between cards, and lines in the page beside those that are seen, at each end. */
+/** CSS pixels between cards; and lines in the page beside those that are seen, at each end, as `useRows` has them. */
 export const gap = 8;
 export const overscan = 1;
 /** Cards in the page: with more of them it does not keep up with the wheel. */

@@ -12,7 +12,7 @@ import { useSize } from '../parts/use-size.ts';
 import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { View } from '../views/view.ts';
-import { type GridLine, gap, layLines, overscan, sizeGrid } from './grid-layout.ts';
+import { type GridLine, gap, layLines, sizeGrid } from './grid-layout.ts';
 import { printSheet } from './print.tsx';
 import { sectionsOf } from './sections.ts';
 import { galleryOf } from './state.ts';
@@ -49,7 +49,6 @@ function Grid({ page }: { page: Page }) {
     keyOf: useCallback((index: number) => keyOf(lines[index]), [lines]),
     width: line,
     scroller,
-    overscan,
   });
   const active = page.active.value;
   useLayoutEffect(() => {

@@ -3,6 +3,7 @@ import { type Facet, facets } from '../model/filter.ts';
 import type { Page } from '../state/page.ts';
 import { views } from '../views/registry.ts';
 import type { KeyHelp, View } from '../views/view.ts';
+import { aboutOf } from './about.ts';
 import { followAddress } from './address.ts';
 import { alikeView } from './alike.tsx';
 import { changesView } from './changes.tsx';
@@ -57,22 +58,10 @@ export function openGallery(page: Page): void {
   views.splice(0, views.length, gridView, ...beside, ...more, ...above);
   facets.splice(0, facets.length, ...galleryFacets);
   page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
-  page.about = aboutOf(page);
+  page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
   page.Surroundings = Surroundings;
   keyHelp.push({ where: 'Gallery', keys: galleryKeyHelp });
   page.open('grid');
   listenForPrint(page);
   followAddress(page);
-}
-
-/** When it was made, and against what. */
-function aboutOf(page: Page): string {
-  const { made, compare, embedded } = galleryOf(page).report;
-  return [
-    `as of ${new Date(made).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`,
-    compare && `compared with ${compare.ref} (${compare.commit.slice(0, 10)})`,
-    embedded && embedded.left > 0 && `${embedded.left} originals are not in this file`,
-  ]
-    .filter(Boolean)
-    .join(' · ');
 }

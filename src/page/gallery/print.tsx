@@ -5,6 +5,7 @@ import { mainFile, whyNothing } from '../parts/media.tsx';
 import { Caption } from '../parts/tile.tsx';
 import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
+import { aboutOf } from './about.ts';
 import { sectionsOf } from './sections.ts';
 
 /** On paper the page is a sheet of everything that the filters show. Cost and graph are printed as they are seen. */
@@ -66,7 +67,7 @@ function Sheet({ page }: { page: Page }) {
     <>
       <h1>{page.data.value.campaign}</h1>
       <p>
-        {[shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`, page.about].join(' · ')}
+        {[shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`, aboutOf(page)].join(' · ')}
       </p>
       {sections.map(({ name, assets }) => (
         <section key={name}>

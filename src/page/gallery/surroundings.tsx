@@ -4,6 +4,7 @@ import { Earlier } from '../details/earlier.tsx';
 import { leadTo, StepButton } from '../details/steps.tsx';
 import { shellWord } from '../model/leave.ts';
 import { Picture } from '../parts/tile.tsx';
+import { credits } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
@@ -12,10 +13,11 @@ const mostPictures = 24;
 
 /** What an asset is made from and what is made from it, as pictures; what it was at the reference; commands about it. */
 export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const { before, request, madeFrom, usedBy } = asset;
+  const { before, request, madeFrom, usedBy, estimated } = asset;
   const { compare } = galleryOf(page).report;
   return (
     <>
+      {estimated !== undefined && <p>{`Expected to cost ${credits(estimated)}.`}</p>}
       <Pictures page={page} title="Made from" addresses={madeFrom} />
       <Pictures page={page} title="Used by" addresses={usedBy} />
       {before !== undefined && <h3>{`Before${compare === undefined ? '' : `, at ${compare.ref}`}`}</h3>}

@@ -56,7 +56,6 @@ function MatrixView({ page }: { page: Page }) {
     estimate: () => rowHeight,
     keyOf: (index) => matrix.rows[index]?.name ?? '',
     scroller,
-    overscan: 1,
   });
   const active = page.active.value;
   useLayoutEffect(() => {

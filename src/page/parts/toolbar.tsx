@@ -13,7 +13,6 @@ export function Toolbar({ page }: { page: Page }) {
         <h1>{campaign}</h1>
         <p class="counts">{countWords(page)}</p>
         {run !== undefined && <p class={`run ${run.is}`}>{run.text}</p>}
-        {page.about !== '' && <p class="run">{page.about}</p>}
         {next !== undefined && <p class="run">{next}</p>}
       </div>
       <nav class="views" aria-label="Views">

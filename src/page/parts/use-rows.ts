@@ -17,8 +17,6 @@ interface RowOptions {
   /** CSS pixels: rows that were measured in another width are measured anew. */
   width?: number;
   scroller: RefObject<HTMLElement | null>;
-  /** Rows beside those that are seen, at each end. */
-  overscan?: number;
 }
 
 export interface Rows {
@@ -33,14 +31,14 @@ export interface Rows {
 }
 
 /** Windows rows: only those near what is seen are in the page. */
-export function useRows({ count, estimate, keyOf, width, scroller, overscan = 3 }: RowOptions): Rows {
+export function useRows({ count, estimate, keyOf, width, scroller }: RowOptions): Rows {
   const [, render] = useReducer((n: number) => n + 1, 0);
   const options = {
     count,
     estimateSize: estimate,
     getItemKey: keyOf,
     getScrollElement: () => scroller.current,
-    overscan,
+    overscan: 1,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

@@ -48,7 +48,6 @@ function Groups({ page }: { page: Page }) {
     },
     width: tile,
     scroller,
-    overscan: 1,
   });
   const active = page.active.value;
   useLayoutEffect(() => {

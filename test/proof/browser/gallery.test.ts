@@ -86,7 +86,8 @@ test('details: where values come from, pictures that lead on, commands to copy',
   await press('i');
   const details = page.getByRole('complementary', { name: 'Details' });
   await details.getByText('campaign.yaml:14, name of products.csv:2').waitFor();
-  expect(await details.locator('.known').textContent()).toMatch(/Expected5 creditsCharged6 credits/);
+  expect(await details.locator('.known').textContent()).toMatch(/Charged6 credits/);
+  await details.getByText('Expected to cost 5 credits.').waitFor();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await details.getByRole('button', { name: 'Copy command' }).nth(1).click();
   await page.getByText('The command is copied.').waitFor();

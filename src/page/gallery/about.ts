@@ -1,0 +1,14 @@
+import type { Page } from '../state/page.ts';
+import { galleryOf } from './state.ts';
+
+/** When it was made, and against what. */
+export function aboutOf(page: Page): string {
+  const { made, compare, embedded } = galleryOf(page).report;
+  return [
+    `as of ${new Date(made).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`,
+    compare && `compared with ${compare.ref} (${compare.commit.slice(0, 10)})`,
+    embedded && embedded.left > 0 && `${embedded.left} originals are not in this file`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
