@@ -4,8 +4,11 @@ import { expect, test } from 'vitest';
 import { root } from '../../rig/command.ts';
 import { threats } from './threats.ts';
 
-/** What a line gives a name to: a test, a table of tests, a case with a `name`, or a row of a table. A comment is none of them. */
-const naming = /^\s*(?:(?:test|it|describe)(?:\.each\(.*\))?\(|\}?[\])]+\(|name: |(?=\[['"]))(['"`]?)(.+)$/;
+/**
+ * What a line gives a name to: a test, a table of tests, a case with a `name`, or a row of a table or of arguments. A
+ * comment is none of them.
+ */
+const naming = /^\s*(?:(?:test|it|describe)(?:\.each\(.*\))?\(|\}?[\])]+\(|name: |(?=\[?['"]))(['"`]?)(.+)$/;
 
 function titlesOf(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
