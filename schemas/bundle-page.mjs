@@ -32,14 +32,10 @@ const stateNames = new RegExp(
     '(set|clear)Filter|pickNth|go(Group|Undecided)|listenTo|is(Playing|Matched|Larger)',
   ].join('|')})$`,
 );
-/** What Preact and its signals say to each other, and would ask of components that are classes, of which there are none. */
-const frameworkNames = new RegExp(
-  `^(${[
-    'getDerivedState\\w+|component(Will|Did)\\w+|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext',
-    'debounceRendering|setState|forceUpdate|diffed|vnode|peek',
-  ].join('|')})$`,
-);
-const shortened = new RegExp([windowingNames, stateNames, frameworkNames].map(({ source }) => source).join('|'));
+/** What Preact would ask of components that are classes: there are none, so that nobody else calls anything so. */
+const classNames =
+  /^(getDerivedState\w+|component(Will|Did)\w+|getSnapshotBeforeUpdate|shouldComponentUpdate|debounceRendering|getChildContext)$/;
+const shortened = new RegExp([windowingNames, stateNames, classNames].map(({ source }) => source).join('|'));
 const small = { compress: true, codegen: true, mangle: true, mangleProps: { include: shortened } };
 
 /** A style sheet without remarks, indents and whatever else the grammar does without. */

@@ -39,12 +39,7 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
         <Command page={page} command={picksCommand(page.data.value, [{ address, is: 'picked', job }])} />
       )}
       <h3>Request</h3>
-      <RequestList
-        page={page}
-        request={request}
-        others={others.map((other) => other.request)}
-        origins={asset.origins}
-      />
+      <RequestList page={page} request={request} others={others.map((other) => other.request)} />
       {page.Surroundings ? (
         <page.Surroundings page={page} asset={asset} />
       ) : (

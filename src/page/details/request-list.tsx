@@ -10,14 +10,12 @@ interface RequestListProps {
   request: Request;
   /** What it is compared with. */
   others: readonly Request[];
-  /** Where its top-level fields come from. */
-  origins?: ReviewAsset['origins'];
   /** Only what differs. */
   isBrief?: boolean;
 }
 
 /** A request, value by value; where others differ it is marked, in words too. */
-export function RequestList({ page, request, others, origins, isBrief = false }: RequestListProps) {
+export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   const lacking = listLacking(request, others);
   return (
@@ -31,7 +29,6 @@ export function RequestList({ page, request, others, origins, isBrief = false }:
             </dt>
             <dd>
               <Value page={page} value={row.value} />
-              {origins?.[row.path] && <span class="origin quiet">{origins[row.path]}</span>}
             </dd>
           </div>
         ))}

@@ -13,10 +13,19 @@ const mostPictures = 24;
 
 /** What an asset is made from and what is made from it, as pictures; what it was at the reference; commands about it. */
 export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const { before, request, madeFrom, usedBy, estimated } = asset;
+  const { before, request, madeFrom, usedBy, estimated, origins = {} } = asset;
   const { compare } = galleryOf(page).report;
   return (
     <>
+      {Object.keys(origins).length > 0 && <h3>Where it comes from</h3>}
+      <dl class="origins">
+        {Object.entries(origins).map(([field, origin]) => (
+          <div key={field}>
+            <dt>{field}</dt>
+            <dd>{origin}</dd>
+          </div>
+        ))}
+      </dl>
       {estimated !== undefined && <p>{`Expected to cost ${credits(estimated)}.`}</p>}
       <Pictures page={page} title="Made from" addresses={madeFrom} />
       <Pictures page={page} title="Used by" addresses={usedBy} />

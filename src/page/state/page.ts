@@ -61,10 +61,7 @@ export class Page {
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
-  readonly mustLeave = computed(
-    () =>
-      (!this.data.value.canDecide && this.counts.value.gates > 0) || (this.isLost.value && !this.outbox.isEmpty.value),
-  );
+  readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
   readonly canUndo = computed(() => this.#undo.value.length > 0);
 
   readonly #undo = signal<readonly Step[]>([]);
