@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { readEnvironment } from '../../campaign/environment.ts';
 import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
@@ -179,7 +179,7 @@ function readIfThere(path: string): Buffer | undefined {
 
 async function makeFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolders(folder);
   } catch (error) {
     throw new CampaignError({
       code: 'MB3301',

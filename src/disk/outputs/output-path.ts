@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { OutputError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
+import { makeFolders } from '../fs/make-folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /** Folders of tools: a file put there can run as a program, or change our own records. */
@@ -28,7 +29,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   if (last === undefined) throw new Error('internal error: an output path without a name');
   let folder = realPath(root);
   if (folder === undefined) {
-    await mkdir(root, { recursive: true });
+    await makeFolders(root);
     folder = realpathSync.native(root);
   }
   for (const name of names) {

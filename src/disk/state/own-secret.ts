@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { link, mkdir, unlink } from 'node:fs/promises';
+import { link, unlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { makeFolders } from '../fs/make-folders.ts';
 import { hasNoLinks, isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 
@@ -28,7 +29,7 @@ export async function makeOwnSecret(): Promise<Buffer | undefined> {
   for (const folder of foldersOfSecret()) {
     const path = join(folder, fileName);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolders(folder, 0o700);
       await writeSecret(folder, path);
     } catch (error) {
       // Read-only, full, or someone else's: the next place may do.

@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
+import { makeFolders } from '../fs/make-folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
@@ -10,7 +11,7 @@ import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   for (const folder of [state, ...foldersOn(state, name)]) {
     if (isRealFolder(folder)) continue;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolders(folder, 0o700);
     isRealFolder(folder);
   }
   await ignoreItself(state);

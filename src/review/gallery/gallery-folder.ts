@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { linkOrCopy } from '../../disk/fs/copy-file.ts';
+import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';
@@ -46,9 +47,9 @@ export class GalleryFolder {
       throw unwritten(shown, 'is there already, and is no gallery that report has written; it was left as it is');
     }
     try {
-      await mkdir(path, { recursive: true });
+      await makeFolders(path);
       if (!isOurs) await replaceFile(index, unfinishedHtml);
-      await mkdir(join(path, 'thumbs'), { recursive: true });
+      await makeFolders(join(path, 'thumbs'));
     } catch (error) {
       throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
     }
@@ -72,7 +73,7 @@ export class GalleryFolder {
       const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
       if (isSame || (await hashFile(path))?.sha256 === sha256) return;
     }
-    await mkdir(join(path, '..'), { recursive: true });
+    await makeFolders(join(path, '..'));
     await this.#replace(path, (unnamed) => linkOrCopy(source, unnamed));
   }
 
