@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { lstat, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { linkOrCopy } from '../../disk/fs/copy-file.ts';
+import { renameFile } from '../../disk/fs/durable.ts';
 import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
@@ -68,7 +69,9 @@ export class GalleryFolder {
   async link(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
-    const [old, wanted] = [await orAbsent(lstat(path)), await lstat(source)];
+    // Inodes of Windows are too long for a number.
+    const bigint = true;
+    const [old, wanted] = [await orAbsent(lstat(path, { bigint })), await lstat(source, { bigint })];
     if (old?.isFile() === true && old.size === wanted.size) {
       const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
       if (isSame || (await hashFile(path))?.sha256 === sha256) return;
@@ -94,7 +97,7 @@ export class GalleryFolder {
     const unnamed = join(path, '..', temporaryName('tmp'));
     try {
       await make(unnamed);
-      await rename(unnamed, path);
+      await renameFile(unnamed, path);
     } catch (error) {
       await unlink(unnamed).catch(() => undefined);
       throw error;
