@@ -76,7 +76,7 @@ describe('report', () => {
     expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
   });
 
-  test('again it writes nothing that has not changed, and --copy links media into it', async () => {
+  test('again it writes nothing that has not changed, and --copy puts media into it, apart from those that were bought', async () => {
     const { folder, report } = await campaignHere();
     await report();
     const [thumb = ''] = readdirSync(join(folder, 'campaign.report/thumbs'));
@@ -87,6 +87,14 @@ describe('report', () => {
     expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.png$/);
     const copied = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
     expect(copied.equals(readFileSync(join(folder, 'images/lamp-1.png')))).toBe(true);
+    const copy = join(folder, 'campaign.report', file?.url ?? '');
+    const first = statSync(copy);
+    expect((await report('--copy')).code).toBe(0);
+    expect(statSync(copy).ino).toBe(first.ino);
+    writeFileSync(copy, 'made smaller for a mail');
+    expect(readFileSync(join(folder, 'images/lamp-1.png')).equals(copied)).toBe(true);
+    expect((await report('--copy')).code).toBe(0);
+    expect(readFileSync(copy).equals(copied)).toBe(true);
     await report();
     expect(readdirSync(join(folder, 'campaign.report/media'))).toEqual([]);
   });
