@@ -144,9 +144,16 @@ describe('report', () => {
     const refused = await report('--out', 'images');
     expect(refused).toMatchObject({ code: 73, out: '' });
     expect(refused.err).toContain('is no gallery that report has written');
-    const file = await report('--single-file', 'products.csv');
-    expect(file.code).toBe(73);
-    expect(readFileSync(join(folder, 'products.csv'), 'utf8')).toContain('sku,name');
+    for (const [name, code] of [
+      ['products.csv', 64],
+      ['notes.html', 73],
+    ] as const) {
+      writeFileSync(join(folder, name), 'sku,name');
+      expect((await report('--single-file', name)).code, name).toBe(code);
+      expect(readFileSync(join(folder, name), 'utf8')).toBe('sku,name');
+    }
+    const nowhere = await report('--single-file', 'none/a.html');
+    expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
     expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
     expect((await report('--run', 'k3f9')).code).toBe(64);
     expect((await report('-s', 'nothing')).code).toBe(64);

@@ -16,7 +16,11 @@ export async function holdGallery(state: string, { path, shown }: Place): Promis
   if (answer?.is === 'held') {
     const { by, note } = answer;
     const who = note ?? `process ${by.pid} on ${by.host}, since ${by.since}`;
-    throw unwritten(shown, `is being written by another report: ${who}`, 'wait for it, or give another place with --out');
+    throw unwritten(
+      shown,
+      `is being written by another report: ${who}`,
+      'wait for it, or give another place with --out',
+    );
   }
   return async () => answer?.guard.release();
 }

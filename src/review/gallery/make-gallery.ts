@@ -60,7 +60,7 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
-    const hint = options.single ? 'give a file in a folder that exists' : undefined;
+    const hint = options.single ? 'name a file in a folder that exists and has room' : undefined;
     throw unwritten(shown, `cannot be written: ${messageOf(error)}`, hint);
   } finally {
     await release?.();
