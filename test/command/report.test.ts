@@ -145,7 +145,7 @@ describe('report', () => {
     expect(refused).toMatchObject({ code: 73, out: '' });
     expect(refused.err).toContain('is no gallery that report has written');
     for (const [name, code] of [
-      ['products.csv', 64],
+      ['notes.txt', 64],
       ['notes.html', 73],
     ] as const) {
       writeFileSync(join(folder, name), 'sku,name');
