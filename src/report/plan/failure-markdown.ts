@@ -17,13 +17,17 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
   const room = mostCommentBytes - 4_000;
   for (let most = mostMistakes; ; most = Math.floor(most / 2)) {
     const text = failureText(failure, { style: makeStyle(false), paste, most }).trimEnd();
-    if (Buffer.byteLength(text) > room && most > 1) continue;
-    return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${codeBlock(text.slice(0, room / 3))}\n`;
+    const whole = codeBlock(text);
+    const isWhole = Buffer.byteLength(whole) <= room;
+    if (!isWhole && most > 1) continue;
+    // A single mistake that is too long. No sign takes more: three bytes, or a backtick with two beside it in the fences.
+    const block = isWhole ? whole : codeBlock(`${text.slice(0, room / 3)} …`);
+    return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${block}\n`;
   }
 }
 
 /** A text as a block of code, closed by nothing in it. */
-export function codeBlock(text: string): string {
+function codeBlock(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}text\n${text}\n${fence}`;

@@ -122,3 +122,13 @@ test('mistakes stand in a block of code that they cannot close, and fit', () => 
   expect(rest.slice(0, -1).some((line) => line.startsWith('`````'))).toBe(false);
   expect(rest.at(-2)).toMatch(/^2000 errors, the first \d+ of them above$/);
 });
+
+test('mistakes that fit are told to the last one', () => {
+  const diagnostics = Array.from({ length: 40 }, (_, index) => ({
+    ...{ code: 'MB1001' as const, severity: 'error' as const },
+    message: `${index} ${'x'.repeat(1000)}`,
+  }));
+  const failure = { code: 'MB3100' as const, message: 'x', file: 'campaign.yaml', diagnostics, sources: new Map() };
+  const markdown = failureMarkdown(failure, { path: 'shop/campaign.yaml', paste: () => '' });
+  expect(markdown).toMatch(/ 39 x{1000}\n\n40 errors\n```\n$/);
+});
