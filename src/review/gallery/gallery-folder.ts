@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { lstat, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { linkOrCopy } from '../../disk/fs/copy-file.ts';
+import { renameFile } from '../../disk/fs/durable.ts';
 import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
@@ -13,7 +14,6 @@ import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
 /** What we put into folders of a gallery is named after what is in it: nothing else there is ours to remove. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
-export type GalleryPart = keyof typeof folders;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
@@ -94,7 +94,7 @@ export class GalleryFolder {
     const unnamed = join(path, '..', temporaryName('tmp'));
     try {
       await make(unnamed);
-      await rename(unnamed, path);
+      await renameFile(unnamed, path);
     } catch (error) {
       await unlink(unnamed).catch(() => undefined);
       throw error;
