@@ -34,11 +34,7 @@ export function limitAnnotations(annotations: readonly Annotation[]): Annotation
   });
 }
 
-/** Lines that are folded in the log of a job, under a title. */
-export function groupText(title: string, lines: string): string {
-  return `${openGroup(title)}${lines}${closeGroup}`;
-}
-
+/** What follows, up to `closeGroup`, is folded in the log of a job under this title. */
 export function openGroup(title: string): string {
   return `::group::${escapeData(safeText(title))}\n`;
 }

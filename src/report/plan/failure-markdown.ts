@@ -28,7 +28,7 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
 }
 
 /** A text as a block of code, closed by nothing in it. */
-export function codeBlock(text: string): string {
+function codeBlock(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}text\n${text}\n${fence}`;

@@ -10,11 +10,10 @@ import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
-import { isTrouble, ScreenFacts } from './screen-facts.ts';
+import { isTrouble, reasonOf, ScreenFacts } from './screen-facts.ts';
 import { frameLines } from './screen-frame.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
 import { signsOfTerminal } from './screen-signs.ts';
-import { textOf } from './summary-troubles.ts';
 
 export interface ScreenOptions {
   /** The terminal; normally stderr. */
@@ -122,7 +121,7 @@ class Tidings {
   }
 
   note(event: RunEvent): void {
-    const { style, page, now } = this.#options;
+    const { style, page, now, view } = this.#options;
     const say = (paint: Tiding['paint'], head: string, text = '') => {
       this.#waiting.push({ head: safeText(head, 300), text, paint });
     };
@@ -130,7 +129,7 @@ class Tidings {
       case 'step-finished': {
         const { outcome, address } = event;
         if (!isTrouble(outcome)) return;
-        const name = `${outcome} ${textOf(event)}`;
+        const name = `${outcome} ${reasonOf(event, view)}`;
         const told = 1 + (this.#told.get(name) ?? 0);
         this.#told.set(name, told);
         if (told <= mostOfOne)

@@ -105,7 +105,7 @@ export class ScreenFacts {
   }
 
   #finish(event: Extract<RunEvent, { event: 'step-finished' }>, view: RunView): void {
-    const { address, task, outcome, credits, error } = event;
+    const { address, task, outcome, credits } = event;
     const step = this.steps.get(address);
     // A late one of an ended step.
     if (step === undefined || step.outcome !== undefined) return;
@@ -120,8 +120,7 @@ export class ScreenFacts {
       rate.add(at);
     }
     if (!isTrouble(outcome)) return;
-    const jobId = view.stepsByAddress.get(address)?.jobId;
-    const text = textOf({ address, ...(jobId !== undefined && { jobId }), ...(error !== undefined && { error }) });
+    const text = reasonOf(event, view);
     const name = `${outcome} ${text}`;
     const before = this.troubles.get(name);
     this.troubles.delete(name);
@@ -136,6 +135,12 @@ export class ScreenFacts {
     step.credits = credits;
     if (more !== 0) this.spent.set(step.task, (this.spent.get(step.task) ?? 0) + more);
   }
+}
+
+/** Why a step ended, in words that it shares with others: its name and its job are left out. */
+export function reasonOf({ address, error }: Extract<RunEvent, { event: 'step-finished' }>, view: RunView): string {
+  const jobId = view.stepsByAddress.get(address)?.jobId;
+  return textOf({ address, ...(jobId !== undefined && { jobId }), ...(error !== undefined && { error }) });
 }
 
 /** Of a step, and not of what it needs: a failure is told once. */

@@ -1,9 +1,9 @@
 import type { ReviewAsset, ReviewGate, ReviewGroup, ReviewWait } from '../../contract/review.ts';
 import { stepAddress } from '../../graph/address.ts';
 import type { Gate, Graph } from '../../graph/graph.ts';
-import { canonicalJson } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
 import { gatesByMember } from '../../plan/gates.ts';
+import { differingFields } from './differing-fields.ts';
 import { sumWaits } from './sum-waiting.ts';
 
 /**
@@ -65,13 +65,6 @@ function differencesOf(assets: readonly ReviewAsset[]): string[] {
 
 function tellDifferences(assets: readonly ReviewAsset[]): void {
   if (assets.length < 2) return;
-  const fields = new Set(assets.flatMap(({ request }) => Object.keys(request)));
-  const differing = [...fields].filter((field) => {
-    const texts = assets.map(({ request }) => {
-      const value = request[field];
-      return value === undefined ? undefined : canonicalJson(value);
-    });
-    return new Set(texts).size > 1;
-  });
+  const differing = differingFields(assets.map(({ request }) => request));
   for (const asset of assets) asset.differs = differing;
 }

@@ -1,10 +1,10 @@
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
 import type { ReviewAsset, ReviewEarlier } from '../../contract/review.ts';
-import { canonicalJson } from '../../ground/json.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { ProblemOf } from '../describe/describe-asset.ts';
 import { describeCampaign } from '../describe/describe-campaign.ts';
+import { differingFields } from '../describe/differing-fields.ts';
 
 export interface BeforeFacts {
   ref: string;
@@ -52,13 +52,10 @@ export async function addBefore(
 }
 
 function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAsset, isOther: boolean): ReviewEarlier {
-  const fields = [...new Set([...Object.keys(request), ...Object.keys(now.request)])];
-  const textOf = (value: ReviewAsset['request'][string] | undefined) =>
-    value === undefined ? undefined : canonicalJson(value);
   return {
     ...(!isOther && job !== undefined && { job }),
     ...(!isOther && credits !== undefined && { credits }),
-    changed: fields.filter((field) => textOf(request[field]) !== textOf(now.request[field])),
+    changed: differingFields([request, now.request]),
     request,
     files: isOther ? [] : files.filter(({ problem }) => problem === undefined),
   };

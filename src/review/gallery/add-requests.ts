@@ -6,10 +6,11 @@ import type { ReviewAsset, ReviewEarlier } from '../../contract/review.ts';
 import { walkFileHistory } from '../../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
-import { canonicalJson, type Json } from '../../ground/json.ts';
+import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { boughtAtIn } from '../../plan/bought-at.ts';
+import { differingFields } from '../describe/differing-fields.ts';
 import { readableRequest } from '../describe/readable-request.ts';
 
 /** Versions of a lock of 10,000 steps are read at some 100 MB a second. */
@@ -40,8 +41,7 @@ export async function addRequests(
     if (found === undefined) continue;
     const { earlier, asset } = found;
     earlier.request = readableRequest(request, boughtAt);
-    const fields = new Set([...Object.keys(earlier.request), ...Object.keys(asset.request)]);
-    earlier.changed = [...fields].filter((field) => textOf(earlier.request[field]) !== textOf(asset.request[field]));
+    earlier.changed = differingFields([earlier.request, asset.request]);
   }
 }
 
@@ -83,8 +83,4 @@ function linesOf(bytes: Buffer): { [name: string]: Json }[] {
 function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
   if (error instanceof CampaignError) return new Map();
   throw error;
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return value === undefined ? undefined : canonicalJson(value);
 }

@@ -13,7 +13,6 @@ import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
 /** What we put into folders of a gallery is named after what is in it: nothing else there is ours to remove. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
-export type GalleryPart = keyof typeof folders;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 

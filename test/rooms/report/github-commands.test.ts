@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   type Annotation,
   annotationText,
-  groupText,
   inertText,
   limitAnnotations,
+  openGroup,
 } from '../../../src/report/github-commands.ts';
 import { runAnnotations } from '../../../src/report/run/run-annotations.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
@@ -32,7 +32,7 @@ test('no more than ten of a level, and the last one counts the others', () => {
 });
 
 test('a title ends no line', () => {
-  expect(groupText('a\n::error::b', 'c\n')).toBe('::group::a\\n::error::b\nc\n::endgroup::\n');
+  expect(openGroup('a\n::error::b')).toBe('::group::a\\n::error::b\n');
 });
 
 test.each(['::error::x', '  ::add-mask::a', 'a\n\t::stop-commands::t\nb', 'a prompt with ##[error]x', '::::', '\r::a'])(

@@ -133,21 +133,22 @@ describe('createScreen', () => {
     for (const address of ids) {
       on(
         { event: 'step-started', address, task: 'hero', kind: 'image', action: 'create' },
+        { event: 'job-created', address, jobId: `1${address}1`, credits: 2, balance: null },
         {
           event: 'step-finished',
           address,
           task: 'hero',
           outcome: 'failed',
           credits: 2,
-          error: `${address} is moderated.`,
+          error: `${address} is moderated, in job 1${address}1.`,
         },
       );
     }
     await reporter.end();
     const told = (await terminal.all()).filter((line) => line.includes('is moderated'));
     expect(told).toHaveLength(5);
-    expect(told[0]).toBe('hero@0  failed: hero@0 is moderated; charged 2');
-    expect(told[4]).toBe('hero@4  failed: hero@4 is moderated; charged 2 (more of these are only counted)');
+    expect(told[0]).toBe('hero@0  failed: hero@0 is moderated, in job 1hero@01; charged 2');
+    expect(told[4]).toMatch(/^hero@4 .* \(more of these$/);
   });
 
   it('keeps the address of the page whole', async () => {
