@@ -66,7 +66,7 @@ export async function describeGallery(
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, problemOf });
   await addRequests(campaign, assets, lock);
-  const drawn = await draw({ graph, lock, plan, selected, by: 'task' });
+  const drawn = await draw({ graph, lock, decided, plan, selected, by: 'task' });
   const timeline = run && (await readTimeline(campaign, run.id, assets));
   const next = tellNext(described, plan.rows, paste);
   return {
