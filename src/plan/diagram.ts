@@ -139,7 +139,7 @@ function workNodes(
     if (part !== undefined && node.fanOut !== 'open') node.fanOut = isDone(byAddress.get(part.of)) ? 'known' : 'open';
   }
   const isWhole = by === 'task' && selected === undefined;
-  for (const { address, task, went, credits } of listCharges(graph, lock)) {
+  for (const { address, task, went, credits } of listCharges(graph, lock, matches)) {
     // A task was charged for rows that it no longer has, too.
     const sums = isWhole || shown.has(address) ? nodes.get(by === 'task' ? task : address)?.credits : undefined;
     if (sums !== undefined) sums[went === 'held' ? 'held' : 'spent'] += credits ?? 0;

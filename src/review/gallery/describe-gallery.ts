@@ -77,7 +77,7 @@ export async function describeGallery(
       made: Date.now(),
       ...(compare !== undefined && { compare }),
       ...(timeline !== undefined && { timeline }),
-      cost: makeCost(graph, lock),
+      cost: makeCost(graph, lock, matches),
       ...(drawn !== undefined && { graph: drawn }),
     },
   };

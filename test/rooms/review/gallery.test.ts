@@ -150,11 +150,14 @@ describe('the page', () => {
 
   test('property: no text gets out of the block of data, and it comes back as it was', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...nasty))), (texts) => {
-        const text = safeInHtml(JSON.stringify(texts));
-        expect(text).not.toMatch(/[<>\u2028\u2029]/);
-        expect(JSON.parse(text)).toEqual(texts);
-      }),
+      fc.property(
+        fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...nasty)), { maxLength: 4 }),
+        (texts) => {
+          const text = safeInHtml(JSON.stringify(texts));
+          expect(text).not.toMatch(/[<>\u2028\u2029]/);
+          expect(JSON.parse(text)).toEqual(texts);
+        },
+      ),
     );
   });
 
