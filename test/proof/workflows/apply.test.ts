@@ -211,7 +211,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(lockInOrigin()).not.toContain('<<<<');
   });
 
-  test.each(['merged', 'squashed'])(
+  test.each(['merged', 'squashed', 'squashed and, during the next run, deleted'])(
     'a branch that takes no push: the lock waits on another one, and nothing is bought until it is %s',
     async (how) => {
       const job = await merged(manifest, { onStart: refuseAt('Commit the lock', '= refs/heads/main') });
@@ -228,9 +228,13 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
       expect(early.step('Apply').outcome).toBe('skipped');
 
       here.git('fetch', '--quiet', 'origin');
-      here.git('merge', '--quiet', ...(how === 'squashed' ? ['--squash'] : []), `origin/${waiting}`);
+      here.git('merge', '--quiet', ...(how === 'merged' ? [] : ['--squash']), `origin/${waiting}`);
+      const refuse = refuseAt('Commit the lock', '= refs/heads/main');
       const next = await merged(manifest.replace('vase', 'vase, chair'), {
-        onStart: refuseAt('Commit the lock', '= refs/heads/main'),
+        onStart(step) {
+          if (step === 'Apply' && how.endsWith('deleted')) here.git('push', '--quiet', 'origin', `:${waiting}`);
+          refuse(step);
+        },
       });
       expect(next.code, next.said).toBe(0);
       expect(service.ledger()).toHaveLength(3);
