@@ -23,6 +23,8 @@ test('a campaign without steps, and one without anything to tell, open', async (
   expect(names).toEqual(['Grid', 'Groups', 'Matrix', 'Survey', 'Loupe', 'Compare']);
   // Where nothing is to be decided, nobody is asked for a name.
   expect(await other.page.getByRole('button', { name: 'Save picks.json' }).count()).toBe(0);
+  for (const name of [/^Pick/, /^Undecide/, /^Next undecided/])
+    expect(await other.page.getByRole('button', { name }).count()).toBe(0);
 });
 
 test('what is missing, damaged, empty or no picture shows as what it is', async () => {

@@ -17,6 +17,7 @@ import {
   widestRadius,
 } from '../../../src/review/gallery/neighbours.ts';
 import { pack } from '../../../src/review/gallery/pack.ts';
+import { SingleFile } from '../../../src/review/gallery/single-file.ts';
 import { makeTimeline } from '../../../src/review/gallery/timeline.ts';
 import { differenceHash } from '../../../src/review/thumbs/difference-hash.ts';
 import { readNote, withNote } from '../../../src/review/thumbs/jpeg-note.ts';
@@ -264,6 +265,17 @@ describe('a folder', () => {
     await expect(GalleryFolder.open(join(folder, 'tree/a.report'), 'a.report')).rejects.toThrow('leads out of');
     expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
   });
+});
+
+test('a single file is never larger than 20 MB, and then nothing is written', async () => {
+  const path = join(folderHere(), 'a.html');
+  await expect(SingleFile.open(join(folderHere(), 'a.pdf'), 'a.pdf')).rejects.toThrow('does not end as a page does');
+  const single = await SingleFile.open(path, 'a.html');
+  const shown = file(1);
+  const one = { path: '/a.png', file: shown, mentions: [shown, shown] };
+  await single.add(one, Buffer.alloc(4 << 20));
+  await expect(single.add(one, Buffer.alloc(4 << 20))).rejects.toThrow('a.html would be larger than 20 MB');
+  expect(existsSync(path)).toBe(false);
 });
 
 test('a timeline tells of each job when it left, was taken, finished and saved; damaged lines tell nothing', () => {
