@@ -68,7 +68,9 @@ export class GalleryFolder {
   async link(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
-    const [old, wanted] = [await orAbsent(lstat(path)), await lstat(source)];
+    // Inodes of Windows are too long for a number.
+    const bigint = true;
+    const [old, wanted] = [await orAbsent(lstat(path, { bigint })), await lstat(source, { bigint })];
     if (old?.isFile() === true && old.size === wanted.size) {
       const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
       if (isSame || (await hashFile(path))?.sha256 === sha256) return;
