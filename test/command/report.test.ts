@@ -76,7 +76,7 @@ describe('report', () => {
     expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
   });
 
-  test('again it writes nothing that has not changed, and --copy links media into it', async () => {
+  test('again it writes nothing that has not changed, and --copy puts media into it, apart from those that were bought', async () => {
     const { folder, report } = await campaignHere();
     await report();
     const [thumb = ''] = readdirSync(join(folder, 'campaign.report/thumbs'));
@@ -87,6 +87,14 @@ describe('report', () => {
     expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.png$/);
     const copied = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
     expect(copied.equals(readFileSync(join(folder, 'images/lamp-1.png')))).toBe(true);
+    const copy = join(folder, 'campaign.report', file?.url ?? '');
+    const first = statSync(copy);
+    expect((await report('--copy')).code).toBe(0);
+    expect(statSync(copy).ino).toBe(first.ino);
+    writeFileSync(copy, 'made smaller for a mail');
+    expect(readFileSync(join(folder, 'images/lamp-1.png')).equals(copied)).toBe(true);
+    expect((await report('--copy')).code).toBe(0);
+    expect(readFileSync(copy).equals(copied)).toBe(true);
     await report();
     expect(readdirSync(join(folder, 'campaign.report/media'))).toEqual([]);
   });
@@ -136,9 +144,16 @@ describe('report', () => {
     const refused = await report('--out', 'images');
     expect(refused).toMatchObject({ code: 73, out: '' });
     expect(refused.err).toContain('is no gallery that report has written');
-    const file = await report('--single-file', 'products.csv');
-    expect(file.code).toBe(73);
-    expect(readFileSync(join(folder, 'products.csv'), 'utf8')).toContain('sku,name');
+    for (const [name, code] of [
+      ['notes.txt', 64],
+      ['notes.html', 73],
+    ] as const) {
+      writeFileSync(join(folder, name), 'sku,name');
+      expect((await report('--single-file', name)).code, name).toBe(code);
+      expect(readFileSync(join(folder, name), 'utf8')).toBe('sku,name');
+    }
+    const nowhere = await report('--single-file', 'none/a.html');
+    expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
     expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
     expect((await report('--run', 'k3f9')).code).toBe(64);
     expect((await report('-s', 'nothing')).code).toBe(64);

@@ -29,18 +29,22 @@ export function Actions({ page }: { page: Page }) {
       <div class="foot">
         <div class="bar">
           <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>
-          {judge('picked', 'Pick', 'P')}
-          {judge('rejected', 'Reject', 'X')}
-          {judge('undecided', 'Undecide', 'U')}
-          <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
-            Note
-          </KeyButton>
-          <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
-            Undo
-          </KeyButton>
-          <KeyButton k="J" onPress={() => page.goUndecided(1)}>
-            Next undecided
-          </KeyButton>
+          {page.counts.value.gates > 0 && (
+            <>
+              {judge('picked', 'Pick', 'P')}
+              {judge('rejected', 'Reject', 'X')}
+              {judge('undecided', 'Undecide', 'U')}
+              <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
+                Note
+              </KeyButton>
+              <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
+                Undo
+              </KeyButton>
+              <KeyButton k="J" onPress={() => page.goUndecided(1)}>
+                Next undecided
+              </KeyButton>
+            </>
+          )}
           {page.view.value === 'loupe' && (
             <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
               1:1

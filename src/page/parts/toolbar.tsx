@@ -56,14 +56,16 @@ function Filters({ page }: { page: Page }) {
   );
   return (
     <search class="filters" data-open={page.hasFilters.value}>
-      <label>
-        <input
-          type="checkbox"
-          checked={filter.undecided}
-          onChange={({ currentTarget }) => page.setFilter({ undecided: currentTarget.checked })}
-        />
-        Undecided only
-      </label>
+      {(page.counts.value.gates > 0 || filter.undecided) && (
+        <label>
+          <input
+            type="checkbox"
+            checked={filter.undecided}
+            onChange={({ currentTarget }) => page.setFilter({ undecided: currentTarget.checked })}
+          />
+          Undecided only
+        </label>
+      )}
       {offered.map(
         ({ name, values }) =>
           // Shown only where there is something to choose between.

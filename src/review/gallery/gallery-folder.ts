@@ -1,12 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { lstat, unlink, writeFile } from 'node:fs/promises';
+import { constants, readdirSync } from 'node:fs';
+import { copyFile, lstat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
-import { linkOrCopy } from '../../disk/fs/copy-file.ts';
 import { renameFile } from '../../disk/fs/durable.ts';
 import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
-import { lstatOrAbsent, orAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
+import { lstatOrAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
@@ -64,26 +63,29 @@ export class GalleryFolder {
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
-  /** Gives a file of this disk a second name here, or copies it where it cannot have one. `sha256`: hex. */
-  async link(name: string, source: string, sha256: string): Promise<void> {
+  /**
+   * Copies a file: whoever edits what is to be sent must not change what was bought. `sha256`: hex. A copy of the same size
+   * and time is not read again.
+   */
+  async copy(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
-    // Inodes of Windows are too long for a number.
-    const bigint = true;
-    const [old, wanted] = [await orAbsent(lstat(path, { bigint })), await lstat(source, { bigint })];
-    if (old?.isFile() === true && old.size === wanted.size) {
-      const isSame = old.ino === wanted.ino && old.dev === wanted.dev;
-      if (isSame || (await hashFile(path))?.sha256 === sha256) return;
+    const [old, { size, atime, mtime }] = [lstatOrAbsent(path), await lstat(source)];
+    if (old?.isFile() === true && old.size === size) {
+      if (old.mtime.getTime() === mtime.getTime() || (await hashFile(path))?.sha256 === sha256) return;
     }
     await makeFolders(join(path, '..'));
-    await this.#replace(path, (unnamed) => linkOrCopy(source, unnamed));
+    await this.#replace(path, async (unnamed) => {
+      await copyFile(source, unnamed, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      await utimes(unnamed, atime, mtime);
+    });
   }
 
   /** The page itself; then removes what no page shows any more. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
     if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
-    for (const [folder, ours] of Object.entries(folders)) {
+    for (const [folder, ours] of [...Object.entries(folders), ['', temporary] as const]) {
       if (lstatOrAbsent(join(this.path, folder))?.isDirectory() !== true) continue;
       for (const name of readdirSync(join(this.path, folder))) {
         const isStray = (ours.test(name) && !this.#used.has(`${folder}/${name}`)) || temporary.test(name);

@@ -14,6 +14,7 @@ import { findAlike } from './find-alike.ts';
 import { encodePath, findFiles, type GalleryFile, type GalleryPlace, nameOfCopy, urlFrom } from './gallery-files.ts';
 import { GalleryFolder, unwritten } from './gallery-folder.ts';
 import { folderHtml } from './gallery-html.ts';
+import { holdGallery } from './hold-gallery.ts';
 import { SingleFile } from './single-file.ts';
 
 export interface MakeOptions extends GalleryOptions {
@@ -39,7 +40,7 @@ const ownFiles = { 'page.js': 'gallery.js', 'page.css': 'gallery.css', 'icon.svg
 
 /**
  * Makes the gallery of a campaign, as a folder or as a single file. Sends nothing, takes no lock, and writes nothing but the
- * gallery and the store of small pictures. What cannot be written is MB3301.
+ * gallery and the store of small pictures. What cannot be written, or is being written by another report, is MB3301.
  */
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery> {
   const shown = relative('', options.path) || options.path;
@@ -47,7 +48,9 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   const data = await describeGallery(campaign, finder, options);
   const files = await findFiles(data, campaign, finder);
   const thumbs = new Thumbs(campaign.paths.state);
+  let release: (() => Promise<void>) | undefined;
   try {
+    if (options.single !== true) release = await holdGallery(campaign.paths.state, { path: options.path, shown });
     const place = options.single
       ? await SingleFile.open(options.path, shown)
       : new Folder(await GalleryFolder.open(options.path, shown), options);
@@ -57,8 +60,10 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
-    throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
+    const hint = options.single ? 'name a file in a folder that exists and has room' : undefined;
+    throw unwritten(shown, `cannot be written: ${messageOf(error)}`, hint);
   } finally {
+    await release?.();
     await thumbs.close();
   }
 }
@@ -75,7 +80,7 @@ class Folder implements GalleryPlace {
   async add({ path, file, mentions }: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
     const url = this.#copy ? encodePath(nameOfCopy(file)) : urlFrom(this.#folder.path, path);
     const thumb = `thumbs/${file.sha256.slice(0, 20)}.jpg`;
-    if (this.#copy) await this.#folder.link(nameOfCopy(file), path, file.sha256);
+    if (this.#copy) await this.#folder.copy(nameOfCopy(file), path, file.sha256);
     if (jpeg !== undefined) await this.#folder.put(thumb, jpeg);
     for (const one of mentions) Object.assign(one, { url, ...(jpeg !== undefined && { thumb }) });
   }

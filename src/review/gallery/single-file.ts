@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData } from '../../contract/review.ts';
@@ -26,8 +26,16 @@ export class SingleFile implements GalleryPlace {
     this.#shown = shown;
   }
 
-  /** Writes over a gallery only (MB3301). `shown`: the path as a person knows it. */
+  /** Writes over a gallery only (MB3301), and only what a browser opens as a page (MB3001). `shown`: as a person knows it. */
   static async open(path: string, shown: string): Promise<SingleFile> {
+    if (!/^\.html?$/i.test(extname(path))) {
+      throw new CampaignError({
+        code: 'MB3001',
+        message: `--single-file: ${shown} does not end as a page does`,
+        hint: 'give a name that ends in .html',
+        options: ['--single-file'],
+      });
+    }
     const wayOut = findWayOut(dirname(resolve(path)));
     if (wayOut !== undefined) throw refused(shown, `is not written: ${wayOut}`);
     const isThere = lstatOrAbsent(path) !== undefined;

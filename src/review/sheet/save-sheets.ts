@@ -63,7 +63,11 @@ export async function saveSheets(campaign: OpenCampaign, path: string, options: 
       async (bytes, index) => {
         const name = nameOf(path, index);
         await replaceFile(name, bytes).catch((error: unknown) => {
-          throw unwritten(name, `cannot be written: ${messageOf(error)}`, 'give a file in a folder that exists');
+          throw unwritten(
+            name,
+            `cannot be written: ${messageOf(error)}`,
+            'name a file in a folder that exists and has room',
+          );
         });
         paths.push(name);
       },

@@ -8,6 +8,7 @@ import { findAlike } from '../../../src/review/gallery/find-alike.ts';
 import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
 import { folderHtml, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
+import { holdGallery } from '../../../src/review/gallery/hold-gallery.ts';
 import {
   distanceOf,
   Neighbours,
@@ -217,15 +218,31 @@ describe('a folder', () => {
     const path = join(folderHere(), 'a.report');
     const first = await GalleryFolder.open(path, path);
     await first.put(thumb, bytes);
-    await first.link('media/lamp-0123456789ab.png', join(path, thumb), 'x');
+    await first.copy('media/lamp-0123456789ab.png', join(path, thumb), 'x');
     await first.finish('<!doctype html>\n<!-- mediabatch report -->\none');
     for (const name of ['thumbs/mine.jpg', 'notes.txt', 'media/mine.png']) writeFileSync(join(path, name), 'mine');
-    const left = `thumbs/.mediabatch-${'0'.repeat(16)}.tmp`;
-    writeFileSync(join(path, left), 'of one that was killed');
+    const left = ['', 'thumbs/', 'media/'].map((where) => `${where}.mediabatch-${'0'.repeat(16)}.tmp`);
+    for (const name of left) writeFileSync(join(path, name), 'of one that was killed');
     await (await GalleryFolder.open(path, path)).finish('<!doctype html>\n<!-- mediabatch report -->\ntwo');
     const isThere = (name: string) => existsSync(join(path, name));
     expect(['thumbs/mine.jpg', 'notes.txt', 'media/mine.png'].map(isThere)).toEqual([true, true, true]);
-    expect([thumb, 'media/lamp-0123456789ab.png', left].map(isThere)).toEqual([false, false, false]);
+    expect([thumb, 'media/lamp-0123456789ab.png', ...left].filter(isThere)).toEqual([]);
+  });
+
+  test('is written by one report at a time', async () => {
+    const [folder, state] = [folderHere(), join(folderHere(), '.mediabatch')];
+    const place = { path: join(folder, 'a.report'), shown: 'a.report' };
+    const release = await holdGallery(state, place);
+    await expect(holdGallery(state, place)).rejects.toThrow(
+      `the gallery a.report is being written by another report: process ${process.pid} on `,
+    );
+    const other = await holdGallery(state, { path: join(folder, 'b.report'), shown: 'b.report' });
+    await release();
+    await (await holdGallery(state, place))();
+    await other();
+    expect(readdirSync(state)).toEqual(['.gitignore']);
+    // Where nothing can be kept, nobody is held off.
+    await (await holdGallery(join(folder, 'none/.mediabatch'), place))();
   });
 
   test('of somebody else, a file, or one behind a link that leads out is refused', async () => {
