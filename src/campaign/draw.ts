@@ -39,7 +39,7 @@ export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions 
     now: Date.now(),
     concurrency: 1,
   });
-  return makeDiagram({ graph, lock, plan, selected, by: options.steps ? 'step' : 'task' });
+  return makeDiagram({ graph, lock, decided, plan, selected, by: options.steps ? 'step' : 'task' });
 }
 
 async function measureExpected(outputs: readonly OutputToCheck[], folder: string) {

@@ -140,8 +140,8 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     });
   }
   tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
-  const { exit } = applied.result;
-  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done });
+  const { exit, outcomes } = applied.result;
+  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
   await notification?.ended(applied);
   return exit;
 }

@@ -1,3 +1,4 @@
+import type { StepOutcome } from '../contract/event.ts';
 import { call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
@@ -8,18 +9,24 @@ const shownGates = 10;
 
 /**
  * Says which gates keep steps waiting, or are open at the end of a run that has done everything (`isDone`), and the ways on: to
- * decide, to go on with the page where one was served (`review`), or to buy other outputs.
+ * decide, to go on with the page where one was served (`review`), or to buy other outputs. `outcomes`: of the run's steps.
  */
 export function tellOpenGates(
   { gates = [], rows }: Plan,
   terminal: Terminal,
-  { review = false, isDone }: { review?: boolean | undefined; isDone: boolean },
+  {
+    review = false,
+    isDone,
+    outcomes,
+  }: { review?: boolean | undefined; isDone: boolean; outcomes: ReadonlyMap<string, StepOutcome> },
 ): void {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   const isIdle = waiting === 0;
   const open = gates.filter((gate) => isIdle || gate.waiting > 0);
-  // A gate that waits for another one has nothing to look at yet.
-  const blocked = new Set(rows.flatMap(({ address, action }) => (action === 'blocked' ? [address] : [])));
+  // A gate that waits for another one has nothing to look at yet, nor has one whose steps were not begun.
+  const blocked = new Set(
+    rows.flatMap(({ address, action }) => (action === 'blocked' || outcomes.get(address) === 'left' ? [address] : [])),
+  );
   const ready = open.filter(({ members }) => members.some((address) => !blocked.has(address)));
   if (ready.length === 0 || (isIdle && !isDone)) return;
   const undecided = ready.find(({ state }) => state !== 'rejected');

@@ -1,11 +1,10 @@
 import type { Gate, GateState, Graph } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
-import { applyDecisions } from './apply-decisions.ts';
 import { type CanaryMark, findCanaryMarks } from './diagram-canary.ts';
 import { findLinks, gateId, type Link } from './diagram-links.ts';
 import { listCharges } from './list-charges.ts';
-import { type Match, matchSteps } from './match.ts';
+import { type Match, matchGraph } from './match.ts';
 import type { Plan, PlanRow } from './plan.ts';
 import { type StepState, stateOfStep, stepStates } from './step-state.ts';
 
@@ -80,6 +79,8 @@ export interface DiagramEdge {
 export interface DiagramFacts {
   graph: Graph;
   lock: Lock;
+  /** Result of `matchGraph` for this graph and lock, if known. */
+  decided?: { graph: Graph; matches: readonly Match[] } | undefined;
   /** Of all steps. */
   plan: Pick<Plan, 'rows' | 'gates'>;
   /** Limits the nodes. Absent: all steps. */
@@ -94,9 +95,13 @@ export function makeDiagram(facts: DiagramFacts): Diagram {
   const steps = graph.steps.filter(({ address }) => (facts.selected?.has(address) ?? true) && !unneeded.has(address));
   const shown = new Set(steps.map(({ address }) => address));
   const gates = (graph.gates ?? []).filter(({ members }) => members.some((address) => shown.has(address)));
-  const work = workNodes(facts, shown);
+  const decided = facts.decided ?? matchGraph(graph, facts.lock);
+  const work = workNodes(facts, { shown, matches: decided.matches });
   const homes = new Map(by === 'step' ? gates.map((gate) => [gateId(gate.name), homeOf(gate, shown)]) : []);
-  const gatesOf = groupBy(gateNodes(facts, gates), ({ id, task }) => homes.get(id) ?? task);
+  const gatesOf = groupBy(
+    gateNodes(gates, { decided: decided.graph.gates, by }),
+    ({ id, task }) => homes.get(id) ?? task,
+  );
   const nodes = work.flatMap((node) => [node, ...(gatesOf.get(node.id) ?? [])]);
   const position = new Map(nodes.map(({ id }, index) => [id, index]));
   const at = (id: string) => position.get(id) ?? 0;
@@ -109,8 +114,10 @@ function homeOf({ members }: Gate, shown: ReadonlySet<string>): string | undefin
   return members.findLast((address) => shown.has(address));
 }
 
-function workNodes({ graph, lock, plan, by, selected }: DiagramFacts, shown: ReadonlySet<string>): WorkNode[] {
-  const matches = matchSteps(graph, lock);
+function workNodes(
+  { graph, lock, plan, by, selected }: DiagramFacts,
+  { shown, matches }: { shown: ReadonlySet<string>; matches: readonly Match[] },
+): WorkNode[] {
   const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   const tasks = new Map(graph.tasks.map((task) => [task.id, task]));
   const nodes = new Map<string, WorkNode>();
@@ -132,7 +139,7 @@ function workNodes({ graph, lock, plan, by, selected }: DiagramFacts, shown: Rea
     if (part !== undefined && node.fanOut !== 'open') node.fanOut = isDone(byAddress.get(part.of)) ? 'known' : 'open';
   }
   const isWhole = by === 'task' && selected === undefined;
-  for (const { address, task, went, credits } of listCharges(graph, lock)) {
+  for (const { address, task, went, credits } of listCharges(graph, lock, matches)) {
     // A task was charged for rows that it no longer has, too.
     const sums = isWhole || shown.has(address) ? nodes.get(by === 'task' ? task : address)?.credits : undefined;
     if (sums !== undefined) sums[went === 'held' ? 'held' : 'spent'] += credits ?? 0;
@@ -174,11 +181,13 @@ function emptyNode({
   };
 }
 
-function gateNodes({ graph, lock, by }: DiagramFacts, gates: readonly Gate[]): GateNode[] {
-  if (gates.length === 0) return [];
+function gateNodes(
+  gates: readonly Gate[],
+  { decided = [], by }: { decided: Graph['gates']; by: Diagram['by'] },
+): GateNode[] {
   const names = new Set(gates.map(({ name }) => name));
   const nodes = new Map<string, GateNode>();
-  for (const { name, task, is, choose, state } of applyDecisions(graph, lock).gates ?? []) {
+  for (const { name, task, is, choose, state } of decided) {
     // Canaries are marked on what they are about: it is the rest of the same task that waits for them.
     if (!names.has(name) || is === 'canary') continue;
     const id = gateId(by === 'task' ? task : name);

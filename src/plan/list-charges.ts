@@ -5,7 +5,7 @@ import { modelName } from '../kinds/price.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { chargeName, chargesByJob } from '../lock/spent.ts';
 import { heldPurchases } from './held.ts';
-import { matchSteps } from './match.ts';
+import { type Match, matchSteps } from './match.ts';
 import { pricesFrom } from './prices.ts';
 
 /**
@@ -33,10 +33,13 @@ export interface Charge {
   credits: number | null;
 }
 
-/** Lists every charge once, also where several steps share a job. The sums are those of `status`. */
-export function listCharges(graph: Graph, lock: Lock): Charge[] {
+/**
+ * Lists every charge once, also where several steps share a job. The sums are those of `status`. `matches`: result of
+ * `matchSteps` for this graph and lock, if known.
+ */
+export function listCharges(graph: Graph, lock: Lock, matches = matchSteps(graph, lock)): Charge[] {
   const describe = describer(graph, lock);
-  const users = findUsers(graph, lock);
+  const users = findUsers(matches);
   const known = chargesByJob(lock);
   const charges = new Map<string, Charge>();
   for (const address of [...lock.steps.keys()].sort()) {
@@ -68,9 +71,9 @@ function isFruitless(state: Purchase['state']): boolean {
 }
 
 /** Jobs that steps of the manifest have now, by name, each with the step that it belongs to. */
-function findUsers(graph: Graph, lock: Lock): ReadonlyMap<string, { address: string; went: Whereabouts }> {
+function findUsers(matches: readonly Match[]): ReadonlyMap<string, { address: string; went: Whereabouts }> {
   const users = new Map<string, { address: string; went: Whereabouts }>();
-  for (const { step, purchase } of matchSteps(graph, lock)) {
+  for (const { step, purchase } of matches) {
     if (purchase?.jobId === undefined) continue;
     const { state } = purchase;
     const went = isFruitless(state) ? 'failed' : state === 'running' ? 'running' : 'delivered';

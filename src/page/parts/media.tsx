@@ -15,14 +15,23 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
 
 /**
  * A small picture of a file: the thumbnail, and where that cannot be made, the picture itself. Has the file's digest as its
- * key: what could not be read of one says nothing of another.
+ * key: what could not be read of one says nothing of another. `isFirst`: it is asked for before others.
  */
-export function Thumb({ file }: { file: ReviewFile }) {
+export function Thumb({ file, isFirst = false }: { file: ReviewFile; isFirst?: boolean | undefined }) {
   const sources = [file.thumb, file.url].filter((source) => source !== undefined);
   const [failed, setFailed] = useState(0);
   const source = sources[failed];
   if (source === undefined) return <Unreadable file={file} />;
-  return <img src={source} alt="" loading="lazy" decoding="async" onError={() => setFailed(failed + 1)} />;
+  return (
+    <img
+      fetchpriority={isFirst ? 'high' : 'auto'}
+      src={source}
+      alt=""
+      loading="lazy"
+      decoding="async"
+      onError={() => setFailed(failed + 1)}
+    />
+  );
 }
 
 export function Unreadable({ file }: { file: ReviewFile }) {

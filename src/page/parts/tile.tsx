@@ -13,14 +13,16 @@ interface TileProps {
   asset: ReviewAsset;
   /** Its key among 1–9; absent: it has none. */
   digit?: number | undefined;
+  /** Its picture is asked for before those of others. */
+  isFirst: boolean;
 }
 
 /** One asset in a strip. Pressing it makes it the active one; pressing the active one opens the loupe. */
-export function Tile({ page, asset, digit }: TileProps) {
+export function Tile({ page, asset, digit, isFirst }: TileProps) {
   return (
     <AssetBox page={page} asset={asset} place="tile">
       <Face page={page} address={asset.address}>
-        <Picture asset={asset} />
+        <Picture asset={asset} isFirst={isFirst} />
         <Caption asset={asset} digit={digit} />
       </Face>
       <Player page={page} asset={asset} />
@@ -61,20 +63,26 @@ function Address({ text }: { text: string }) {
   );
 }
 
+interface PictureProps {
+  asset: ReviewAsset;
+  /** It is asked for before others: a small picture that is not made yet takes a moment. */
+  isFirst?: boolean | undefined;
+}
+
 /** What there is to see of an asset, small, or why there is nothing. */
-export function Picture({ asset }: { asset: ReviewAsset }) {
+export function Picture({ asset, isFirst }: PictureProps) {
   return (
     <span class="picture">
-      <Small asset={asset} />
+      <Small asset={asset} isFirst={isFirst} />
     </span>
   );
 }
 
-function Small({ asset }: { asset: ReviewAsset }) {
+function Small({ asset, isFirst }: PictureProps) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
   if (nothing !== undefined || file === undefined) return <Nothing text={nothing ?? ''} />;
-  if (file.is === 'image') return <Thumb key={file.sha256} file={file} />;
+  if (file.is === 'image') return <Thumb key={file.sha256} file={file} isFirst={isFirst} />;
   if (file.is === 'video') return <Film file={file} name={asset.address} isPlayer={false} />;
   return <Nothing text={file.is === 'audio' ? asset.kind : file.path} />;
 }

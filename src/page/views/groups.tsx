@@ -90,7 +90,8 @@ function StripOfTiles({ page, strip, tile }: { page: Page; strip: PartOfStrip; t
       <div class="tiles" style={{ gridTemplateColumns: `repeat(${span}, minmax(0, 1fr))` }}>
         {assets.map((asset) => {
           const place = group.assets.slice(0, 9).indexOf(asset) + 1;
-          return <Tile key={asset.address} page={page} asset={asset} digit={place > 0 ? place : undefined} />;
+          const digit = place > 0 ? place : undefined;
+          return <Tile key={asset.address} page={page} asset={asset} digit={digit} isFirst={isActive} />;
         })}
       </div>
     </section>

@@ -66,7 +66,7 @@ export async function describeGallery(
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, problemOf });
   await addRequests(campaign, assets, lock);
-  const drawn = await draw({ graph, lock, plan, selected, by: 'task' });
+  const drawn = await draw({ graph, lock, decided, plan, selected, by: 'task' });
   const timeline = run && (await readTimeline(campaign, run.id, assets));
   const next = tellNext(described, plan.rows, paste);
   return {
@@ -77,7 +77,7 @@ export async function describeGallery(
       made: Date.now(),
       ...(compare !== undefined && { compare }),
       ...(timeline !== undefined && { timeline }),
-      cost: makeCost(graph, lock),
+      cost: makeCost(graph, lock, matches),
       ...(drawn !== undefined && { graph: drawn }),
     },
   };

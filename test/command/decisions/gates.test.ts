@@ -87,6 +87,14 @@ describe('draft, pick, final', () => {
     await apply(trial, 3);
   }, 30_000);
 
+  test('a run that stops before a gate has anything to look at does not send people there', async () => {
+    const first = 'tasks:\n  first: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }';
+    const unpriced = manifest.replace('prices: { image: 2 }', 'budget: { credits: 5 }').replace('tasks:', first);
+    const err = await apply(await makeCampaign(unpriced), 4);
+    expect(err).toContain('steps were not started');
+    expect(err).not.toMatch(/to look at them|to decide, as in/);
+  });
+
   test('a saved plan names what follows a gate: picks do not make it stale, and it buys it once', async () => {
     const trial = await makeCampaign();
     const saved = await trial.run(['plan', 'campaign.yaml', '--out', 'p.plan.json']);

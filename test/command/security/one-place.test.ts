@@ -90,12 +90,11 @@ describe('each guard stands in one place', () => {
   });
 });
 
-/** Where the command line says (a new campaign, a gallery, the manual), what a person has agreed to delete, and scratch of our own. */
+/** Where the command line says (a gallery, the manual), what a person has agreed to delete, and scratch of our own. */
 const writersOfTheirOwn = [
   'campaign/delete-leftover.ts',
   'campaign/embed-sandbox.ts',
   'cli/commands/help-html.ts',
-  'cli/commands/init.ts',
   'cli/doctor/check-folder.ts',
   'review/gallery/gallery-folder.ts',
   'review/sheet/save-sheets.ts',

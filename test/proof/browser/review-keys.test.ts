@@ -261,3 +261,20 @@ function timeToPicture(key: string): string {
     requestAnimationFrame(look);
   })`;
 }
+
+test('small pictures of the active group are asked for before those around it', async () => {
+  const { page, press, isActive } = await openReview(browser, products(30, 4));
+  await press('s', ...Array.from({ length: 14 }, () => ']'));
+  await isActive('hero@p015,take:1');
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  const priorities = new Map<string, string>();
+  network.on('Network.requestWillBeSent', ({ request: { url, initialPriority } }) => {
+    const name = /thumb\/\d+$/.exec(url)?.[0];
+    if (name !== undefined) priorities.set(name, initialPriority);
+  });
+  await press('Escape');
+  await expect.poll(() => priorities.size).toBeGreaterThanOrEqual(8);
+  const first = [...priorities].filter(([, priority]) => priority === 'High').map(([name]) => name);
+  expect(first.sort()).toEqual(['thumb/56', 'thumb/57', 'thumb/58', 'thumb/59']);
+});

@@ -148,12 +148,20 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(job.step('Upload the gallery').outcome).toBe('skipped');
   });
 
-  test('a cancelled job: the run ends in order, and what was bought is pushed', async () => {
-    await serve('--speed', '1');
-    const job = await merged(manifest, { onStart: onceBought((pid) => process.kill(pid, 'SIGINT')) });
-    expect(job.code, job.said).toBe(130);
-    expect(lockInOrigin().match(/"jobId":"/g)?.length ?? 0).toBeGreaterThanOrEqual(2);
-  });
+  // The runner asks once more after 7.5 seconds.
+  test.each([[['SIGINT']], [['SIGINT', 'SIGTERM']]] as const)(
+    'a cancelled job (%s): the run ends in order, and what was bought is pushed',
+    async (signals) => {
+      await serve('--speed', '1');
+      const job = await merged(manifest, {
+        onStart: onceBought((pid) => {
+          for (const [at, signal] of signals.entries()) setTimeout(() => process.kill(pid, signal), 200 * at);
+        }),
+      });
+      expect(job.code, job.said).toBe(130);
+      expect(lockInOrigin().match(/"jobId":"/g)?.length ?? 0).toBeGreaterThanOrEqual(2);
+    },
+  );
 
   test('a job whose processes are killed: the lock is pushed as it is, and the next run attaches', async () => {
     await serve('--speed', '2');
@@ -203,7 +211,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(lockInOrigin()).not.toContain('<<<<');
   });
 
-  test.each(['merged', 'squashed'])(
+  test.each(['merged', 'squashed', 'squashed and, during the next run, deleted'])(
     'a branch that takes no push: the lock waits on another one, and nothing is bought until it is %s',
     async (how) => {
       const job = await merged(manifest, { onStart: refuseAt('Commit the lock', '= refs/heads/main') });
@@ -220,9 +228,13 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
       expect(early.step('Apply').outcome).toBe('skipped');
 
       here.git('fetch', '--quiet', 'origin');
-      here.git('merge', '--quiet', ...(how === 'squashed' ? ['--squash'] : []), `origin/${waiting}`);
+      here.git('merge', '--quiet', ...(how === 'merged' ? [] : ['--squash']), `origin/${waiting}`);
+      const refuse = refuseAt('Commit the lock', '= refs/heads/main');
       const next = await merged(manifest.replace('vase', 'vase, chair'), {
-        onStart: refuseAt('Commit the lock', '= refs/heads/main'),
+        onStart(step) {
+          if (step === 'Apply' && how.endsWith('deleted')) here.git('push', '--quiet', 'origin', `:${waiting}`);
+          refuse(step);
+        },
       });
       expect(next.code, next.said).toBe(0);
       expect(service.ledger()).toHaveLength(3);

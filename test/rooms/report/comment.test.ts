@@ -5,6 +5,7 @@ import { commentMarker, compareMarkdown } from '../../../src/report/plan/compare
 import { failureMarkdown } from '../../../src/report/plan/failure-markdown.ts';
 import { mostCommentBytes } from '../../../src/report/plan/fit-comment.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
+import { anyCharacter } from '../../rig/any-character.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { lockOf, picture } from '../plan/facts.ts';
 import { proseOf, spansOf } from './read-markdown.ts';
@@ -34,7 +35,7 @@ test('a marker is a comment of HTML whatever the manifest is called, and no othe
   expect(commentMarker('shop/campaign.yaml')).toBe('<!-- mediabatch:shop/campaign.yaml -->');
   expect(commentMarker('a --><b>/é.yaml')).toBe('<!-- mediabatch:a%20-%2d%3e%3cb%3e/%c3%a9.yaml -->');
   const path = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.string({ unit: fc.constantFrom('-', '>', '%', '2', 'd', 'x') }),
   );
   fc.assert(
@@ -136,4 +137,14 @@ test('of mistakes as many as fit are shown whole, and counted', () => {
   const [, shown] = /^100 errors, the first (\d+) of them above$/m.exec(markdown) ?? [];
   expect(markdown.match(/mistake \d+ /g)).toHaveLength(Number(shown));
   expect(Number(shown)).toBeGreaterThan(30);
+});
+
+test('mistakes that fit are told to the last one', () => {
+  const diagnostics = Array.from({ length: 40 }, (_, index) => ({
+    ...{ code: 'MB1001' as const, severity: 'error' as const },
+    message: `${index} ${'x'.repeat(1000)}`,
+  }));
+  const failure = { code: 'MB3100' as const, message: 'x', file: 'campaign.yaml', diagnostics, sources: new Map() };
+  const markdown = failureMarkdown(failure, { path: 'shop/campaign.yaml', paste: () => '' });
+  expect(markdown).toMatch(/ 39 x{1000}\n\n40 errors\n```\n$/);
 });

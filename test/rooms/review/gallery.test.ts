@@ -20,6 +20,7 @@ import { pack } from '../../../src/review/gallery/pack.ts';
 import { makeTimeline } from '../../../src/review/gallery/timeline.ts';
 import { differenceHash } from '../../../src/review/thumbs/difference-hash.ts';
 import { readNote, withNote } from '../../../src/review/thumbs/jpeg-note.ts';
+import { anyCharacter } from '../../rig/any-character.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
 
@@ -151,11 +152,14 @@ describe('the page', () => {
 
   test('property: no text gets out of the block of data, and it comes back as it was', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...nasty))), (texts) => {
-        const text = safeInHtml(JSON.stringify(texts));
-        expect(text).not.toMatch(/[<>\u2028\u2029]/);
-        expect(JSON.parse(text)).toEqual(texts);
-      }),
+      fc.property(
+        fc.array(fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom(...nasty)), { maxLength: 4 }),
+        (texts) => {
+          const text = safeInHtml(JSON.stringify(texts));
+          expect(text).not.toMatch(/[<>\u2028\u2029]/);
+          expect(JSON.parse(text)).toEqual(texts);
+        },
+      ),
     );
   });
 
