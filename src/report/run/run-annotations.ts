@@ -1,8 +1,10 @@
+import { groupBy } from '../../ground/values.ts';
 import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { RunView, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
+import { textOf } from './summary-troubles.ts';
 
 const shownSteps = 5;
 
@@ -38,17 +40,14 @@ export function runAnnotations(view: RunView, { file }: { file: string }): strin
   return limitAnnotations(annotations).map(annotationText).join('');
 }
 
-/** The steps in one of these stages, by what is said of them. */
-function byReason(steps: readonly StepView[], stages: readonly StepView['stage'][]): Map<string, StepView[]> {
-  const groups = new Map<string, StepView[]>();
-  for (const step of steps) {
-    if (!stages.includes(step.stage)) continue;
-    const reason = safeText(step.error ?? step.stage, 2000);
-    const group = groups.get(reason);
-    if (group === undefined) groups.set(reason, [step]);
-    else group.push(step);
-  }
-  return groups;
+/** The steps in one of these stages, by what is said of them; of several it is said without their names and jobs. */
+function byReason(steps: readonly StepView[], stages: readonly StepView['stage'][]): [string, StepView[]][] {
+  const wanted = steps.filter(({ stage }) => stages.includes(stage));
+  return [...groupBy(wanted, textOf)].map(([shared, group]) => {
+    const [first, ...others] = group;
+    const text = others.length === 0 ? first?.error : shared;
+    return [safeText(text || (first?.stage ?? ''), 2000), group];
+  });
 }
 
 /** `hero@de failed`, `21 steps failed`. */

@@ -7,6 +7,7 @@ import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedText, endText, moneyRow, progressText, taskWords } from './run-words.ts';
+import { isTrouble } from './summary-troubles.ts';
 
 /** `quiet`: only what went wrong; `steps`: what has ended; `events`: everything that happens. */
 export type Detail = 'quiet' | 'steps' | 'events';
@@ -128,8 +129,7 @@ class StepLines {
     const { address, outcome, task } = event;
     const step = this.#underWay.get(address);
     this.#underWay.delete(address);
-    const isBad = outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
-    if (isBad) return eventLine(event, this.#options.view, this.#options);
+    if (isTrouble(outcome)) return eventLine(event, this.#options.view, this.#options);
     if (this.#options.detail === 'quiet') return undefined;
     if (this.#isLarge) return this.#tenth(task);
     return outcome === 'done' ? this.#done(event, step) : eventLine(event, this.#options.view, this.#options);

@@ -10,10 +10,11 @@ import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
-import { isTrouble, reasonOf, ScreenFacts } from './screen-facts.ts';
+import { ScreenFacts } from './screen-facts.ts';
 import { frameLines } from './screen-frame.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
 import { signsOfTerminal } from './screen-signs.ts';
+import { isTrouble, reasonOf } from './summary-troubles.ts';
 
 export interface ScreenOptions {
   /** The terminal; normally stderr. */

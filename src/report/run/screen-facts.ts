@@ -1,7 +1,7 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import type { RunView } from './run-view.ts';
-import { textOf } from './summary-troubles.ts';
+import { isTrouble, reasonOf } from './summary-troubles.ts';
 
 /** What the screen knows of a step beside its stage. */
 export interface StepFacts {
@@ -135,17 +135,6 @@ export class ScreenFacts {
     step.credits = credits;
     if (more !== 0) this.spent.set(step.task, (this.spent.get(step.task) ?? 0) + more);
   }
-}
-
-/** Why a step ended, in words that it shares with others: its name and its job are left out. */
-export function reasonOf({ address, error }: Extract<RunEvent, { event: 'step-finished' }>, view: RunView): string {
-  const jobId = view.stepsByAddress.get(address)?.jobId;
-  return textOf({ address, ...(jobId !== undefined && { jobId }), ...(error !== undefined && { error }) });
-}
-
-/** Of a step, and not of what it needs: a failure is told once. */
-export function isTrouble(outcome: StepOutcome): boolean {
-  return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }
 
 const bucketMs = 10_000;

@@ -1,3 +1,4 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { call } from '../../plan/advice.ts';
@@ -9,7 +10,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { shortList } from '../short-list.ts';
 import type { Style } from '../style.ts';
-import type { Stage, StepView } from './run-view.ts';
+import type { RunView, Stage, StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   style: Style;
@@ -221,6 +222,17 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
 /** The message, without text that only names the step and its job. */
 export function textOf({ error = '', ...step }: Troubled): string {
   return anonymousText(error, step);
+}
+
+/** Why a step ended, in words that it shares with others: its name and its job are left out. */
+export function reasonOf({ address, error }: Extract<RunEvent, { event: 'step-finished' }>, view: RunView): string {
+  const jobId = view.stepsByAddress.get(address)?.jobId;
+  return textOf({ address, ...(jobId !== undefined && { jobId }), ...(error !== undefined && { error }) });
+}
+
+/** Of a step, and not of what it needs: a failure is told once. */
+export function isTrouble(outcome: StepOutcome): boolean {
+  return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }
 
 function shortNames(steps: readonly Troubled[]): string {

@@ -76,14 +76,16 @@ describe('annotations of a run', () => {
     const failed = Array.from({ length: 21 }, (_, index) => {
       const address = `hero@${index}::x`;
       const step = { address, task: 'hero' };
+      const error = `bad\n::x, job j-${index} of ${address}`;
       return [
         at(0, { event: 'step-started', ...step, kind: 'image', action: 'create' } as const),
-        at(0, { event: 'step-finished', ...step, outcome: 'failed', credits: 0, error: 'bad\n::x' } as const),
+        at(0, { event: 'job-created', address, jobId: `j-${index}`, credits: 2, balance: null } as const),
+        at(0, { event: 'step-finished', ...step, outcome: 'failed', credits: 0, error } as const),
       ];
     });
     const events = [at(0, runStarted([{ id: 'hero', kind: 'image', steps: 21 }])), ...failed.flat()];
     expect(annotationsOf(events)).toBe(
-      '::error file=ads/campaign.yaml,title=21 steps failed::bad\\n::x%0A' +
+      '::error file=ads/campaign.yaml,title=21 steps failed::bad\\n::x, job … of …%0A' +
         'hero@0::x, hero@1::x, hero@2::x, hero@3::x, hero@4::x and 16 more\n',
     );
   });
