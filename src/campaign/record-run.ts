@@ -11,6 +11,7 @@ import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
 import { messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/size-limit.ts';
+import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -110,7 +111,7 @@ function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id
     ...(commit !== undefined && { commit }),
     lock: basename(paths.lock),
     sandbox,
-    steps: plan.rows.length,
+    steps: countSteps(plan),
     totals: plan.totals,
   };
 }

@@ -14,6 +14,7 @@ import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
 import { hasOpenSends } from '../lock/sends.ts';
+import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
@@ -87,7 +88,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       event: 'run-started',
       version: 1,
       campaign: plan.campaign,
-      steps: plan.rows.length,
+      steps: countSteps(plan),
       concurrency: plan.concurrency,
       totals: plan.totals,
       tasks: outline.tasks,

@@ -20,6 +20,11 @@ export function hasWork({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.some(isWork);
 }
 
+/** Number of steps that a plan is about: orphans of the lock are none. */
+export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
+  return rows.filter(({ action }) => action !== 'orphan').length;
+}
+
 /** Tells whether a step stays as it is although its input changed: it is pinned, or a post that is out. */
 export function isHeldBack({ pinned, wouldCost, changedSince }: PlanRow): boolean {
   return (pinned === true && wouldCost !== undefined) || changedSince === true;

@@ -223,7 +223,7 @@ function next(match: Match): { generation: number; repeat: number } {
 }
 
 function because(purchase: Purchase): string {
-  return purchase.error === undefined ? '' : `: ${purchase.error}`;
+  return purchase.error === undefined ? '' : `: ${purchase.error.replace(/\.$/, '')}`;
 }
 
 function renamed(from: string): Reason {

@@ -51,6 +51,17 @@ async function finished(): Promise<Trial> {
   return trial;
 }
 
+test('what is no longer in the manifest is no step of a run', async () => {
+  const trial = await finished();
+  trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, '').replace('a dog', 'a cat'));
+  const { code, err } = await trial.apply();
+  expect(code, err).toBe(0);
+  expect(err).toContain('1 no longer in the manifest');
+  expect(err).toContain('small: all 2 steps done (1 of them from before)');
+  expect(err).not.toMatch(/not started|to go on/);
+  expect(trial.events()).toContainEqual(expect.objectContaining({ event: 'run-started', steps: 2 }));
+});
+
 describe('destroy', () => {
   test('removes orphans, or what is named; keeps lock and files, and nothing is bought again', async () => {
     const trial = await finished();

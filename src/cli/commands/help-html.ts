@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { renameFile } from '../../disk/fs/durable.ts';
 import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
 import { manualMark, pageHtml } from '../../report/manual/page-html.ts';
 import { topics } from '../../report/manual/topics.ts';
@@ -58,12 +59,12 @@ async function orRefusal(folder: string, work: () => Promise<void>): Promise<voi
 
 /** Whoever looks finds all of the old pages or all of the new ones. */
 async function replaceFolder(target: string, { made, old }: { made: string; old: string }): Promise<void> {
-  if (lstatOrAbsent(target) === undefined) return rename(made, target);
-  await rename(target, old);
+  if (lstatOrAbsent(target) === undefined) return renameFile(made, target);
+  await renameFile(target, old);
   try {
-    await rename(made, target);
+    await renameFile(made, target);
   } catch (error) {
-    await rename(old, target);
+    await renameFile(old, target);
     throw error;
   }
   await rm(old, { recursive: true });

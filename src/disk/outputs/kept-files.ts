@@ -1,9 +1,9 @@
-import { readdir, rename, unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Output } from '../../lock/record.ts';
 import { linkOrCopy } from '../fs/copy-file.ts';
-import { syncFolder } from '../fs/durable.ts';
+import { renameFile, syncFolder } from '../fs/durable.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
@@ -57,7 +57,7 @@ export class KeptFiles {
     try {
       await linkOrCopy(path, unnamed);
       // Over what is damaged, or a link in its place. Two runs that keep the same bytes are not in each other's way.
-      await rename(unnamed, kept);
+      await renameFile(unnamed, kept);
     } finally {
       await unlink(unnamed).catch(() => undefined);
     }

@@ -15,11 +15,16 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
   const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
   const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';
   const room = mostCommentBytes - 4_000;
-  for (let most = mostMistakes; ; most = Math.floor(most / 2)) {
-    const text = failureText(failure, { style: makeStyle(false), paste, most }).trimEnd();
-    if (Buffer.byteLength(text) > room && most > 1) continue;
-    return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${codeBlock(text.slice(0, room / 3))}\n`;
+  const textOf = (most: number) => failureText(failure, { style: makeStyle(false), paste, most }).trimEnd();
+  let most = mostMistakes;
+  let text = textOf(most);
+  while (Buffer.byteLength(text) > room && most > 1) {
+    most = Math.floor(most / 2);
+    text = textOf(most);
   }
+  // Of one that is too long by itself, its beginning.
+  if (Buffer.byteLength(text) > room) text = `${text.slice(0, room / 3)}…`;
+  return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${codeBlock(text)}\n`;
 }
 
 /** A text as a block of code, closed by nothing in it. */

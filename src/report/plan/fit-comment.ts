@@ -42,16 +42,14 @@ export function fitComment({ before, table, between, lists, after }: CommentPart
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** Nothing of it where there is not even room for its summary. */
+/** Nothing of it where there is no room for one of its lines: the table counts what it stands for. */
 function foldedList(summary: string, lines: readonly string[], room: number): string {
   const around = (inner: readonly string[]) =>
     `<details><summary>${summary}</summary>\n\n${inner.join('\n')}\n\n</details>`;
   const rest = (count: number) => `- … and ${countOf(count, 'more step')}`;
-  const empty = sizeOf([around([rest(lines.length)])]);
-  if (empty > room) return '';
-  const whole = sizeOf([around(lines)]) <= room;
-  const shown = whole ? lines : fitLines(lines, room - empty);
-  return around(whole ? lines : [...shown, rest(lines.length - shown.length)]);
+  if (sizeOf([around(lines)]) <= room) return around(lines);
+  const shown = fitLines(lines, room - sizeOf([around([rest(lines.length)])]));
+  return shown.length === 0 ? '' : around([...shown, rest(lines.length - shown.length)]);
 }
 
 /** As many lines from the first as fit. */

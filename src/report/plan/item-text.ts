@@ -5,9 +5,10 @@ import { describeFollowed } from '../../plan/follow.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/post-record.ts';
+import { anonymousText } from '../anonymous-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { withCanary } from './canary-words.ts';
-import { anonymous, type PlanItem } from './plan-items.ts';
+import type { PlanItem } from './plan-items.ts';
 import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
@@ -85,7 +86,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'refused':
     case 'answer-lost':
     case 'consent':
-      return anonymous(text, first);
+      return anonymousText(text, first);
     case 'bought-before':
     case 'missing':
     case 'edited':

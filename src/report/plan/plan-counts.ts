@@ -1,4 +1,4 @@
-import { hasWork, isHeldBack } from '../../plan/actions.ts';
+import { countSteps, hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
 
@@ -24,7 +24,7 @@ export function planHeadline(plan: Plan): string {
   for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
   const atGates = plan.rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   counts.set('blocked', (counts.get('blocked') ?? 0) - waiting - atGates);
-  const steps = plan.rows.length - (counts.get('orphan') ?? 0);
+  const steps = countSteps(plan);
   const held = plan.rows.filter(isHeldBack).length;
   const kept = (counts.get('keep') ?? 0) - held;
   if (!hasWork(plan)) {

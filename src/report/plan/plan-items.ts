@@ -4,6 +4,7 @@ import { findRoot } from '../../plan/follow.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { describeWords } from '../../plan/word-difference.ts';
+import { anonymousText } from '../anonymous-text.ts';
 import { canaryWords } from './canary-words.ts';
 import { actionOrder } from './plan-counts.ts';
 
@@ -104,7 +105,7 @@ function nameOwn(row: PlanRow): string {
 
 function nameAll(row: PlanRow, causes: readonly string[]): string {
   const { code, text, changes } = row.reason;
-  if (changes === undefined) return `${code} ${isTold(code) ? anonymous(text, row) : ''}`;
+  if (changes === undefined) return `${code} ${isTold(code) ? anonymousText(text, row) : ''}`;
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
@@ -119,10 +120,4 @@ function isTold(code: PlanRow['reason']['code']): boolean {
   return (
     code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent' || code === 'canary'
   );
-}
-
-/** The sentence without what names only this step and its job, which a row that spends names nowhere else. */
-export function anonymous(text: string, { address, jobId = /^job (\S+) /.exec(text)?.[1] }: PlanRow): string {
-  const without = jobId === undefined ? text : text.replaceAll(jobId, '…');
-  return without.replaceAll(address, '…');
 }

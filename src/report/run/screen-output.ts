@@ -16,6 +16,9 @@ export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows
 const csi = '\u001b[';
 export const showCursor = `${csi}?25h`;
 const hideCursor = `${csi}?25l`;
+/** Terminals disagree about the width of some scripts: a line that is wider than we think must not take a second row. */
+const neverFold = `${csi}?7l`;
+const foldAgain = `${csi}?7h`;
 const eraseRestOfLine = `${csi}K`;
 const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
@@ -73,7 +76,8 @@ export class FrameWriter {
   #drawAll(lines: readonly string[], above: readonly string[]): string {
     const { columns, rows } = this.#size;
     const taken = this.#lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
-    return `\r${up(Math.min(taken, rows - 1))}${eraseBelow}${[...above, ...lines].map((line) => `${line}\r\n`).join('')}`;
+    const [told, shown] = [above, lines].map((some) => some.map((line) => `${line}\r\n`).join(''));
+    return `\r${up(Math.min(taken, rows - 1))}${eraseBelow}${told}${neverFold}${shown}${foldAgain}`;
   }
 
   #drawChanges(lines: readonly string[]): string {
@@ -86,6 +90,7 @@ export class FrameWriter {
       text += `${moveBy(index - row)}\r${line}${index < old.length ? eraseRestOfLine : ''}\r\n`;
       row = index + 1;
     }
+    if (text !== '') text = `${neverFold}${text}${foldAgain}`;
     return row === lines.length ? text : `${text}${moveBy(lines.length - row)}\r`;
   }
 }
@@ -95,7 +100,7 @@ function withinFrame(
   lines: readonly string[],
   { before, above }: { before: readonly string[]; above: readonly string[] },
 ): string[] {
-  let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 2 * perLine);
+  let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 3 * perLine);
   let sent = 0;
   return lines.map((line, index) => {
     const old = before[index];

@@ -4,6 +4,7 @@ import { call } from '../../plan/advice.ts';
 import { writeName } from '../../plan/names.ts';
 import { isPost } from '../../plan/post-record.ts';
 import type { Paste } from '../advice-text.ts';
+import { anonymousText } from '../anonymous-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { shortList } from '../short-list.ts';
@@ -218,9 +219,8 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
 }
 
 /** The message, without text that only names the step and its job. */
-export function textOf({ address, jobId, error = '' }: Troubled): string {
-  const without = jobId === undefined ? error : error.replaceAll(jobId, '…');
-  return without.replaceAll(address, '…');
+export function textOf({ error = '', ...step }: Troubled): string {
+  return anonymousText(error, step);
 }
 
 function shortNames(steps: readonly Troubled[]): string {

@@ -1,7 +1,8 @@
 import { constants, readdirSync } from 'node:fs';
-import { copyFile, lstat, rename, unlink, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
+import { renameFile } from '../../disk/fs/durable.ts';
 import { makeFolders } from '../../disk/fs/make-folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
@@ -98,7 +99,7 @@ export class GalleryFolder {
     const unnamed = join(path, '..', temporaryName('tmp'));
     try {
       await make(unnamed);
-      await rename(unnamed, path);
+      await renameFile(unnamed, path);
     } catch (error) {
       await unlink(unnamed).catch(() => undefined);
       throw error;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ReviewData } from '../../contract/review.ts';
+import type { Json } from '../../ground/json.ts';
 import { escapeHtml } from '../serve/page-files.ts';
 import { pack } from './pack.ts';
 
@@ -57,13 +58,13 @@ ${parts.script}
 
 /** Packed where that spares a browser much to read. */
 function dataInHtml(data: ReviewData): string {
-  const plain = safeJsonInHtml(data);
-  return plain.length < longData ? plain : safeJsonInHtml(pack(data));
+  const plain = JSON.stringify(data);
+  return safeInHtml(plain.length < longData ? plain : JSON.stringify(pack(JSON.parse(plain) as Json)));
 }
 
-/** No text can end the block that it stands in, or begin another one. */
-export function safeJsonInHtml(data: unknown): string {
-  return JSON.stringify(data).replace(
+/** The same JSON, in which no text can end the block that it stands in, or begin another one. */
+export function safeInHtml(json: string): string {
+  return json.replace(
     /[<>\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

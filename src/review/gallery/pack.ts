@@ -1,5 +1,4 @@
 import type { PackedData } from '../../contract/report.ts';
-import type { ReviewData } from '../../contract/review.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 
@@ -9,12 +8,10 @@ type Packed = PackedData['data'];
 const leastText = 8;
 
 /** The same data in less than half as much text. Pure; the page unpacks it. */
-export function pack(data: ReviewData): PackedData {
+export function pack(data: Json): PackedData {
   const texts = new Map<string, number>();
   const shapes = new Map<string, number>();
-  // As JSON writes it: without what is undefined.
-  const plain = JSON.parse(JSON.stringify(data)) as Json;
-  const repeated = findRepeated(plain);
+  const repeated = findRepeated(data);
   const packed = (value: Json): Packed => {
     if (typeof value === 'string') {
       if (!repeated.has(value)) return value;
@@ -22,10 +19,9 @@ export function pack(data: ReviewData): PackedData {
     }
     if (Array.isArray(value)) return [-1, ...value.map(packed)];
     if (!isMap(value)) return value;
-    const entries = Object.entries(value);
-    return [numberOf(shapes, JSON.stringify(entries.map(([name]) => name))), ...entries.map(([, one]) => packed(one))];
+    return [numberOf(shapes, JSON.stringify(Object.keys(value))), ...Object.values(value).map(packed)];
   };
-  const all = packed(plain);
+  const all = packed(data);
   return {
     version: 1,
     shapes: [...shapes.keys()].map((names) => JSON.parse(names) as string[]),

@@ -1,7 +1,7 @@
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
-import { readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
+import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/small-pictures.ts';
 import { looksOf, type Thumb } from './make-thumb.ts';
 import { ThumbPool } from './thumb-pool.ts';
@@ -55,8 +55,7 @@ export class Thumbs {
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
     const name = `${thumbsFolder}/${file.sha256}.jpg`;
-    this.#secret ??= readOwnSecret();
-    const kept = await orNothing(readSealedFile(this.#state, name, mostBytes, this.#secret));
+    const kept = await orNothing(this.#readKept(name));
     // Without a note it is of an earlier version.
     if (kept !== undefined && looksOf(kept) !== undefined) return { jpeg: kept };
     const path = await find();
@@ -65,6 +64,11 @@ export class Thumbs {
     // Nobody waits for it: it only saves time.
     if ('jpeg' in made) void orNothing(writeSealedFile(this.#state, name, made.jpeg));
     return made;
+  }
+
+  async #readKept(name: string): Promise<Buffer | undefined> {
+    this.#secret ??= readOwnSecret();
+    return this.#secret && readSmallSealedFile(this.#state, name, { mostBytes, secret: this.#secret });
   }
 }
 

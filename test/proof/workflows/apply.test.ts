@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CampaignRepository } from '../../command/git/campaign-repository.ts';
@@ -17,6 +17,9 @@ tasks:
 const gated = `${manifest}  draft: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a chair" } }
   final: { kind: image, with: { prompt: "a big chair", referenceImages: ["{{tasks.draft.url}}"] } }
 `;
+const created = manifest
+  .replace('hero: { kind: image', 'hero: { kind: influencer')
+  .replace('tasks:', 'prices: { influencer: 8 }\ntasks:');
 
 let here: CampaignRepository;
 let folder: string;
@@ -46,6 +49,7 @@ async function merged(
 ): Promise<Job> {
   here.write('campaign.yaml', text);
   here.commit();
+  rmSync(join(origin, 'hooks', 'update'), { force: true });
   here.git('push', '--quiet', 'origin', 'main');
   const clone = mkdtempSync(join(folder, 'clone-'));
   execFileSync('git', ['clone', '--quiet', `file://${origin}`, clone]);
@@ -59,7 +63,13 @@ async function merged(
       'vars.MEDIABATCH_BASE_URL': service.env.MEDIABATCH_BASE_URL ?? '',
       'vars.MEDIABATCH_MAX_CREDITS': '50',
     },
-    env: { GITHUB_RUN_ID: '12', GIT_CONFIG_SYSTEM: '/dev/null', ...env },
+    env: {
+      GITHUB_RUN_ID: '12',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_REPOSITORY: 'team/shop',
+      GIT_CONFIG_SYSTEM: '/dev/null',
+      ...env,
+    },
     ...(onStart !== undefined && { onStart }),
   });
 }
@@ -68,6 +78,32 @@ async function merged(
 const lockInOrigin = () =>
   spawnSync('git', ['--git-dir', origin, 'show', 'main:campaign.lock.jsonl'], { encoding: 'utf8' }).stdout;
 const bought = () => lockInOrigin().match(/"state":"done"/g)?.length ?? 0;
+
+/** The same service as it behaves with other flags. */
+async function serve(...args: string[]): Promise<void> {
+  await service.stop();
+  service = await sandboxProcess(join(folder, 'other'), args);
+}
+
+/** Acts on the process of `Apply` once both jobs are paid for. */
+const onceBought = (act: (pid: number) => void) => (step: string, pid: number) => {
+  if (step !== 'Apply') return;
+  const timer = setInterval(() => {
+    if (service.ledger().length < 2) return;
+    clearInterval(timer);
+    act(pid);
+  }, 50);
+};
+
+/** From a step on, the repository refuses pushes to branches for which `test "$ref" …` holds. */
+function refuseAt(step: string, condition: string): (step: string) => void {
+  const hook = join(origin, 'hooks', 'update');
+  return (started) => {
+    if (started !== step) return;
+    writeFileSync(hook, `#!/bin/sh\nif test "$1" ${condition}; then echo protected >&2; exit 1; fi\n`);
+    chmodSync(hook, 0o755);
+  };
+}
 
 describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
   test('buys what was merged and pushes the lock; the next run begins with it', async () => {
@@ -97,28 +133,45 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(service.ledger()).toHaveLength(5);
   });
 
-  test.each(['3', '4', '6', '130'])('a run that ends with %s pushes its lock, and the job ends so', async (code) => {
-    const job = await merged(manifest, { env: { STAND_IN_EXIT: code } });
-    expect(job.code, job.said).toBe(Number(code));
-    expect(bought()).toBe(2);
+  test.each([
+    [3, 'every job fails', ['--fail-rate', '1']],
+    [4, 'the account suffices for one job', ['--credits', '3']],
+    [6, 'answers are lost, and nothing lists the jobs', ['--faults', 'faults.json']],
+  ])('a run that ends with %i (%s) pushes its lock, and the job ends so', async (code, _why, args) => {
+    const faults = join(folder, 'faults.json');
+    const lost = { on: 'create', kind: 'influencer', times: 9, do: { type: 'reset', booked: true } };
+    writeFileSync(faults, JSON.stringify([lost]));
+    await serve('--speed', 'Infinity', ...args.map((word) => (word === 'faults.json' ? faults : word)));
+    const job = await merged(code === 6 ? created : manifest);
+    expect(job.code, job.said).toBe(code);
+    expect(lockInOrigin()).toMatch(/"state":"(?:failed|done|unresolved)"/);
     expect(job.step('Upload the gallery').outcome).toBe('skipped');
   });
 
   test('a cancelled job: the run ends in order, and what was bought is pushed', async () => {
-    await service.stop();
-    service = await sandboxProcess(join(folder, 'slow'), ['--speed', '1']);
-    const job = await merged(manifest, {
-      onStart(step, pid) {
-        if (step !== 'Apply') return;
-        const timer = setInterval(() => {
-          if (service.ledger().length < 2) return;
-          clearInterval(timer);
-          process.kill(pid, 'SIGINT');
-        }, 50);
-      },
-    });
+    await serve('--speed', '1');
+    const job = await merged(manifest, { onStart: onceBought((pid) => process.kill(pid, 'SIGINT')) });
     expect(job.code, job.said).toBe(130);
     expect(lockInOrigin().match(/"jobId":"/g)?.length ?? 0).toBeGreaterThanOrEqual(2);
+  });
+
+  test('a job whose processes are killed: the lock is pushed as it is, and the next run attaches', async () => {
+    await serve('--speed', '2');
+    const kill = (pid: number) => {
+      const children = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+        .trim()
+        .split('\n')
+        .map(Number);
+      for (const one of [pid, ...children]) process.kill(one, 'SIGKILL');
+    };
+    const job = await merged(manifest, { onStart: onceBought(kill) });
+    expect(job.step('Apply').outcome).toBe('failure');
+    expect(job.step('Commit the lock').outcome, job.said).toBe('success');
+    here.git('pull', '--quiet', 'origin', 'main');
+    const next = await merged(`${manifest}# again\n`);
+    expect(next.code, next.said).toBe(0);
+    expect(bought()).toBe(2);
+    expect(service.ledger()).toHaveLength(2);
   });
 
   test('somebody pushed meanwhile: both locks are kept', async () => {
@@ -135,17 +188,53 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(spawnSync('git', ['--git-dir', origin, 'show', 'main:note.txt'], { encoding: 'utf8' }).stdout).toBe('hello');
   });
 
-  test('a branch that takes no push: the lock is an artifact, and the job fails', async () => {
-    const hook = join(origin, 'hooks', 'pre-receive');
+  test('somebody pushed the lock meanwhile, in a repository that does not say how locks are merged', async () => {
+    here.write('.gitattributes', '');
     const job = await merged(manifest, {
       onStart(step) {
         if (step !== 'Commit the lock') return;
-        writeFileSync(hook, '#!/bin/sh\necho protected >&2; exit 1\n');
-        chmodSync(hook, 0o755);
+        here.buy({ address: 'other' });
+        here.commit();
+        here.git('push', '--quiet', 'origin', 'main');
       },
     });
+    expect(job.code, job.said).toBe(0);
+    expect(bought()).toBe(3);
+    expect(lockInOrigin()).not.toContain('<<<<');
+  });
+
+  test.each(['merged', 'squashed'])(
+    'a branch that takes no push: the lock waits on another one, and nothing is bought until it is %s',
+    async (how) => {
+      const job = await merged(manifest, { onStart: refuseAt('Commit the lock', '= refs/heads/main') });
+      expect(job.code, job.said).toBe(0);
+      expect(bought()).toBe(0);
+      const branch = /^campaign-yaml-[0-9a-f]{8}$/m;
+      const [name = ''] = branch.exec(job.summary.replaceAll(/`?mediabatch-lock\/|`/g, '\n')) ?? [];
+      const waiting = `mediabatch-lock/${name}`;
+      expect(job.summary).toContain(`https://github.com/team/shop/compare/main...${waiting}?expand=1`);
+
+      const early = await merged(`${manifest}# more\n`);
+      expect(early.code).toBe(1);
+      expect(early.said).toContain(`waits on the branch ${waiting}`);
+      expect(early.step('Apply').outcome).toBe('skipped');
+
+      here.git('fetch', '--quiet', 'origin');
+      here.git('merge', '--quiet', ...(how === 'squashed' ? ['--squash'] : []), `origin/${waiting}`);
+      const next = await merged(manifest.replace('vase', 'vase, chair'), {
+        onStart: refuseAt('Commit the lock', '= refs/heads/main'),
+      });
+      expect(next.code, next.said).toBe(0);
+      expect(service.ledger()).toHaveLength(3);
+      here.git('fetch', '--quiet', 'origin');
+      expect(here.git('show', `origin/${waiting}:campaign.lock.jsonl`).match(/"state":"done"/g)).toHaveLength(3);
+    },
+  );
+
+  test('no branch takes a push: the lock is an artifact, and the job fails', async () => {
+    const job = await merged(manifest, { onStart: refuseAt('Commit the lock', '!= none') });
     expect(job.code).toBe(1);
-    expect(job.said).toContain('the lock cannot be pushed to main');
+    expect(job.said).toContain('the lock cannot be pushed, to main or to mediabatch-lock/');
     expect(job.step('Keep a lock that was not pushed').with.path).toBe('**/*.lock.jsonl');
     const clone = execFileSync('bash', ['-c', 'echo "$0"/clone-*', folder], { encoding: 'utf8' }).trim();
     expect(existsSync(clone) && readFileSync(join(clone, 'campaign.lock.jsonl'), 'utf8')).toContain('"state":"done"');

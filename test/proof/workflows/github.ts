@@ -18,6 +18,8 @@ export class GitHub {
   readonly asked: string[] = [];
   /** A token that may only read. */
   readOnly = false;
+  /** The job of another campaign is quicker to make the release of pictures. */
+  isReleaseMadeByOther = false;
   #hasRelease = false;
   #next = 1;
 
@@ -72,6 +74,10 @@ export class GitHub {
   #release(method: string, path: string): Reply {
     const [name] = /(?<=[?&]name=)[^&]+/.exec(path) ?? [];
     if (method === 'POST' && path.endsWith('/releases')) {
+      if (this.isReleaseMadeByOther || this.#hasRelease) {
+        this.#hasRelease = true;
+        return [422, { message: 'Validation Failed', errors: [{ code: 'already_exists', field: 'tag_name' }] }];
+      }
       this.#hasRelease = true;
       return [201, this.#described()];
     }

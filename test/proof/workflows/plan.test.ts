@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -82,6 +83,9 @@ interface Given {
   given: Record<string, string>;
 }
 
+/** Of a campaign, among pictures: readable, with the beginning of git's hash of its path. */
+const nameOf = (campaign: string) =>
+  `${campaign.replaceAll(/[^A-Za-z0-9]/g, '-')}-${hash('sha1', `blob ${campaign.length}\0${campaign}`).slice(0, 8)}`;
 const bodies = () => github.comments.map(({ body }) => body);
 
 describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
@@ -131,9 +135,13 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
 
   test('a token that only reads: the text is in the summary of the job', async () => {
     github.readOnly = true;
-    const { code, summary, said } = await pullRequest({ 'campaign.yaml': manifest('lamp') });
+    const { code, summary, said } = await pullRequest(
+      { 'campaign.yaml': manifest('lamp, chair') },
+      { pictures: 'true', bought: 'hero@lamp' },
+    );
     expect(code, said).toBe(0);
-    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 2 credits to buy/);
+    expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 4 credits to buy/);
+    expect(summary).not.toContain('![');
     expect(bodies()).toEqual([]);
   });
 
@@ -188,13 +196,28 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
       { pictures: 'true', bought: 'hero@lamp' },
     );
     expect(code, said).toBe(0);
-    const name = '7-campaign-yaml-c0ffeec0ffee.jpg';
+    const name = `7-${nameOf('campaign.yaml')}-c0ffeec0ffee.jpg`;
     expect(bodies()).toEqual([
       expect.stringContaining(`(https://github.com/team/shop/releases/download/mediabatch-previews/${name})\n`),
     ]);
     expect(bodies()[0]).toContain('(https://github.com/team/shop/actions/runs/12#artifacts)');
     expect(github.assets.map((asset) => asset.name)).toEqual([name]);
-    expect(step('Upload the gallery').with.path).toMatch(/campaign-yaml\.html$/);
+    expect(step('Upload the gallery').with.path).toMatch(/campaign-yaml-[0-9a-f]{8}\.html$/);
+  });
+
+  test('pictures of two campaigns whose names have no letter of ours, whose jobs make the release at once', async () => {
+    const files = { '花.yaml': manifest('lamp'), '夏.yaml': manifest('lamp') };
+    for (const [name, text] of Object.entries(files)) here.write(name, text);
+    here.commit();
+    github.isReleaseMadeByOther = true;
+    for (const [name, text] of Object.entries(files)) {
+      here.buy({ address: 'hero@lamp' }, name.replace('yaml', 'lock.jsonl'));
+      const { code, said } = await pullRequest({ [name]: `${text}# more\n` }, { campaign: name, pictures: 'true' });
+      expect(code, said).toBe(0);
+      here.git('clean', '--quiet', '-fdx');
+    }
+    expect(new Set(github.assets.map(({ name }) => name)).size).toBe(2);
+    for (const { name } of github.assets) expect(bodies().filter((body) => body.includes(name))).toHaveLength(1);
   });
 
   test('pictures that cannot be made leave the comment as it is in words', async () => {

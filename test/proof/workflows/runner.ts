@@ -198,17 +198,13 @@ function standIns(temporary: string): string {
     `test "$1 $2" = "install --prefix" || exit 64
 mkdir -p "$3/node_modules/.bin" && cp "$(dirname "$0")/mediabatch" "$3/node_modules/.bin/"`,
   );
-  // What is on a sheet is shown elsewhere: here it matters what becomes of it. Exit codes that are hard to come by are given.
+  // What is on a sheet is shown elsewhere: here it matters what becomes of it.
   write(
     join(folder, 'mediabatch'),
     `if [ "$1" = report ] && [ -n "\${STAND_IN_NO_REPORT-}" ]; then exit 1; fi
 if [ "$1" = report ] && [ "$4" = --sheet ]; then
   echo picture >"$5"
   exit 0
-fi
-if [ "$1" = apply ] && [ -n "\${STAND_IN_EXIT-}" ]; then
-  ${process.execPath} ${bin} "$@"
-  exit "$STAND_IN_EXIT"
 fi
 exec ${process.execPath} ${bin} "$@"`,
   );

@@ -17,7 +17,7 @@ import { keepDocument, readKeptDocument } from '../../../src/disk/state/kept-doc
 import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
 import { makeOwnSecret, readOwnSecret } from '../../../src/disk/state/own-secret.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
-import { readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
+import { readSealedFile, readSmallSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from './folder.ts';
 
 let home: string;
@@ -91,12 +91,25 @@ describe('the secret of a person on a machine', () => {
   });
 });
 
-describe('a sealed file', () => {
+type Read = (folder: string, name: string) => Promise<Buffer | undefined>;
+
+const readers: [string, Read][] = [
+  ['read alone', (folder, name) => readSealedFile(folder, name, limit)],
+  [
+    'read as one of many',
+    async (folder, name) => {
+      const secret = readOwnSecret();
+      return secret && readSmallSealedFile(folder, name, { mostBytes: limit, secret });
+    },
+  ],
+];
+
+describe.each(readers)('a sealed file, %s,', (_reader, read) => {
   test('is read as it was written, also after the folder has moved', async () => {
     await writeSealedFile(state, 'deep/a.json', 'kept ✓');
     const elsewhere = join(makeFolder(), '.mediabatch');
     renameSync(state, elsewhere);
-    expect((await readSealedFile(elsewhere, 'deep/a.json', limit))?.toString()).toBe('kept ✓');
+    expect((await read(elsewhere, 'deep/a.json'))?.toString()).toBe('kept ✓');
   });
 
   test.each<[string, (path: string) => void | Promise<void>]>([
@@ -117,7 +130,7 @@ describe('a sealed file', () => {
     await writeSealedFile(state, 'b.json', 'other');
     await writeSealedFile(state, 'a.json', 'kept');
     await spoil(join(state, 'a.json'));
-    expect(await readSealedFile(state, 'a.json', limit)).toBeUndefined();
+    expect(await read(state, 'a.json')).toBeUndefined();
   });
 
   test.each<[string, () => void]>([
@@ -126,9 +139,9 @@ describe('a sealed file', () => {
     ['the folder of state', () => linkInstead(state, `${state}-real`)],
   ])('is not read where %s is a link', async (_, spoil) => {
     await writeSealedFile(state, 'd/a.json', 'kept');
-    expect(await readSealedFile(state, 'd/a.json', limit)).toBeDefined();
+    expect(await read(state, 'd/a.json')).toBeDefined();
     spoil();
-    await expect(readSealedFile(state, 'd/a.json', limit)).rejects.toThrow(/symbolic link/);
+    await expect(read(state, 'd/a.json')).rejects.toThrow(/symbolic link/);
     await expect(writeSealedFile(state, 'd/a.json', 'more')).rejects.toThrow(/symbolic link/);
   });
 });

@@ -50,12 +50,14 @@ it.each([
   ['one task', [2000]],
   ['a long and a short one', [2000, 3]],
   ['many', Array.from({ length: 120 }, () => 20)],
+  ['very many', Array.from({ length: 500 }, () => 3)],
 ])('says of too many steps how many it leaves out: %s', (_name, counts) => {
   const of = (word: string) =>
     counts.flatMap((count, task) => pictures(`t${task}`, count, (index) => `${'写'.repeat(60)} ${word} ${index}`));
   for (const markdown of [comment(of('oak'), of('elm')), comment([], of('elm'))]) {
     expect(Buffer.byteLength(markdown)).toBeLessThanOrEqual(mostCommentBytes);
     expect(Buffer.byteLength(markdown)).toBeGreaterThan(mostCommentBytes / 2);
+    expect(markdown).not.toMatch(/<details>.*\n\n- …/);
     expect(markdown.match(/<details>/g)?.length ?? 0).toBe(markdown.match(/<\/details>/g)?.length ?? 0);
     if (counts.length < 3) expect(listed(markdown) + counted(markdown)).toBe(counts.reduce((all, one) => all + one));
   }
@@ -121,4 +123,17 @@ test('mistakes stand in a block of code that they cannot close, and fit', () => 
   expect(rest.at(-1)).toBe('`````');
   expect(rest.slice(0, -1).some((line) => line.startsWith('`````'))).toBe(false);
   expect(rest.at(-2)).toMatch(/^2000 errors, the first \d+ of them above$/);
+});
+
+test('of mistakes as many as fit are shown whole, and counted', () => {
+  const diagnostics = Array.from({ length: 100 }, (_, index) => ({
+    code: 'MB1001' as const,
+    severity: 'error' as const,
+    message: `mistake ${index} ${'a'.repeat(900)}`,
+  }));
+  const failure = { code: 'MB3100' as const, message: 'x', file: 'campaign.yaml', diagnostics, sources: new Map() };
+  const markdown = failureMarkdown(failure, { path: 'campaign.yaml', paste: () => '' });
+  const [, shown] = /^100 errors, the first (\d+) of them above$/m.exec(markdown) ?? [];
+  expect(markdown.match(/mistake \d+ /g)).toHaveLength(Number(shown));
+  expect(Number(shown)).toBeGreaterThan(30);
 });

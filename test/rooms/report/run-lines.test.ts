@@ -354,6 +354,18 @@ describe('summaryText', () => {
     `);
   });
 
+  it('sums up equal failures of earlier runs, each of which names its job', () => {
+    const text = told(
+      many(13, (index) => [
+        {
+          ...{ event: 'step-left', address: `hero@${index}`, task: 'hero', kind: 'image', action: 'failed' },
+          reason: `job ${index}a7f failed: moderated; --redo buys it again`,
+        },
+      ]),
+    );
+    expect(text).toContain('  13 steps  job … failed: moderated; --redo buys it again\n');
+  });
+
   it('sums up what was refused, what only a person can decide, and what waits for what failed', () => {
     const text = told([
       ...many(3, (index) => ended(`hero@r${index}`, 'refused', { error: 'HTTP 400: too wide [bad_ratio]' })),

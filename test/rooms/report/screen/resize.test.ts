@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FrameWriter } from '../../../../src/report/run/screen-output.ts';
 import { displayWidth } from '../../../../src/report/text-width.ts';
+import { VirtualTerminal } from '../../../rig/virtual-terminal.ts';
 import { few, huge, many, type Size, watch } from './scenes.ts';
 
 const size = fc.record({ columns: fc.integer({ min: 1, max: 160 }), rows: fc.integer({ min: 1, max: 60 }) });
@@ -86,4 +88,14 @@ test('a frame is one write, of what has changed', () => {
   expect(viewer.terminal.writes.length).toBe(before + 1);
   const [whole] = viewer.terminal.writes;
   expect(viewer.terminal.writes.at(-1)?.length).toBeLessThan((whole?.length ?? 0) / 2);
+});
+
+test('a line that is wider on the terminal than we think stays on one row, also when it is drawn again', async () => {
+  const terminal = new VirtualTerminal(10, 8);
+  const writer = new FrameWriter(terminal);
+  for (const turn of ['1', '2', '3'])
+    writer.draw(['head', `${turn} 0123456789abc`, turn], turn === '2' ? ['told'] : []);
+  writer.end();
+  terminal.write('0123456789abc');
+  expect(await terminal.all()).toEqual(['told', 'head', expect.stringMatching(/^3 0123456/), '3', '0123456789', 'abc']);
 });
