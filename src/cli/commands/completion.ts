@@ -71,7 +71,7 @@ ${cases.join('\n')}
   if [[ -n "$command" && "$current" != -* ]]; then
     local -a line=($typed)
     [[ "$typed" == *[[:space:]] ]] && line+=("")
-    local whole="\${line[\${#line[@]}-1]}"
+    local whole="\${line[@]: -1}"
     # Bash takes an address apart at these signs, and replaces only what follows them.
     local kept="\${whole%"\${whole##*[@:=]}"}"
     while IFS= read -r word; do
