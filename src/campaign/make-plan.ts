@@ -96,9 +96,9 @@ export async function makePlan(
 }
 
 /** Durations are read only where something is to be watched. */
-async function expectTimeOf({ rows, concurrency }: Plan, { state }: CampaignPaths) {
+async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
-  return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(state) }) : {};
+  return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
 }
 
 /** Limit of addresses in a suggested command. */

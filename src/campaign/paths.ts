@@ -15,6 +15,8 @@ export interface CampaignPaths {
   kept: string;
   /** The same for what earlier runs did. */
   runs: string;
+  /** The same for how long jobs took, as a file. */
+  durations: string;
 }
 
 export function campaignPaths(
@@ -32,6 +34,7 @@ export function campaignPaths(
     state: join(folder, '.mediabatch'),
     kept: options.sandbox ? 'sandbox-kept' : 'kept',
     runs: options.sandbox ? 'sandbox-runs' : 'runs',
+    durations: options.sandbox ? 'sandbox-durations.json' : 'durations.json',
   };
 }
 

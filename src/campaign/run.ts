@@ -74,7 +74,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     live?.note(event);
   };
   const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
-  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths.state));
+  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   const interruption = followSignal(options.signal, {
     onAbort: (detail) => emit({ event: 'spending-stopped', because: 'signal', detail }),
@@ -179,7 +179,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   } finally {
     await file.close();
     await service?.close();
-    if (service !== undefined) await keepDurations(paths.state, durations.keep());
+    if (service !== undefined) await keepDurations(paths, durations.keep());
     interruption.stop();
   }
 }

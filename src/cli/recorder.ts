@@ -77,7 +77,7 @@ export async function makeRecorder(
   const hasScreen = hasWork && terminal.screen && detail === undefined;
   const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
-    const durations = await readKeptDurations(paths.state);
+    const durations = await readKeptDurations(paths);
     const times = createRunTimes({ plan: options.latest, durations, now, isLive: page !== undefined });
     const common = { style, now, view, times, ...(page && { page }) };
     reporters.push({ on: times.on, end: async () => {} });

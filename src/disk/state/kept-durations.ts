@@ -4,12 +4,17 @@ import { isMap } from '../../ground/values.ts';
 import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-const fileName = 'durations.json';
 const mostBytes = 1024 * 1024;
 const mostNumbers = 100;
 
-/** Durations seen by earlier runs; empty when nothing is usable. They only improve polling. */
-export async function readKeptDurations(state: string): Promise<KeptDurations> {
+/** A folder of ours, and the file in it for durations of this service: play money's jobs are as quick as it is told to be. */
+interface Place {
+  state: string;
+  durations: string;
+}
+
+/** Durations seen by earlier runs; empty when nothing is usable. They only improve polling, and what is told of time. */
+export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const durations = await orForgotten(async () => {
     const bytes = await readSealedFile(state, fileName, mostBytes);
     return bytes === undefined ? {} : check(JSON.parse(bytes.toString('utf8')) as Json);
@@ -18,7 +23,7 @@ export async function readKeptDurations(state: string): Promise<KeptDurations> {
 }
 
 /** Stored out of git, like everything in this folder. Whatever cannot be kept is learned again. */
-export async function keepDurations(state: string, durations: KeptDurations): Promise<void> {
+export async function keepDurations({ state, durations: fileName }: Place, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   await orForgotten(async () => {
     await writeSealedFile(state, fileName, `${JSON.stringify({ version: 1, durations })}\n`);

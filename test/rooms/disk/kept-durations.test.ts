@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest';
+import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from './folder.ts';
 
-const keep = async (durations: unknown) => {
+const durations = 'durations.json';
+
+const keep = async (numbers: unknown) => {
   const state = makeFolder();
-  await writeSealedFile(state, 'durations.json', JSON.stringify({ version: 1, durations }));
-  return readKeptDurations(state);
+  await writeSealedFile(state, durations, JSON.stringify({ version: 1, durations: numbers }));
+  return readKeptDurations({ state, durations });
 };
+
+test('play money has a file of its own: its jobs are as quick as it is told to be', () => {
+  const [real, play] = [false, true].map((sandbox) => campaignPaths('campaign.yaml', { sandbox }).durations);
+  expect([real, play]).toEqual([durations, 'sandbox-durations.json']);
+});
 
 test('what was seen is known the next time', async () => {
   const state = makeFolder();
-  expect(await readKeptDurations(state)).toEqual({});
-  await keepDurations(state, { image: [1000, 2000.5] });
-  expect(await readKeptDurations(state)).toEqual({ image: [1000, 2000.5] });
-  await keepDurations(state, {});
-  expect(await readKeptDurations(state)).toEqual({ image: [1000, 2000.5] });
+  expect(await readKeptDurations({ state, durations })).toEqual({});
+  await keepDurations({ state, durations }, { image: [1000, 2000.5] });
+  expect(await readKeptDurations({ state, durations })).toEqual({ image: [1000, 2000.5] });
+  await keepDurations({ state, durations }, {});
+  expect(await readKeptDurations({ state, durations })).toEqual({ image: [1000, 2000.5] });
 });
 
 const week = 7 * 86_400_000;
@@ -31,15 +39,15 @@ test.each<[unknown, object]>([
   [JSON.parse('{"__proto__":[1]}'), {}],
   ['x', {}],
   [null, {}],
-])('of %j only durations count', async (durations, known) => {
-  expect(await keep(durations)).toEqual(known);
+])('of %j only durations count', async (numbers, known) => {
+  expect(await keep(numbers)).toEqual(known);
 });
 
 test.each(['no JSON', '[]', '{"version":2,"durations":{"image":[1]}}', '['.repeat(100_000)])(
   'what cannot be used is as if it were not there: %.20s',
   async (text) => {
     const state = makeFolder();
-    await writeSealedFile(state, 'durations.json', text);
-    expect(await readKeptDurations(state)).toEqual({});
+    await writeSealedFile(state, durations, text);
+    expect(await readKeptDurations({ state, durations })).toEqual({});
   },
 );

@@ -151,13 +151,13 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
   const everything = async (folder: string) => ({
     body: await createRequestBodies(folder).read('mb1-a'),
     document: await readKeptDocument(folder, 'abc'),
-    durations: await readKeptDurations(folder),
+    durations: await readKeptDurations({ state: folder, durations: 'durations.json' }),
     isSaved: new SavedFiles(folder, join(folder, '..')).has('a.png', 'f'.repeat(64)),
   });
   const keepAll = async () => {
     await createRequestBodies(state).keep('mb1-a', '{"prompt":"theirs"}');
     await keepDocument(state, 'abc', { document: { paths: {} }, now: 1 });
-    await keepDurations(state, { image: [1] });
+    await keepDurations({ state, durations: 'durations.json' }, { image: [1] });
     await new SavedFiles(state, join(state, '..')).note('a.png', 'f'.repeat(64));
   };
   const nothing = { body: undefined, document: undefined, durations: {}, isSaved: false };
