@@ -155,7 +155,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
       await serve('--speed', '1');
       const job = await merged(manifest, {
         onStart: onceBought((pid) => {
-          for (const [at, signal] of signals.entries()) setTimeout(() => process.kill(pid, signal), 200 * at);
+          for (const [at, signal] of signals.entries()) setTimeout(() => send(pid, signal), 200 * at);
         }),
       });
       expect(job.code, job.said).toBe(130);
@@ -170,7 +170,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
         .trim()
         .split('\n')
         .map(Number);
-      for (const one of [pid, ...children]) process.kill(one, 'SIGKILL');
+      for (const one of [pid, ...children]) send(one, 'SIGKILL');
     };
     const job = await merged(manifest, { onStart: onceBought(kill) });
     expect(job.step('Apply').outcome).toBe('failure');
@@ -252,3 +252,12 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(existsSync(clone) && readFileSync(join(clone, 'campaign.lock.jsonl'), 'utf8')).toContain('"state":"done"');
   });
 });
+
+/** Sends a signal to a process that may have ended by itself. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
