@@ -15,11 +15,11 @@ export function makeFolder(): string {
  * it must not have: a run right after a thousand files were removed pays for that, and users do not.
  */
 export function removeFolder(folder: string, files: number): void {
-  if (files <= fewFiles) rmSync(folder, { recursive: true, force: true });
+  if (files <= fewFiles) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   else leftForLater.push(folder);
 }
 
 process.once('exit', () => {
-  for (const folder of leftForLater) rmSync(folder, { recursive: true, force: true });
+  for (const folder of leftForLater) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

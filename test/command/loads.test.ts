@@ -12,7 +12,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mediabatch-loads-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** Runs the built command and gives the sources and packages that it loaded: each built file names what it holds. */
 function findLoaded(args: string[]): string[] {

@@ -36,7 +36,7 @@ function makeCampaign(text = pictures('a, b')): Campaign {
     folder: path,
     lock: () => readFileSync(lock, 'utf8'),
     writeLock: (written) => writeFileSync(lock, written),
-    dropState: () => rmSync(join(path, '.mediabatch'), { recursive: true, force: true }),
+    dropState: () => rmSync(join(path, '.mediabatch'), { recursive: true, force: true, maxRetries: 5 }),
     write,
     run,
     apply: (service, ...args) => run(service, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args),

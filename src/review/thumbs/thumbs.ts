@@ -24,6 +24,7 @@ export class Thumbs {
   readonly #state: string;
   readonly #pool = new ThumbPool();
   readonly #held = new Map<string, Promise<Thumb>>();
+  readonly #writes = new Set<Promise<unknown>>();
   /** Read once for all: it stays what it is. */
   #secret: Buffer | undefined;
 
@@ -49,8 +50,15 @@ export class Thumbs {
     return thumb;
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  /** Resolves when nothing is written any more. */
+  async close(): Promise<void> {
+    await this.#pool.close();
+    await Promise.all(this.#writes);
+  }
+
+  #keep(write: Promise<unknown>): void {
+    this.#writes.add(write);
+    void write.finally(() => this.#writes.delete(write));
   }
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
@@ -61,8 +69,8 @@ export class Thumbs {
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
     const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });
-    // Nobody waits for it: it only saves time.
-    if ('jpeg' in made) void orNothing(writeSealedFile(this.#state, name, made.jpeg));
+    // Who asked does not wait for it: it only saves time.
+    if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
   }
 

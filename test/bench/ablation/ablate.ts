@@ -106,7 +106,7 @@ async function ablateDisk(wanted: readonly Device[], options: Omit<Options, 'onl
 
 function withCopy<Result>(device: Device | undefined, use: (copy: string) => Result): Result {
   const copy = mkdtempSync(join(tmpdir(), 'mediabatch-ablation-'));
-  const remove = () => rmSync(copy, { recursive: true, force: true });
+  const remove = () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 });
   let result: Result | undefined;
   try {
     for (const path of copied) cpSync(join(root, path), join(copy, path), { recursive: true });

@@ -116,7 +116,7 @@ function template(): string {
   writeFileSync(join(path, '.gitattributes'), '*.lock.jsonl merge=union text eol=lf\n');
   execFileSync('git', ['add', '-A'], { cwd: path, env: gitEnvironment });
   execFileSync('git', ['commit', '--quiet', '-m', 'first'], { cwd: path, env: gitEnvironment });
-  rmSync(join(path, '.git', 'hooks'), { recursive: true, force: true });
+  rmSync(join(path, '.git', 'hooks'), { recursive: true, force: true, maxRetries: 5 });
   made = path;
   return path;
 }

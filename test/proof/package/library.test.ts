@@ -33,7 +33,7 @@ beforeAll(() => {
   writeFileSync(join(folder, shortFile), readExample('README.md'));
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** What README or the manual shows to whoever writes a program. */
 function readExample(of: 'README.md' | 'src/manual/library.md'): string {

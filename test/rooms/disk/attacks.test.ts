@@ -15,7 +15,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'mediabatch-'));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 
 function crc(bytes: Buffer): number {
   let value = ~0;

@@ -6,6 +6,6 @@ import { onTestFinished } from 'vitest';
 /** An empty folder that is gone after the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'mediabatch-disk-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

@@ -11,7 +11,7 @@ const document: Json = { openapi: '3.1.0', paths: { '/videos/create': { post: {}
 
 function makeState(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mediabatch-kept-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return join(folder, '.mediabatch');
 }
 

@@ -19,7 +19,7 @@ beforeEach(() => {
   git('init', '--quiet', '--initial-branch=main');
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** A merge with conflicts ends with 1. */
 function git(...parameters: string[]): void {

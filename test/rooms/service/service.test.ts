@@ -160,7 +160,7 @@ describe('an upload', () => {
 
   function file() {
     const folder = mkdtempSync(join(tmpdir(), 'mediabatch-service-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     writeFileSync(join(folder, 'a.png'), 'bytes');
     const sha256 = createHash('sha256').update('bytes').digest('hex');
     return { folder, order: { path: 'a.png', sha256, bytes: 5 } };

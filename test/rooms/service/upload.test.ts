@@ -17,7 +17,7 @@ const large = 7_000_001;
 
 function makeFile(bytes: number, name = 'a.png'): FileToUpload {
   const folder = mkdtempSync(join(tmpdir(), 'mediabatch-upload-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const content = Buffer.alloc(bytes, 'mediabatch');
   const path = join(folder, name);
   writeFileSync(path, content);
