@@ -39,7 +39,20 @@ async function makeTemplate(folder: string): Promise<string> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   writeFileSync(secret, password);
   if (owner !== undefined) for (const path of [folder, data, secret]) chownSync(path, owner.uid, owner.gid);
-  const words = ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', secret, '-E', 'UTF8', '--locale', 'C'];
+  const words = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    '--pwfile',
+    secret,
+    '-E',
+    'UTF8',
+    '--locale',
+    'C',
+  ];
   await run(join(programs, 'bin/initdb'), words, { ...owner, cwd: folder });
   return data;
 }
@@ -73,13 +86,18 @@ export class Server {
   async start(): Promise<void> {
     const words = ['-D', this.data, '-p', String(this.#port), '-h', '127.0.0.1', '-k', ''];
     const owner = await asServer();
-    const given = owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
+    const given =
+      owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
     const limits = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=60'];
     for (let tries = 0; tries < 100; tries += 1) {
-      this.#postmaster = this.#processes.start('postgres', [...given, join(programs, 'bin/postgres'), ...words, ...limits], {
-        cwd: this.data,
-        env: { PATH: process.env.PATH, TZ: 'UTC' },
-      });
+      this.#postmaster = this.#processes.start(
+        'postgres',
+        [...given, join(programs, 'bin/postgres'), ...words, ...limits],
+        {
+          cwd: this.data,
+          env: { PATH: process.env.PATH, TZ: 'UTC' },
+        },
+      );
       const { ended } = this.#postmaster;
       const answers = this.#answers();
       if ((await Promise.race([ended.then(() => 'ended'), answers])) === 'answers') return;
@@ -90,7 +108,13 @@ export class Server {
 
   async #answers(): Promise<'answers' | 'ended'> {
     while (this.#postmaster?.isRunning()) {
-      if (await this.ask('SELECT 1').then(() => true, () => false)) return 'answers';
+      if (
+        await this.ask('SELECT 1').then(
+          () => true,
+          () => false,
+        )
+      )
+        return 'answers';
       await wait(50);
     }
     return 'ended';
