@@ -21,6 +21,8 @@ export const longTests = [
   'test/rooms/review/thumbs.test.ts',
   'test/command/review.test.ts',
   'test/command/report.test.ts',
+  'test/rooms/service/polling/odd-lists.test.ts',
+  'test/rooms/service/polling/scale.test.ts',
   'test/command/report-sheet.test.ts',
   'test/rooms/review/sheet.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',

@@ -9,6 +9,7 @@ import { createLibrary, type Library } from './library.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
+import { steadyClock } from './polling/steady-clock.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeKeyFinder, makeRedact, readCredential } from './secrets.ts';
 import { ServiceClock } from './service-clock.ts';
@@ -45,11 +46,12 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
   const downloader = createDownloader({ ...options, redact });
+  const clock = steadyClock(options.clock);
   const watching: WatchPorts = {
-    clock: options.clock,
+    clock,
     poller: new Poller({
       http,
-      clock: options.clock,
+      clock,
       fixedMs: options.pollIntervalMs,
       deadlineMs: options.requestTimeoutMs,
       ...(options.durations !== undefined && { durations: options.durations }),

@@ -17,7 +17,9 @@ const fewestSeen = 3;
 /** Durations of the jobs of one kind and model. */
 export class KnownDurations {
   /** In ms, newest last. */
-  readonly samples: number[];
+  samples: number[];
+  /** One of so many finished jobs is a sample, so that all of them together go back as far as the running ones do. */
+  #stride = 1;
   readonly #typicalMs: number;
   readonly #kept: number;
   #distribution: Distribution;
@@ -42,7 +44,7 @@ export class KnownDurations {
   /** True when enough jobs were seen, in earlier runs or in a long one, to query often around the expected end. */
   get isWellKnown(): boolean {
     if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
-    return this.#kept >= wellKnownJobs || this.samples.length >= mostSamples;
+    return this.#kept >= wellKnownJobs || this.#kept + this.#seen >= mostSamples;
   }
 
   /** True when this job is to be the first one queried often, so that the others need not be. */
@@ -58,10 +60,10 @@ export class KnownDurations {
   }
 
   learn(ms: number): void {
-    this.samples.push(ms);
-    if (this.samples.length > mostSamples) this.samples.shift();
     this.#learned += 1;
     this.#seen += 1;
+    if (this.#seen % this.#stride === 0) this.samples.push(ms);
+    if (this.samples.length > mostSamples) this.samples.shift();
     if (ms > this.#usualMs) this.#late += 1;
   }
 
@@ -73,7 +75,12 @@ export class KnownDurations {
   /** `running`: ages at which unfinished jobs were last queried. */
   refresh(running: readonly number[]): void {
     this.#learned = 0;
-    this.#distribution = this.#estimate(running);
+    if (this.#stride > 1 && this.#stride * mostSamples >= 2 * running.length) this.#stride /= 2;
+    while (this.samples.length >= mostSamples && this.#stride * mostSamples < running.length) {
+      this.#stride *= 2;
+      this.samples = everyNth(this.samples, 2);
+    }
+    this.#distribution = this.#estimate(everyNth(running, this.#stride));
   }
 
   #estimate(running: readonly number[]): Distribution {
@@ -109,4 +116,8 @@ export class Durations {
     }
     return kept;
   }
+}
+
+function everyNth(values: readonly number[], n: number): number[] {
+  return values.filter((_, index) => index % n === 0);
 }

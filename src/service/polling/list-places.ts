@@ -8,16 +8,20 @@ const stretchesOnPage = 10;
 const mostGrowth = 100_000;
 /** Number of pages searched for a job that is not where it should be. */
 const mostPages = 20;
-/** Pages without it after which a job is missing, however much of the list is unread: its length may be anything. */
-const mostInVain = 400;
+/**
+ * Pages without it, for each page that our jobs would fill, after which a job is missing, however much of the list is
+ * unread: its length may be anything. Most of the pages are read for others.
+ */
+const readsInVain = 20;
+const usualPages = 20;
 
 /** A page as requested. */
 export interface AskedPage {
   page: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** Rank of the newest record, as far as it was known then. */
-  top: number;
+  /** Number of our jobs made by then. */
+  added: number;
 }
 
 /** The contents of a page. */
@@ -47,8 +51,10 @@ export class ListPlaces {
   readonly #isPaged: boolean;
   /** When a stretch of ranks was last read. */
   readonly #readAt = new Map<number, number>();
-  /** Rank of the newest record. Other people's records are noticed when a page is read. */
-  #top = 0;
+  /** Number of our jobs made so far. */
+  #added = 0;
+  /** Number of other people's records that came since; noticed when a page is read. */
+  #others = 0;
   /** The number of the newest job. */
   #newest = 0;
   /** Ranks start anywhere: this is their offset from the list's own count. */
@@ -82,12 +88,22 @@ export class ListPlaces {
 
   /** Adds a job that was made just now, as far as is known. */
   add(job: WatchedJob): void {
-    this.#top += 1;
+    this.#added += 1;
     this.#newest = Math.max(this.#newest, job.number);
   }
 
   ask(page: number, at: number): AskedPage {
-    return { page, at, top: this.#top };
+    return { page, at, added: this.#added };
+  }
+
+  /** Rank of the record in the middle of this page, as long as nothing comes before it. */
+  middleOf(page: number): number {
+    return this.#top - (page - 1) * this.#size - (this.#size >> 1);
+  }
+
+  /** The page that holds this rank now. */
+  pageAt(rank: number): number {
+    return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
 
   /** Where to look for each job. */
@@ -95,8 +111,7 @@ export class ListPlaces {
     this.#findLowest();
     return (job) => {
       const expected = this.#rankOf(job);
-      const rank = job.isPlaced ? expected : (this.#unreadBy(job, expected) ?? expected);
-      return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
+      return this.pageAt(job.isPlaced ? expected : (this.#unreadBy(job, expected) ?? expected));
     };
   }
 
@@ -104,7 +119,8 @@ export class ListPlaces {
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
     const top = this.#topOf(asked, shown);
-    this.#top += top - asked.top;
+    // Set, not added to: pages that were requested together have all seen the same records come.
+    this.#others = top - asked.added;
     const highest = top - first;
     const lowest = this.#isPaged && !shown.isLast ? highest - this.#size + 1 : Number.NEGATIVE_INFINITY;
     if (shown.isLast) this.#end = highest - shown.count + 1;
@@ -113,6 +129,7 @@ export class ListPlaces {
     const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
+    const mostInVain = readsInVain * Math.max(usualPages, this.#jobs.size / this.#size);
     for (const job of this.#jobs) {
       // It existed before the page was requested: no record that came later can be it.
       if (job.soughtAt <= asked.at) job.mostRank ??= top;
@@ -145,10 +162,11 @@ export class ListPlaces {
 
   /** Rank of the newest record when the page was requested. */
   #topOf(asked: AskedPage, { records, total }: ShownPage): number {
+    const expected = asked.added + this.#others;
     if (total !== undefined) {
-      this.#base ??= asked.top - total;
+      this.#base ??= expected - total;
       const top = this.#base + total;
-      if (Math.abs(top - asked.top) <= mostGrowth) return top;
+      if (Math.abs(top - expected) <= mostGrowth) return top;
     }
     const first = (asked.page - 1) * this.#size;
     const tops: number[] = [];
@@ -157,7 +175,12 @@ export class ListPlaces {
       if (found !== undefined) tops.push(job.listRank + first + found.index);
     }
     // Some may have moved: a record was removed.
-    return tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.top;
+    return tops.sort((a, b) => a - b)[tops.length >> 1] ?? expected;
+  }
+
+  /** Rank of the newest record, as far as it is known. */
+  get #top(): number {
+    return this.#added + this.#others;
   }
 
   #rankOf(job: WatchedJob): number {

@@ -57,12 +57,7 @@ export const devices: readonly Device[] = [
     'this.#rate.isLimited ? this.#ready.takeBest(now, best?.benefit) : this.#ready.takeFirst();',
     'this.#ready.takeFirst();',
   ),
-  polling(
-    'probing pages',
-    'job-list.ts',
-    'return best ?? (isProbe ? { page: 1, benefit: 0 } : undefined);',
-    'return best;',
-  ),
+  polling('probing pages', 'job-list.ts', 'if (chosen.length === 0 && isProbe) chosen.push([1, 0]);', ''),
   polling('cost of a page', 'job-list.ts', 'Math.max(1, Math.min(this.#places.size, waiting) * pageCost);', '1;'),
   polling(
     'lists',
