@@ -29,6 +29,11 @@ function ofBoss(tx: Sql) {
   };
 }
 
+/** Whether the job was still that attempt's; the declared type of the answer is empty. */
+function isDone(answer: object): boolean {
+  return 'affected' in answer && answer.affected === 1;
+}
+
 interface SeatOptions extends Seats {
   /** The worker's id. */
   worker: string;
@@ -45,6 +50,14 @@ export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> 
 
 type Job = { id: string; retryCount: number };
 
+interface Raised {
+  epoch: string;
+  /** The head before, unless it left with nothing on its way to the service. */
+  last: string | null;
+  /** The longest of the open runs. */
+  createTimeoutMs: number;
+}
+
 /**
  * Raises the epoch: from here on no statement of an earlier head passes. In one transaction with the job's heartbeat,
  * because this call may have waited for the server until the job was somebody else's.
@@ -52,15 +65,17 @@ type Job = { id: string; retryCount: number };
 async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | undefined> {
   const { db, boss, account, worker, job } = options;
   const lease = new Lease();
-  let raised: { epoch: string; last: string | null } | undefined;
+  let raised = undefined as Raised | undefined;
   await lease.confirm(async () => {
     raised = await db.transaction(async (tx) => {
-      const { affected } = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
-      if (affected !== 1) return undefined;
-      const [row] = await tx.query<{ epoch: string; last: string | null }>(
+      const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
+      if (!isDone(touched)) return undefined;
+      const [row] = await tx.query<Raised>(
         `WITH last AS (SELECT head FROM mediabatch.account WHERE id = $1 FOR UPDATE)
          UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now(), error = NULL FROM last
-         WHERE id = $1 RETURNING epoch::text AS epoch, last.head AS last`,
+         WHERE id = $1 RETURNING epoch::text AS epoch, last.head AS last, (
+           SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) FROM mediabatch.run
+           WHERE account = $1 AND state = 'open') AS "createTimeoutMs"`,
         [account, worker],
       );
       return row;
@@ -68,7 +83,8 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
     return raised !== undefined;
   });
   if (raised === undefined) return undefined;
-  return new Seat({ ...options, lease, epoch: Number(raised.epoch), isClean: raised.last === null });
+  const waitMs = raised.last === null ? 0 : leaseMs + raised.createTimeoutMs;
+  return new Seat({ ...options, lease, epoch: Number(raised.epoch), waitMs });
 }
 
 /**
@@ -79,14 +95,14 @@ export class Seat {
   readonly epoch: number;
   readonly lease: Lease;
   readonly #options: SeatOptions & { job: Job };
-  readonly #isClean: boolean;
+  readonly #waitMs: number;
   readonly #takenAt = performance.now();
 
-  constructor(options: SeatOptions & { job: Job; lease: Lease; epoch: number; isClean: boolean }) {
+  constructor(options: SeatOptions & { job: Job; lease: Lease; epoch: number; waitMs: number }) {
     this.epoch = options.epoch;
     this.lease = options.lease;
     this.#options = options;
-    this.#isClean = options.isClean;
+    this.#waitMs = options.waitMs;
   }
 
   /**
@@ -94,20 +110,19 @@ export class Seat {
    * a create in its hands has lost its lease, and the service has closed a connection on which nothing came, or has
    * answered.
    */
-  waitMs(createTimeoutMs: number): number {
-    if (this.#isClean) return 0;
-    return Math.max(0, leaseMs + createTimeoutMs - (performance.now() - this.#takenAt));
+  waitMs(): number {
+    return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
   }
 
   /** One heartbeat. Resolves with whether this process is still the head. */
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
-    const { affected } = await db.persist(() => boss.touch(headQueue(account), job));
-    if (affected !== 1) return false;
-    const held = await db.query<{ id: string }>('UPDATE mediabatch.account SET beat = now() WHERE id = $1 AND epoch = $2 RETURNING id', [
-      account,
-      this.epoch,
-    ]);
+    const touched = await db.persist(() => boss.touch(headQueue(account), job));
+    if (!isDone(touched)) return false;
+    const held = await db.query<{ id: string }>(
+      'UPDATE mediabatch.account SET beat = now() WHERE id = $1 AND epoch = $2 RETURNING id',
+      [account, this.epoch],
+    );
     return held.length === 1;
   }
 
@@ -115,14 +130,15 @@ export class Seat {
    * Leaves if no run is open. Whoever submits one locks the account as well, so a run is seen here, or finds the job gone
    * and sends another. `lost`: another head has the account.
    */
-  async leaveIfIdle({ createTimeoutMs }: { createTimeoutMs: number }): Promise<'left' | 'runs are open' | 'lost'> {
+  async leaveIfIdle(): Promise<'left' | 'runs are open' | 'lost'> {
     const { db, boss, account, job } = this.#options;
-    const isClean = this.waitMs(createTimeoutMs) === 0;
+    const isClean = this.waitMs() === 0;
     return db.transaction(async (tx) => {
       if (!(await this.#lock(tx))) return 'lost';
-      const open = await tx.query<{ id: string }>(`SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`, [
-        account,
-      ]);
+      const open = await tx.query<{ id: string }>(
+        `SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`,
+        [account],
+      );
       if (open.length > 0) return 'runs are open';
       if (isClean) await this.#takeNameOff(tx);
       await boss.complete(headQueue(account), job, null, { db: ofBoss(tx) });
@@ -131,9 +147,9 @@ export class Seat {
   }
 
   /** Gives the job back at once. `isClean`: nothing of this head is on its way to the service. */
-  async handBack({ createTimeoutMs, isClean }: { createTimeoutMs: number; isClean: boolean }): Promise<void> {
+  async handBack({ isClean }: { isClean: boolean }): Promise<void> {
     const { db, boss, account, job } = this.#options;
-    const isAllClean = isClean && this.waitMs(createTimeoutMs) === 0;
+    const isAllClean = isClean && this.waitMs() === 0;
     await db.transaction(async (tx) => {
       if (!(await this.#lock(tx))) return;
       if (isAllClean) await this.#takeNameOff(tx);
@@ -144,10 +160,10 @@ export class Seat {
 
   async #lock(tx: Sql): Promise<boolean> {
     const { account } = this.#options;
-    const held = await tx.query<{ id: string }>('SELECT id FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE', [
-      account,
-      this.epoch,
-    ]);
+    const held = await tx.query<{ id: string }>(
+      'SELECT id FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE',
+      [account, this.epoch],
+    );
     return held.length === 1;
   }
 

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { Json } from '../ground/json.ts';
-import type { Database } from './database.ts';
 import { protocol as ownProtocol } from './protocol.ts';
 import type { WorkerOptions } from './worker.ts';
 

@@ -34,8 +34,6 @@ export interface WorkerOptions {
   store?: string | undefined;
   /** Files at once. */
   files: number;
-  /** Longest time for a create, in ms. */
-  createTimeoutMs: number;
   /** Default: that of this version. */
   protocol?: number;
   /** Aborted: hand over and end. Its reason is told. */
@@ -103,7 +101,7 @@ interface Sitting {
 
 /** Is the head until no run is open, it is to end, or another is. Resolves with whether nothing went wrong. */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<boolean> {
-  const { clock, tell, createTimeoutMs } = options;
+  const { clock, tell } = options;
   const { lease, epoch } = seat;
   const left = new AbortController();
   const tired = new AbortController();
@@ -111,7 +109,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
   const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
   beats.catch(() => {});
-  tell({ is: 'head', epoch, runs, waitMs: seat.waitMs(createTimeoutMs) });
+  tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
   try {
     for (;;) {
       const head = options.makeHead(seat, leave);
@@ -119,11 +117,11 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
       await head.run();
       if (lease.lost.aborted) throw new HeadLostError();
       if (leave.aborted) {
-        await seat.handBack({ createTimeoutMs, isClean: true });
+        await seat.handBack({ isClean: true });
         tell({ is: 'head left', why: 'handed over' });
         return true;
       }
-      const how = await seat.leaveIfIdle({ createTimeoutMs });
+      const how = await seat.leaveIfIdle();
       if (how === 'lost') throw new HeadLostError();
       if (how === 'left') {
         tell({ is: 'head left', why: 'no run is open' });
@@ -138,7 +136,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
       return true;
     }
     tell({ is: 'failed', error: messageOf(error), againAfterMs: failurePauses[0] ?? 0 });
-    await seat.handBack({ createTimeoutMs, isClean: false });
+    await seat.handBack({ isClean: false });
     return false;
   } finally {
     clearTimeout(limit);
