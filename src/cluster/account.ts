@@ -15,11 +15,14 @@ interface Seats {
   account: string;
 }
 
-/** Makes sure that somebody becomes the head. Nothing happens where there is one, or the job waits. */
+/** To be called once by whoever waits for a seat; whoever submits does the same. */
+export async function openHeadQueue({ db, boss, account }: Seats): Promise<void> {
+  await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
+}
+
+/** Sends a job that waited so long that it was deleted. Nothing happens where there is a head, or the job waits. */
 export async function offerHead({ db, boss, account }: Seats): Promise<void> {
-  const queue = headQueue(account);
-  await db.persist(() => boss.createQueue(queue, headQueueOptions));
-  await db.persist(() => boss.send(queue, { account }));
+  await db.persist(() => boss.send(headQueue(account), { account }));
 }
 
 /** A transaction, as pg-boss wants it. */
@@ -72,7 +75,7 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
         `WITH last AS (SELECT head FROM mediabatch.account WHERE id = $1 FOR UPDATE)
-         UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now(), error = NULL FROM last
+         UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now() FROM last
          WHERE id = $1 RETURNING epoch::text AS epoch, last.head AS last, (
            SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) FROM mediabatch.run
            WHERE account = $1 AND state = 'open') AS "createTimeoutMs"`,
@@ -127,35 +130,36 @@ export class Seat {
   }
 
   /**
-   * Leaves if no run is open. Whoever submits one locks the account as well, so a run is seen here, or finds the job gone
-   * and sends another. `lost`: another head has the account.
+   * Gives the seat up: the job is done when no run is open, and free for the next head at once otherwise. Whoever submits a
+   * run locks the account as well, so it is seen here, or finds the job gone and sends another. `isClean`: nothing of this
+   * head is on its way to the service. `error`: what it left for, shown until a head leaves without one.
    */
-  async leaveIfIdle(): Promise<'left' | 'runs are open' | 'lost'> {
-    const { db, boss, account, job } = this.#options;
-    const isClean = this.waitMs() === 0;
-    return db.transaction(async (tx) => {
-      if (!(await this.#lock(tx))) return 'lost';
-      const open = await tx.query<{ id: string }>(
-        `SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`,
-        [account],
-      );
-      if (open.length > 0) return 'runs are open';
-      if (isClean) await this.#takeNameOff(tx);
-      await boss.complete(headQueue(account), job, null, { db: ofBoss(tx) });
-      return 'left';
-    });
-  }
-
-  /** Gives the job back at once. `isClean`: nothing of this head is on its way to the service. */
-  async handBack({ isClean }: { isClean: boolean }): Promise<void> {
+  async leave({
+    isClean,
+    error,
+  }: {
+    isClean: boolean;
+    error?: string;
+  }): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
     const isAllClean = isClean && this.waitMs() === 0;
-    await db.transaction(async (tx) => {
-      if (!(await this.#lock(tx))) return;
-      if (isAllClean) await this.#takeNameOff(tx);
-      await boss.fail(headQueue(account), job, { message: 'handed over' }, { db: ofBoss(tx) });
+    const how = await db.transaction(async (tx) => {
+      if (!(await this.#lock(tx))) return 'taken over';
+      await tx.query(
+        'UPDATE mediabatch.account SET error = $2, head = CASE WHEN $3 THEN NULL ELSE head END WHERE id = $1',
+        [account, error ?? null, isAllClean],
+      );
+      const queue = headQueue(account);
+      if (!(await hasOpenRun(tx, account))) {
+        await boss.complete(queue, job, null, { db: ofBoss(tx) });
+        return 'no run is open';
+      }
+      await boss.fail(queue, job, { message: 'handed over' }, { db: ofBoss(tx) });
       await tx.query('SELECT pg_notify($1, $2)', [workChannel, account]);
+      return 'handed over';
     });
+    this.lease.lose();
+    return how;
   }
 
   async #lock(tx: Sql): Promise<boolean> {
@@ -166,8 +170,9 @@ export class Seat {
     );
     return held.length === 1;
   }
+}
 
-  async #takeNameOff(tx: Sql): Promise<void> {
-    await tx.query('UPDATE mediabatch.account SET head = NULL WHERE id = $1', [this.#options.account]);
-  }
+async function hasOpenRun(tx: Sql, account: string): Promise<boolean> {
+  const text = `SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`;
+  return (await tx.query(text, [account])).length > 0;
 }

@@ -3,7 +3,7 @@ import { HeadLostError } from '../contract/errors.ts';
 import type { WorkerNews } from '../contract/worker.ts';
 import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
-import { type HeadBoss, longestSittingMs, offerHead, type Seat, takeSeat } from './account.ts';
+import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from './account.ts';
 import type { Database } from './database.ts';
 import { makeTeller, readOpenRuns, whyNot } from './open-runs.ts';
 import { register } from './register.ts';
@@ -13,6 +13,8 @@ import { workChannel } from './runs.ts';
 const lookMs = 1000;
 /** The same while none is, in ms. What is submitted is told, so this is only for what was missed. */
 const idleLookMs = 5000;
+/** Looks after which the job of a head is sent again, in case that it is gone. */
+const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
 /** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
@@ -40,6 +42,8 @@ export interface WorkerOptions {
   signal: AbortSignal;
   /** End as soon as no run of the account is open. */
   exitWhenIdle: boolean;
+  /** Takes secrets out of a text that is put on record. */
+  redact(text: string): string;
   tell(news: WorkerNews): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
   /** Fetches files until the signal is aborted. */
@@ -48,48 +52,74 @@ export interface WorkerOptions {
 
 /** Works for the engine until it is told to end: one of the hands, and the head of its account whenever the seat is free. */
 export async function work(options: WorkerOptions): Promise<void> {
-  const { db, signal, exitWhenIdle, tell } = options;
+  const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
   const wakeUp = makeWakeUp(options);
   const listening = await db.listen(workChannel, wakeUp.hear);
   const state: { doing: () => Json } = { doing: () => ({ is: 'waiting' }) };
   const registered = register(options, { signal: either, doing: () => state.doing() });
-  const serving = options.serveFiles?.(either);
-  // A hand that fails ends the worker: a store that is gone is for a person to mend.
-  serving?.catch(() => ending.abort());
+  const serving = options.serveFiles?.(either) ?? Promise.resolve();
+  // A store or a table that is gone is for a person to mend.
+  for (const part of [registered, serving]) part.catch(() => ending.abort());
   try {
-    const tellOthers = makeTeller(options);
-    for (let failures = 0; !either.aborted; ) {
-      const open = await readOpenRuns(db);
-      tellOthers(open);
-      const runs = open.filter((some) => whyNot(some, options) === undefined).reduce((sum, some) => sum + some.runs, 0);
-      if (runs === 0 && exitWhenIdle) {
-        tell({ is: 'ending', because: 'no run is open' });
-        break;
-      }
-      const seat = runs > 0 ? await findSeat(options) : undefined;
-      if (seat === undefined) await wakeUp.within(runs > 0 ? lookMs : idleLookMs, either);
-      else {
-        const isWell = await sit(seat, { options, runs, signal: either, state });
-        failures = isWell ? 0 : failures + 1;
-        const pause = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
-        await options.clock.sleep(pause, either);
-      }
-    }
+    await openHeadQueue(options);
+    await lookForWork(options, { signal: either, wakeUp, state });
     if (signal.aborted) tell({ is: 'ending', because: typeof signal.reason === 'string' ? signal.reason : 'asked to' });
   } finally {
     ending.abort();
-    await serving;
-    await registered;
+    // Nobody can tell a server that is away.
+    if (db.awaySince === undefined) await Promise.all([registered, serving]);
     await listening.close();
   }
 }
 
-/** A job that was deleted, because nobody took it for too long, is sent again. */
-async function findSeat({ db, boss, account, id }: WorkerOptions): Promise<Seat | undefined> {
-  await offerHead({ db, boss, account });
-  return takeSeat({ db, boss, account, worker: id });
+interface Working {
+  signal: AbortSignal;
+  wakeUp: ReturnType<typeof makeWakeUp>;
+  state: { doing: () => Json };
+}
+
+async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Working): Promise<void> {
+  const { db, clock, tell } = options;
+  const tellOthers = makeTeller(options);
+  for (let [looks, failures] = [0, 0]; ; looks += 1) {
+    const open = await unlessAway(readOpenRuns(db), { db, signal });
+    if (open === undefined || signal.aborted) return;
+    tellOthers(open);
+    const runs = open.filter((some) => whyNot(some, options) === undefined).reduce((sum, some) => sum + some.runs, 0);
+    if (runs === 0 && options.exitWhenIdle) return tell({ is: 'ending', because: 'no run is open' });
+    if (runs > 0 && looks % offerEvery === 0) await offerHead(options);
+    const seat = runs > 0 ? await unlessAway(takeSeat({ ...options, worker: options.id }), { db, signal }) : undefined;
+    if (seat === undefined) {
+      await wakeUp.within(runs > 0 ? lookMs : idleLookMs, signal);
+      continue;
+    }
+    const error = await sit(seat, { options, runs, signal, state });
+    failures = error === undefined ? 0 : failures + 1;
+    if (error === undefined) continue;
+    const againAfterMs = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
+    tell({ is: 'failed', error, againAfterMs });
+    await clock.sleep(againAfterMs, signal);
+  }
+}
+
+/** What it resolves with; undefined when the signal is aborted while the server is away: that keeps nobody from ending. */
+async function unlessAway<T>(
+  work: Promise<T>,
+  { db, signal }: { db: Database; signal: AbortSignal },
+): Promise<T | undefined> {
+  let onAbort = () => {};
+  const left = new Promise<undefined>((resolve) => {
+    onAbort = () => db.awaySince !== undefined && resolve(undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 interface Sitting {
@@ -99,8 +129,8 @@ interface Sitting {
   state: { doing: () => Json };
 }
 
-/** Is the head until no run is open, it is to end, or another is. Resolves with whether nothing went wrong. */
-async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<boolean> {
+/** Is the head until no run is open, it is to end, or another one is. Resolves with the error that it left for. */
+async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;
   const left = new AbortController();
@@ -111,33 +141,21 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   beats.catch(() => {});
   tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
   try {
-    for (;;) {
-      const head = options.makeHead(seat, leave);
-      state.doing = () => ({ is: 'head', epoch, ...(head.facts && { facts: head.facts() }) });
-      await head.run();
-      if (lease.lost.aborted) throw new HeadLostError();
-      if (leave.aborted) {
-        await seat.handBack({ isClean: true });
-        tell({ is: 'head left', why: 'handed over' });
-        return true;
-      }
-      const how = await seat.leaveIfIdle();
-      if (how === 'lost') throw new HeadLostError();
-      if (how === 'left') {
-        tell({ is: 'head left', why: 'no run is open' });
-        return true;
-      }
-    }
+    const head = options.makeHead(seat, leave);
+    state.doing = () => ({ is: 'head', epoch, ...(head.facts && { facts: head.facts() }) });
+    await head.run();
+    if (lease.lost.aborted) throw new HeadLostError();
+    tell({ is: 'head left', why: await seat.leave({ isClean: true }) });
+    return undefined;
   } catch (error) {
-    const isLost = error instanceof HeadLostError || lease.lost.aborted;
-    lease.lose();
-    if (isLost) {
+    if (error instanceof HeadLostError || lease.lost.aborted) {
+      lease.lose();
       tell({ is: 'head left', why: 'taken over' });
-      return true;
+      return undefined;
     }
-    tell({ is: 'failed', error: messageOf(error), againAfterMs: failurePauses[0] ?? 0 });
-    await seat.handBack({ isClean: false });
-    return false;
+    const text = options.redact(messageOf(error));
+    tell({ is: 'head left', why: await seat.leave({ isClean: false, error: text }) });
+    return text;
   } finally {
     clearTimeout(limit);
     left.abort();

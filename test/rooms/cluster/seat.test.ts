@@ -39,9 +39,8 @@ describe('the seat of an account’s head', () => {
     expect(seat.lease.isFresh()).toBe(true);
     expect(await seat.beat()).toBe(true);
     expect(await accountRow()).toEqual({ epoch: '1', head: 'first' });
-    expect(await seat.leaveIfIdle()).toBe('runs are open');
     await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-    expect(await seat.leaveIfIdle()).toBe('left');
+    expect(await seat.leave({ isClean: true })).toBe('no run is open');
     expect(await accountRow()).toEqual({ epoch: '1', head: null });
     expect(await take('second')).toBeUndefined();
   });
@@ -53,8 +52,7 @@ describe('the seat of an account’s head', () => {
     expect(await first.beat()).toBe(false);
     const second = await taken('second');
     expect(second.epoch).toBe(2);
-    expect(await first.leaveIfIdle()).toBe('lost');
-    await first.handBack({ isClean: true });
+    expect(await first.leave({ isClean: true })).toBe('taken over');
     expect(await accountRow()).toEqual({ epoch: '2', head: 'second' });
     expect(await second.beat()).toBe(true);
   });
@@ -68,7 +66,7 @@ describe('the seat of an account’s head', () => {
     expect(second.waitMs()).toBeGreaterThan(leaseMs);
     expect(second.waitMs()).toBeLessThanOrEqual(leaseMs + 7000);
     // It leaves before that time is over, so the next one has to wait as well.
-    await second.handBack({ isClean: true });
+    expect(await second.leave({ isClean: true })).toBe('handed over');
     const third = await taken('third');
     expect(third.waitMs()).toBeGreaterThan(leaseMs);
   });
@@ -76,10 +74,10 @@ describe('the seat of an account’s head', () => {
   test('handed back it is free at once, and the next head has nothing to wait for', async () => {
     await submit();
     const first = await taken('first');
-    await first.handBack({ isClean: true });
+    expect(await first.leave({ isClean: true })).toBe('handed over');
     const second = await taken('second');
     expect([second.epoch, second.waitMs()]).toEqual([2, 0]);
-    await second.handBack({ isClean: false });
+    expect(await second.leave({ isClean: false })).toBe('handed over');
     expect((await taken('third')).waitMs()).toBeGreaterThan(leaseMs);
   });
 
@@ -88,10 +86,10 @@ describe('the seat of an account’s head', () => {
       const { id } = await submit(`first ${round}`);
       const seat = await taken('first');
       await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-      const [how, next] = await Promise.all([seat.leaveIfIdle(), submit(`second ${round}`)]);
-      const then = how === 'left' ? await taken('second') : seat;
+      const [, next] = await Promise.all([seat.leave({ isClean: true }), submit(`second ${round}`)]);
+      const then = await taken('second');
       await endRun(db, { account, epoch: then.epoch, run: next.id }, { exit: 0, outcomes: {} });
-      expect(await then.leaveIfIdle()).toBe('left');
+      expect(await then.leave({ isClean: true })).toBe('no run is open');
     }
   });
 
