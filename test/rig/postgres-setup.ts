@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,8 @@ let desk: Server | undefined;
 export async function setup(project: TestProject): Promise<void> {
   const start = () => {
     folder = mkdtempSync(join(tmpdir(), 'mediabatch-postgres-'));
+    // As root the server runs as another user.
+    chmodSync(folder, 0o755);
     return startPostgres(join(folder, 'engine'), quick);
   };
   const open = createServer((_request, response) => {
