@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
 import { prices } from '../../rig/booking-kinds.ts';
+import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
 
 /** A request that only a head makes: of a create, of one job, or of a list. */
 export interface Asked {
