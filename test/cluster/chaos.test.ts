@@ -58,7 +58,7 @@ test('the calm run is what it is compared with: one step refused, what needs it 
   calm ??= runCalmly(onTestFinished);
   const local = await calm;
   expect(local.spent).toBe(cost);
-  expect(local.code).toBe(1);
-  expect(local.ends['hero@r2']).toBe('failed');
+  expect(local.code).toBe(3);
+  expect(local.ends['hero@r2']).toBe('refused');
   expect(Object.values(local.ends).filter((outcome) => outcome === 'done')).toHaveLength(23 + 23 + 8);
 });
