@@ -25,7 +25,7 @@ interface Frozen {
 async function freezeAt(onTestFinished: TestContext['onTestFinished'], sort: Sort, at: number): Promise<Frozen> {
   const place = await ClusterPlace.make(onTestFinished);
   place.write('campaign.yaml', `version: 1\nname: freeze\nprices: { image: 3, video: 10 }\n${manifests[sort]}`);
-  place.watch(10, 1);
+  place.judge.cap = 1;
   const log = `${place.folder}/passed`;
   const env = { FREEZE_ADDRESS: 'hero@a', FREEZE_AT: String(at), FREEZE_LOG: log, ...loading('freeze-at.mjs') };
   const head = place.worker([], { env });
