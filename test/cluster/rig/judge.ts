@@ -30,7 +30,8 @@ export class Judge extends BookingService {
   #spent = 0;
 
   constructor() {
-    super({ now: () => Date.now(), others: new Set() });
+    // A connection on which nothing comes is closed, sooner than an answer of a create is given up.
+    super({ now: () => Date.now(), others: new Set() }, { headersTimeout: 3000, connectionsCheckingInterval: 250 });
     this.idOf = (kind, _nth, subject) => `${kind}-${createHash('sha256').update(subject).digest('hex').slice(0, 20)}`;
     this.onBooked = (job) => this.#book(job);
     this.onTold = (job, link) => {

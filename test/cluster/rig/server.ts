@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -38,7 +38,8 @@ async function makeTemplate(folder: string): Promise<string> {
   const secret = join(folder, 'password');
   mkdirSync(data, { recursive: true, mode: 0o700 });
   writeFileSync(secret, password);
-  if (owner !== undefined) for (const path of [folder, data, secret]) chownSync(path, owner.uid, owner.gid);
+  if (owner !== undefined) for (const path of [data, secret]) chownSync(path, owner.uid, owner.gid);
+  chmodSync(folder, 0o711);
   const words = [
     '-D',
     data,
@@ -76,6 +77,7 @@ export class Server {
   static async make(shared: string, folder: string, processes: Processes): Promise<Server> {
     template ??= makeTemplate(shared);
     const data = join(folder, 'postgres');
+    chmodSync(folder, 0o711);
     await run('cp', ['-a', await template, data]);
     const server = new Server(data, await freePort(), processes);
     await server.start();
@@ -101,6 +103,7 @@ export class Server {
       const { ended } = this.#postmaster;
       const answers = this.#answers();
       if ((await Promise.race([ended.then(() => 'ended'), answers])) === 'answers') return;
+      if (!/shared memory|lock file/.test(this.#postmaster.err())) break;
       await wait(200);
     }
     throw new Error(`Postgres does not start: ${this.#postmaster?.err()}`);
