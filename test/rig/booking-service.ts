@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { kindsByCreate, listPaths, mediaOf, prices, statusPaths } from './booking-kinds.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -86,10 +86,10 @@ export class BookingService {
   /** Each link is signed anew. */
   #signed = 0;
 
-  constructor(time: Time) {
+  constructor(time: Time, options: ServerOptions = {}) {
     this.#time = time;
     time.others.add(() => ({ working: this.#working, waiting: this.#waiting }));
-    this.#server = createServer((request, response) => this.#receive(request, response));
+    this.#server = createServer(options, (request, response) => this.#receive(request, response));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
 import { prices } from '../../rig/booking-kinds.ts';
+import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
 
 /** A request that only a head makes: of a create, of one job, or of a list. */
 export interface Asked {
@@ -30,7 +30,8 @@ export class Judge extends BookingService {
   #spent = 0;
 
   constructor() {
-    super({ now: () => Date.now(), others: new Set() });
+    // A connection on which nothing comes is closed, sooner than an answer of a create is given up.
+    super({ now: () => Date.now(), others: new Set() }, { headersTimeout: 3000, connectionsCheckingInterval: 250 });
     this.idOf = (kind, _nth, subject) => `${kind}-${createHash('sha256').update(subject).digest('hex').slice(0, 20)}`;
     this.onBooked = (job) => this.#book(job);
     this.onTold = (job, link) => {

@@ -8,6 +8,12 @@ import { type Ended, Processes, type Running } from './processes.ts';
 import { Server } from './server.ts';
 import { Watch } from './watch.ts';
 
+/** An environment in which a command loads these files of the rig before itself. */
+export function loading(...names: string[]): { NODE_OPTIONS: string } {
+  const urls = [...preloads, ...names.map((name) => preload(`cluster/rig/${name}`))];
+  return { NODE_OPTIONS: urls.map((url) => `--import ${url}`).join(' ') };
+}
+
 const preload = (name: string) => pathToFileURL(join(root, 'test', name)).href;
 const preloads = [preload('rig/short-waits.mjs'), preload('cluster/rig/from-address.mjs')];
 
@@ -66,7 +72,7 @@ export class ClusterPlace {
       XDG_STATE_HOME: join(this.folder, 'state'),
       MEDIABATCH_BASE_URL: this.judge.url,
       MEDIABATCH_API_KEY: this.key,
-      NODE_OPTIONS: preloads.map((url) => `--import ${url}`).join(' '),
+      ...loading(),
     };
   }
 

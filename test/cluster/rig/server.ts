@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -38,8 +38,22 @@ async function makeTemplate(folder: string): Promise<string> {
   const secret = join(folder, 'password');
   mkdirSync(data, { recursive: true, mode: 0o700 });
   writeFileSync(secret, password);
-  if (owner !== undefined) for (const path of [folder, data, secret]) chownSync(path, owner.uid, owner.gid);
-  const words = ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', secret, '-E', 'UTF8', '--locale', 'C'];
+  if (owner !== undefined) for (const path of [data, secret]) chownSync(path, owner.uid, owner.gid);
+  chmodSync(folder, 0o711);
+  const words = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    '--pwfile',
+    secret,
+    '-E',
+    'UTF8',
+    '--locale',
+    'C',
+  ];
   await run(join(programs, 'bin/initdb'), words, { ...owner, cwd: folder });
   return data;
 }
@@ -63,6 +77,7 @@ export class Server {
   static async make(shared: string, folder: string, processes: Processes): Promise<Server> {
     template ??= makeTemplate(shared);
     const data = join(folder, 'postgres');
+    chmodSync(folder, 0o711);
     await run('cp', ['-a', await template, data]);
     const server = new Server(data, await freePort(), processes);
     await server.start();
@@ -73,16 +88,22 @@ export class Server {
   async start(): Promise<void> {
     const words = ['-D', this.data, '-p', String(this.#port), '-h', '127.0.0.1', '-k', ''];
     const owner = await asServer();
-    const given = owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
+    const given =
+      owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
     const limits = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=60'];
     for (let tries = 0; tries < 100; tries += 1) {
-      this.#postmaster = this.#processes.start('postgres', [...given, join(programs, 'bin/postgres'), ...words, ...limits], {
-        cwd: this.data,
-        env: { PATH: process.env.PATH, TZ: 'UTC' },
-      });
+      this.#postmaster = this.#processes.start(
+        'postgres',
+        [...given, join(programs, 'bin/postgres'), ...words, ...limits],
+        {
+          cwd: this.data,
+          env: { PATH: process.env.PATH, TZ: 'UTC' },
+        },
+      );
       const { ended } = this.#postmaster;
       const answers = this.#answers();
       if ((await Promise.race([ended.then(() => 'ended'), answers])) === 'answers') return;
+      if (!/shared memory|lock file/.test(this.#postmaster.err())) break;
       await wait(200);
     }
     throw new Error(`Postgres does not start: ${this.#postmaster?.err()}`);
@@ -90,7 +111,13 @@ export class Server {
 
   async #answers(): Promise<'answers' | 'ended'> {
     while (this.#postmaster?.isRunning()) {
-      if (await this.ask('SELECT 1').then(() => true, () => false)) return 'answers';
+      if (
+        await this.ask('SELECT 1').then(
+          () => true,
+          () => false,
+        )
+      )
+        return 'answers';
       await wait(50);
     }
     return 'ended';

@@ -62,7 +62,9 @@ export class Watch {
       );
       const rows = counted[0]?.rows ?? 0;
       if (rows === this.#rows) return true;
-      const { rows: lines } = await this.#client.query<{ text: string }>('SELECT text FROM mediabatch.line ORDER BY seq');
+      const { rows: lines } = await this.#client.query<{ text: string }>(
+        'SELECT text FROM mediabatch.line ORDER BY seq',
+      );
       this.lock = foldLines(lines.map(({ text }) => text));
       this.#rows = rows;
       return true;
