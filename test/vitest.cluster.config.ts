@@ -10,7 +10,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    globalSetup: ['test/build.ts'],
+    globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
     include: ['test/cluster/**/*.test.ts'],
     env: { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') },
     testTimeout: 300_000,

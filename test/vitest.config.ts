@@ -32,7 +32,7 @@ const apart = ['test/proof/browser/**', 'test/proof/contract/**', 'test/cluster/
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    globalSetup: ['test/build.ts'],
+    globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
     // Most of the time goes into the command's own processes, so a worker more than spare cores is no waste.
     maxWorkers: 2,
     projects: [

@@ -11,8 +11,7 @@ export interface Term {
  * The guard of a head's statement: `held` has a row as long as the epoch is the highest, and keeps it so until the
  * statement is over. To be combined with what it guards: `INSERT … SELECT … FROM held`. Its values are $1 and $2.
  */
-export const held =
-  'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
+export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
 /**
  * Carries out a statement that begins with `held` and ends by telling whether it held: `SELECT count(*) … FROM held` as

@@ -59,8 +59,9 @@ export class Lease {
       if (signal.aborted || this.#lost.signal.aborted) return false;
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        signal.addEventListener('abort', this.#wake, { once: true });
       });
+      signal.removeEventListener('abort', this.#wake);
     }
     return true;
   }
@@ -73,19 +74,24 @@ export class Lease {
     beat: () => Promise<boolean>,
     { signal, sleep }: { signal: AbortSignal; sleep(ms: number, signal: AbortSignal): Promise<void> },
   ): Promise<void> {
-    while (!signal.aborted && !this.#lost.signal.aborted) {
+    const end = AbortSignal.any([signal, this.#lost.signal]);
+    while (!end.aborted) {
       await this.confirm(beat);
-      await sleep(beatEveryMs, AbortSignal.any([signal, this.#lost.signal]));
+      await sleep(beatEveryMs, end);
     }
   }
 
   /** Asks once. Resolves with whether the lease is still held. */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
-    const isHeld = await beat();
-    if (!isHeld) this.lose();
-    else this.#confirmed = asked;
-    this.#wake();
+    let isHeld = false;
+    try {
+      isHeld = await beat();
+    } finally {
+      if (isHeld) this.#confirmed = asked;
+      else this.#lost.abort();
+      this.#wake();
+    }
     return isHeld;
   }
 
@@ -94,9 +100,9 @@ export class Lease {
     this.#wake();
   }
 
-  #wake(): void {
+  readonly #wake = (): void => {
     for (const wake of this.#waiting.splice(0)) wake();
-  }
+  };
 
   #now(): Moment {
     return { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };

@@ -19,7 +19,8 @@ export class RowWriter {
   readonly #term: Term;
   readonly #statement: string;
   readonly #run: string;
-  #no = 0;
+  /** From a number of its own: two writers of one run and epoch are not taken for one. */
+  #no = Math.floor(Math.random() * 2 ** 32) * 2 ** 20;
   #waiting: Waiting[] = [];
   #busy: Promise<void> | undefined;
   #failure: { error: unknown } | undefined;
