@@ -1,30 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { type Boss, openBoss } from '../../../src/cluster/boss.ts';
-import { type Database, openDatabase } from '../../../src/cluster/database.ts';
+import type { Database } from '../../../src/cluster/database.ts';
 import type { Submission } from '../../../src/cluster/run-record.ts';
-import { migrate } from '../../../src/cluster/schema.ts';
+import { openFresh } from '../../rig/postgres.ts';
 
 /** A fresh database with its queue, until the test ends. */
 export async function engineHere({ supervises = false } = {}): Promise<{ url: string; db: Database; boss: Boss }> {
-  const admin = process.env.MEDIABATCH_TEST_PG_URL ?? '';
-  const name = `t${randomUUID().replaceAll('-', '')}`;
-  const client = new pg.Client(admin);
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  const url = new URL(admin);
-  url.pathname = `/${name}`;
-  const db = await openDatabase(url.href, { name: 'test' });
-  await migrate(db);
-  const boss = await openBoss(url.href, db, { supervises, onError: () => {} });
-  onTestFinished(async () => {
-    await boss.stop({ graceful: false });
-    await db.close();
-    await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await client.end();
-  });
-  return { url: url.href, db, boss };
+  const { url, database } = await openFresh();
+  const boss = await openBoss(url, database, { supervises, onError: () => {} });
+  onTestFinished(() => boss.stop({ graceful: false }));
+  return { url, db: database, boss };
 }
 
 /** A run with nothing to do. */
