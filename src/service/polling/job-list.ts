@@ -57,6 +57,8 @@ export class JobList {
   #readAt = 0;
   #reading = 0;
   #failures = 0;
+  /** Records on the longest page that was followed by others. */
+  #fullSize = 0;
 
   constructor(kind: Kind, clock: { now(): number }) {
     this.#kind = kind;
@@ -152,11 +154,19 @@ export class JobList {
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]) };
     }
     this.#failures = 0;
-    // Not every list returns as many records as requested.
-    const size = readPageSize(body, items.length);
-    if (size !== undefined) this.#places.size = size;
-    const isLast = items.length < this.#places.size || !hasMore(body, page);
+    const isFollowed = hasMore(body, page);
+    this.#learnSize(body, items.length, isFollowed);
+    const isLast = items.length < this.#places.size || !isFollowed;
     return this.#tell(items, asked, { isLast, total: readTotal(body) });
+  }
+
+  /** Not every list returns as many records as requested. Of pages that differ in length the longest one is full. */
+  #learnSize(body: Data, count: number, isFollowed: boolean): void {
+    const size = readPageSize(body, count);
+    const isFull = size === count && isFollowed;
+    if (size === undefined || (!isFull && this.#fullSize > 0)) return;
+    if (isFull) this.#fullSize = Math.max(this.#fullSize, size);
+    this.#places.size = Math.max(this.#fullSize, size);
   }
 
   #tell(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): Told {
