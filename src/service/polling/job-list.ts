@@ -125,13 +125,15 @@ export class JobList {
     const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
     if (chosen.length === 0 && isProbe) chosen.push([1, 0]);
     chosen.sort(([, a], [, b]) => a - b);
-    this.#chosen = (isKnown ? chosen : chosen.slice(-1)).map(([page, benefit]) => ({
+    // Of few pages the best may be another one after each read.
+    const isMany = isKnown && pages.size > manyPages;
+    this.#chosen = (isMany ? chosen : chosen.slice(-1)).map(([page, benefit]) => ({
       rank: this.#places.middleOf(page),
       benefit,
     }));
     const untilNext = Math.max(leastThoughtMs, this.jobs.size * thoughtMsPerJob);
     this.#thinkAt = now + untilNext;
-    this.#gapMs = untilNext / Math.max(1, chosen.length);
+    this.#gapMs = untilNext / Math.max(1, this.#chosen.length);
   }
 
   async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
