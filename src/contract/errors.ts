@@ -57,6 +57,14 @@ export class GuardLostError extends Error {
   }
 }
 
+/** Another worker has become head of the account: this one must not write, or send, anything any more. */
+export class HeadLostError extends Error {
+  constructor() {
+    super('another worker has become head of this account');
+    this.name = 'HeadLostError';
+  }
+}
+
 /** A run that failed through a defect, ours or a library's. `cause`: the original error. */
 export class BrokenRunError extends Error {
   /** Path of the lock that records what was paid. */

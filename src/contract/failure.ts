@@ -65,6 +65,13 @@ export const failures = {
   MB3605: { exit: unreachable, title: 'git cannot be run' },
   MB3606: { exit: wrongInput, title: 'git cannot read the repository' },
   MB3607: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
+  // Runs on an engine
+  MB3701: { exit: wrongUsage, title: 'a package for runs on an engine is not installed' },
+  MB3702: { exit: unreachable, title: 'the engine cannot be used' },
+  MB3703: { exit: wrongInput, title: 'the engine is of another version' },
+  MB3704: { exit: lockHeld, title: 'the campaign has an open run on an engine' },
+  MB3705: { exit: wrongUsage, title: 'the address of the engine or of a store cannot be used' },
+  MB3706: { exit: cannotWrite, title: 'the embedded engine cannot start' },
   // The end
   MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },
   MB3901: { exit: exitCodes.internalError, title: 'mediabatch itself made a mistake' },
@@ -129,6 +136,8 @@ interface Facts {
   MB3602: { ref: string };
   MB3604: { file: string; ref: string };
   MB3607: { file: string; ref: string };
+  MB3701: { packages: readonly string[] };
+  MB3704: { lock: string };
   MB3901: { lock?: string };
 }
 

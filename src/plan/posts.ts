@@ -53,7 +53,7 @@ export function decidePost(
 /** Decides about a post of exactly this request. */
 function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
   if (state === 'failed') {
-    const because = error === undefined ? '' : `: ${error}`;
+    const because = error === undefined ? '' : `: ${error.replace(/\.$/, '')}`;
     const text = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
     return { action: 'failed', reason: reasonOf('job-failed', text) };
   }

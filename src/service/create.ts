@@ -31,6 +31,7 @@ export async function createJob(
     holdsKey: (text: string) => boolean;
     route: CreateRoute | undefined;
     replays: boolean;
+    mayLeave?: (() => boolean) | undefined;
   },
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
@@ -44,6 +45,7 @@ export async function createJob(
     ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: !options.replays,
+    mayLeave: options.mayLeave,
   });
   return classifyCreate(answer, options.redact, { kind, route, holdsKey: options.holdsKey });
 }

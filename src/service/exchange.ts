@@ -15,21 +15,23 @@ const decoder = new TextDecoder();
 /**
  * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. An undici handler
  * rather than a call of `request`: it tells when a request is about to be written, which no error code does (a reset
- * inside the TLS handshake and one after the request look the same), and saves a stream per small answer.
+ * inside the TLS handshake and one after the request look the same), and saves a stream per small answer. `mayLeave` is
+ * asked at that very moment, when the connection is there.
  */
 export function exchange(
   agent: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  limits: { deadlineMs: number; signal?: AbortSignal | undefined },
+  limits: { deadlineMs: number; signal?: AbortSignal | undefined; mayLeave?: (() => boolean) | undefined },
 ): Promise<ExchangeEnd> {
   return new Promise((resolve) => {
     const { deadlineMs, signal } = limits;
     if (signal?.aborted) return resolve({ is: 'broken', sent: false, late: false, error: signal.reason });
-    const handler = new ExchangeHandler((end) => {
+    const settle = (end: ExchangeEnd) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
       resolve(end);
-    });
+    };
+    const handler = new ExchangeHandler(settle, limits.mayLeave);
     const timer = setTimeout(() => handler.breakOff({ late: true, error: new Error('it took too long') }), deadlineMs);
     const giveUp = () => handler.breakOff({ late: false, error: signal?.reason });
     signal?.addEventListener('abort', giveUp, { once: true });
@@ -37,17 +39,21 @@ export function exchange(
   });
 }
 
+const notAllowed = new Error('it may no longer be sent from here');
+
 /** Called by undici in the order start, response, data…, end; or error, at any time. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
+  readonly #mayLeave: (() => boolean) | undefined;
   /** Set from the moment when bytes of the request may have left. */
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
   #chunks: Uint8Array[] = [];
 
-  constructor(settle: (end: ExchangeEnd) => void) {
+  constructor(settle: (end: ExchangeEnd) => void, mayLeave: (() => boolean) | undefined) {
     this.#settle = settle;
+    this.#mayLeave = mayLeave;
   }
 
   onRequestStart(controller: Controller): void {
@@ -60,6 +66,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       const error = new Error('its connection broke');
       this.#end({ is: 'broken', sent: true, late: false, error });
       controller.abort(error);
+      return;
+    }
+    const mayLeave = this.#mayLeave?.() !== false; // I35
+    if (!mayLeave) {
+      this.breakOff({ late: false, error: notAllowed }, controller);
       return;
     }
     this.#controller = controller;
@@ -87,10 +98,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Ends the wait; a request not sent yet never will be. */
-  breakOff({ late, error }: { late: boolean; error: unknown }): void {
+  breakOff({ late, error }: { late: boolean; error: unknown }, controller = this.#controller): void {
     if (this.#settle === undefined) return;
-    const controller = this.#controller;
-    this.#end({ is: 'broken', sent: controller !== undefined, late, error });
+    this.#end({ is: 'broken', sent: this.#controller !== undefined, late, error });
     controller?.abort(error instanceof Error ? error : new Error(String(error)));
   }
 

@@ -30,6 +30,8 @@ export interface HttpCall {
    * be repeated. On a kept connection that turns out to be stale, the request may have been sent as on any other.
    */
   freshConnection?: boolean;
+  /** Asked when the connection is there, right before the first byte is written; false: nothing is sent. */
+  mayLeave?: (() => boolean) | undefined;
 }
 
 /** JSON over HTTP against one base URL. Never follows a redirect, never repeats a request, never throws. */

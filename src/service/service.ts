@@ -32,6 +32,8 @@ export interface ServiceOptions {
   patienceMs: number;
   /** Destinations of creates, as far as the service's own document tells. */
   createRoutes?: CreateRoutes;
+  /** Asked right before a create is written; false: it is not sent. Default: it always may. */
+  mayCreate?: () => boolean;
   /** Base of relative upload paths. Default: the working folder. */
   folder?: string;
 }
@@ -72,7 +74,14 @@ export function createService(options: ServiceOptions): Service & { close(): Pro
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];
-      const limits = { deadlineMs: options.createTimeoutMs, redact, holdsKey, route, replays: replays(call.kind) };
+      const limits = {
+        deadlineMs: options.createTimeoutMs,
+        redact,
+        holdsKey,
+        route,
+        replays: replays(call.kind),
+        mayLeave: options.mayCreate,
+      };
       const answer = await createJob(http, call, limits);
       if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
       return answer;

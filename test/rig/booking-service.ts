@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { kindsByCreate, listPaths, mediaOf, prices, statusPaths } from './booking-kinds.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -36,6 +36,9 @@ export interface IncomingCreate {
  */
 export type Fate = 'book' | 'lose' | 'drop' | 'hang' | 'page' | 'nameless' | 400 | 401 | 402 | 409 | 429 | 502;
 
+/** Virtual, or the real one, which waits for nobody. */
+type Time = Pick<VirtualTime, 'now' | 'others'>;
+
 const dayMs = 24 * 3_600_000;
 
 /**
@@ -52,7 +55,7 @@ export class BookingService {
   replaysRefusals = true;
   /** A job stands in its list so long after it was booked. */
   listLagMs = 0;
-  idOf: (kind: string, nth: number) => string = (kind, nth) => `${kind}-job-${nth}`;
+  idOf: (kind: string, nth: number, subject: string) => string = (kind, nth) => `${kind}-job-${nth}`;
   /** What a list says that a job cost. */
   listedCredits: (job: BookedJob) => number | undefined = ({ credits }) => credits;
   /** Nothing is answered, and nothing is made: connections break. */
@@ -62,13 +65,17 @@ export class BookingService {
   /** An empty account is said before a key is looked at. */
   refusesBeforeReplay = false;
   /** A job takes so long. */
-  jobMs = 0;
+  jobMs: number | ((job: BookedJob) => number) = 0;
   /** The date on answers that a cache in between has kept so long: those that are no answers about an account. */
   cachedForMs = 0;
   /** Told as soon as a create is booked, before any answer. */
   onBooked: (job: BookedJob) => void = () => {};
+  /** Told whenever an answer is about to say that a job is done, with the link that it shows. */
+  onTold: (job: BookedJob, link: string) => void = () => {};
+  /** Told of each request before anything else. */
+  onRequest: (request: IncomingMessage) => void = () => {};
   balance = Number.POSITIVE_INFINITY;
-  readonly #time: VirtualTime;
+  readonly #time: Time;
   readonly #stored = new Map<string, { at: number; body: string; job?: BookedJob; refused?: number }>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -79,10 +86,10 @@ export class BookingService {
   /** Each link is signed anew. */
   #signed = 0;
 
-  constructor(time: VirtualTime) {
+  constructor(time: Time, options: ServerOptions = {}) {
     this.#time = time;
     time.others.add(() => ({ working: this.#working, waiting: this.#waiting }));
-    this.#server = createServer((request, response) => this.#receive(request, response));
+    this.#server = createServer(options, (request, response) => this.#receive(request, response));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -129,6 +136,7 @@ export class BookingService {
   }
 
   #reply(request: IncomingMessage, text: string): Reply | Promise<Reply> {
+    this.onRequest(request);
     if (this.isDown) return 'break';
     const url = new URL(request.url ?? '', this.url);
     const path = url.pathname.replace('/api/v1', '');
@@ -145,9 +153,7 @@ export class BookingService {
       (one) => one.account === caller.account && kinds.includes(one.kind) && one.id === found,
     );
     if (job === undefined) return refusal(404);
-    const isDone = this.#time.now() >= job.at + this.jobMs;
-    const state = isDone ? { status: 'COMPLETED', ...this.#output(job) } : { status: 'PROCESSING' };
-    return { status: 200, json: { success: true, data: { id: job.id, ...state } } };
+    return { status: 200, json: { success: true, data: { id: job.id, ...this.#view(job) } } };
   }
 
   #create(
@@ -210,7 +216,7 @@ export class BookingService {
     const nth = this.ledger.filter((job) => job.kind === kind).length + 1;
     const at = this.#time.now();
     const subject = subjectOf(kind, body);
-    const job = { id: this.idOf(kind, nth), kind, account, key, body, subject, credits: price, at };
+    const job = { id: this.idOf(kind, nth, subject), kind, account, key, body, subject, credits: price, at };
     this.ledger.push(job);
     this.balance -= price;
     if (key !== null) this.#stored.set(`${account} ${key}`, { at, body: text, job });
@@ -218,12 +224,16 @@ export class BookingService {
     return job;
   }
 
-  #output(job: BookedJob) {
+  #view(job: BookedJob) {
+    const takesMs = typeof this.jobMs === 'number' ? this.jobMs : this.jobMs(job);
+    if (this.#time.now() < job.at + takesMs) return { status: 'PROCESSING' };
     const time = new Date(job.at).toISOString();
     this.#signed += 1;
     const file = `${job.kind}/${encodeURIComponent(job.id)}`;
     const outputUrl = `${this.url}/files/${file}?signed=${this.#signed}`;
+    this.onTold(job, outputUrl);
     return {
+      status: 'COMPLETED',
       outputUrl,
       outputAsset: { id: job.id, url: outputUrl },
       createdAt: time,
@@ -242,9 +252,8 @@ export class BookingService {
       ...job.body,
       ...(kind === 'voiceover' && { voiceId: job.body.voice_id }),
       id: job.id,
-      status: this.#time.now() >= job.at + this.jobMs ? 'COMPLETED' : 'PROCESSING',
       creditsUsed: this.listedCredits(job),
-      ...this.#output(job),
+      ...this.#view(job),
     }));
     const hasNextPage = page * limit < all.length;
     return {

@@ -46,7 +46,8 @@ export async function help(
       options: ['--html'],
     });
   }
-  if (topic === undefined) {
+  // The page of contents of `--html` is called so.
+  if (topic === undefined || topic === 'index') {
     program.outputHelp();
     terminal.out(`\n${contentsText(terminal)}`);
     return exitCodes.done;

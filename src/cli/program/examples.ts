@@ -193,6 +193,15 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch uploads list', 'where the service has a list', 'not run'],
     ['mediabatch uploads list --json', 'for a program', 'not run'],
   ],
+  worker: [
+    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch worker', 'one that may be the head', 'not run'],
+    ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
+    ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
+  ],
+  workers: [
+    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch workers', 'as it is now', 'not run'],
+    ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],
+  ],
   doctor: [
     ['mediabatch doctor --sandbox', 'this folder and the embedded service'],
     ['mediabatch doctor', 'key, clock and service as well', 'not run'],

@@ -4,6 +4,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ProgramContext } from './context.ts';
+import { addEngineCommands } from './engine-commands.ts';
 import { addExamples } from './examples.ts';
 import { addHelpCommands } from './help-commands.ts';
 import { addHistoryCommands } from './history-commands.ts';
@@ -62,6 +63,7 @@ export function makeProgram(context: ProgramContext): Command {
   program.commandsGroup('The service:');
   addServiceCommands(program, context);
   addSandboxCommand(program, context);
+  addEngineCommands(program, context);
   addHelpCommands(program, context);
   addExamples(program, () => terminal.outStyle);
   return program;

@@ -17,7 +17,11 @@ interface Create {
 }
 
 /** A service that books each key once, before it answers; `meet` may do something else than answer. */
-async function serveCreates(token: string, meet: (create: Create, nth: number) => boolean = () => false) {
+async function serveCreates(
+  token: string,
+  meet: (create: Create, nth: number) => boolean = () => false,
+  mayCreate: () => boolean = () => true,
+) {
   const creates: Create[] = [];
   const booked = new Map<string, string>();
   const closed = new Map<Socket, Promise<void>>();
@@ -39,6 +43,7 @@ async function serveCreates(token: string, meet: (create: Create, nth: number) =
     requestTimeoutMs: 5000,
     createTimeoutMs: 5000,
     patienceMs: 5000,
+    mayCreate,
   });
   onTestFinished(() => service.close());
   return {
@@ -107,5 +112,27 @@ describe('the connections of creates', () => {
     expect(first.filter((is) => is === 'ambiguous')).toHaveLength(1);
     expect(resets).toBe(1);
     expect(booked.size).toBe(keys.length);
+  });
+
+  test.each([
+    ['a kind without replay', 'video'],
+    ['a kind with replay', 'image'],
+  ])('I35 %s: whether it may leave is asked when its connection is there', async (_name, kind) => {
+    let may = true;
+    let asked = 0;
+    const { create, booked, ports } = await serveCreates(apiKey, undefined, () => {
+      asked += 1;
+      return may;
+    });
+    const first = create(kind, 'a');
+    expect(asked).toBe(0);
+    expect(await first).toMatchObject({ is: 'accepted' });
+    expect(asked).toBe(1);
+    const second = create(kind, 'b');
+    may = false;
+    expect(await second).toEqual({ is: 'not-sent', message: 'it may no longer be sent from here' });
+    expect([asked, ports().length, booked.size]).toEqual([2, 1, 1]);
+    may = true;
+    expect(await create(kind, 'b')).toMatchObject({ is: 'accepted' });
   });
 });

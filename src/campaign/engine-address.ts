@@ -1,0 +1,20 @@
+import { CampaignError } from '../contract/failure.ts';
+
+/** Address of the engine, as given or in `MEDIABATCH_ENGINE`. Never from a `.env`: a file in somebody's branch could name it. */
+export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
+}
+
+/** The same; throws MB3705 where nobody has named one. */
+export function requireEngine(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const engine = engineOf(given, env);
+  if (engine !== undefined && engine !== 'embedded') return engine;
+  throw new CampaignError({
+    code: 'MB3705',
+    message:
+      engine === undefined
+        ? 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given'
+        : '`embedded` is started by `apply`, which has the workers of that engine, too',
+    hint: 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+  });
+}

@@ -1,0 +1,26 @@
+import { systemClock } from '../contract/clock.ts';
+import type { WorkerNews } from '../contract/worker.ts';
+import type { Access } from './environment.ts';
+
+export interface WorkOnEngineOptions {
+  /** Address of the database. */
+  engine: string;
+  access: Access;
+  /** Folder of an embedded sandbox, which `access` leads to. */
+  sandbox: string | undefined;
+  /** As a person named it. */
+  store: string | undefined;
+  /** Files at once. */
+  files: number;
+  exitWhenIdle: boolean;
+  version: string;
+  /** Aborted: hand over and end. Its reason is told. */
+  signal: AbortSignal;
+  tell(news: WorkerNews): void;
+}
+
+/** Works on the runs of an engine until it is told to end. */
+export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
+  const { startWorker } = await import('../cluster/start-worker.ts');
+  await startWorker({ ...options, clock: systemClock });
+}

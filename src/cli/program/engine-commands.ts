@@ -1,0 +1,42 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ProgramContext } from './context.ts';
+import { wholeNumber } from './options.ts';
+
+/** Commands of runs that several machines carry out. */
+export function addEngineCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  program.commandsGroup('Several machines:');
+
+  program
+    .command('worker')
+    .summary('work on the runs of an engine, until it is ended')
+    .description(
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY: one worker is its head, which creates and waits; all that have a store fetch files. Start as many as you like, anywhere. Ctrl-C or SIGTERM hands over.',
+    )
+    .addOption(engineOption())
+    .option('--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix')
+    .option('--files <n>', 'files at once', filesAtOnce, 4)
+    .option('--exit-when-idle', 'end as soon as no run of the account is open')
+    .action(async (options) => exit(await (await import('../commands/worker.ts')).worker(options, terminal)));
+
+  program
+    .command('workers')
+    .summary('the runs, the head and the workers of an engine')
+    .description('Shows the runs of an engine, who works on them, how fast, which files wait, and what went wrong.')
+    .addOption(engineOption())
+    .option('--json', 'one JSON document on stdout')
+    .action(async (options) => exit(await (await import('../commands/workers.ts')).workers(options, terminal)));
+}
+
+/** Not from the environment by commander, because `--help` would print its password. */
+export function engineOption(): Option {
+  return new Option(
+    '--engine <address>',
+    'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
+  );
+}
+
+function filesAtOnce(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1 || value > 64) throw new InvalidArgumentError('give a number from 1 to 64');
+  return value;
+}

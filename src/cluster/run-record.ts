@@ -1,0 +1,75 @@
+import type { RunEvent, StepOutcome } from '../contract/event.ts';
+import type { ExitCode } from '../contract/exit.ts';
+import type { GraphOutline } from '../graph/outline.ts';
+import type { Json } from '../ground/json.ts';
+import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
+
+/** How a run goes about its work; plain JSON. Times in ms. */
+export interface ClusterSettings {
+  concurrency: number;
+  onError: 'continue' | 'finish';
+  onUnknown: 'ask' | 'hold';
+  creditWaitMs: number;
+  createTimeoutMs: number;
+  requestTimeoutMs: number;
+  patienceMs?: number;
+  pollIntervalMs?: number;
+}
+
+/** What events and settling need of a plan, whose orders stand apart because they are large. */
+export interface RunHeader {
+  /** Its rows have no orders. */
+  plan: Plan;
+  outline: GraphOutline;
+  /** Routes of creates, as far as the service's document tells. */
+  createRoutes: Json;
+}
+
+/** Where a run came from, for people. */
+export interface RunOrigin {
+  host: string;
+  user: string;
+  manifest: string;
+}
+
+export interface RunResultRecord {
+  exit: ExitCode;
+  outcomes: { readonly [step: string]: StepOutcome };
+  end?: Extract<RunEvent, { event: 'run-ended' }>;
+}
+
+/** A run on an engine. */
+export interface RunRecord {
+  id: string;
+  account: string;
+  protocol: number;
+  campaign: string;
+  state: 'open' | 'ended';
+  sandbox: boolean;
+  settings: ClusterSettings;
+  totals: PlanTotals;
+  origin: RunOrigin;
+  /** Where its files go; `null`: into the folder of whoever is attached. */
+  store: string | null;
+  cancelled: Date | null;
+  submitted: Date;
+  ended: Date | null;
+  result: RunResultRecord | null;
+}
+
+/** Everything that a head needs to carry a plan out. */
+export interface Submission {
+  /** Made by the submitter: a submit whose answer was lost is not made twice. */
+  id: string;
+  account: string;
+  campaign: string;
+  sandbox: boolean;
+  settings: ClusterSettings;
+  totals: PlanTotals;
+  header: RunHeader;
+  origin: RunOrigin;
+  store: string | null;
+  orders: Iterable<StepOrder>;
+  /** Lines of the lock, each with its LF. */
+  lines: Iterable<string>;
+}

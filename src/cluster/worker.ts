@@ -1,0 +1,189 @@
+import type { Clock } from '../contract/clock.ts';
+import { HeadLostError } from '../contract/errors.ts';
+import type { WorkerNews } from '../contract/worker.ts';
+import type { Json } from '../ground/json.ts';
+import { messageOf } from '../ground/values.ts';
+import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from './account.ts';
+import type { Database } from './database.ts';
+import { makeTeller, readOpenRuns, whyNot } from './open-runs.ts';
+import { register } from './register.ts';
+import { workChannel } from './runs.ts';
+
+/** Between two looks for a free seat while runs of the account are open, in ms: a part of the time that a takeover takes. */
+const lookMs = 1000;
+/** The same while none is, in ms. What is submitted is told, so this is only for what was missed. */
+const idleLookMs = 5000;
+/** Looks after which the job of a head is sent again, in case that it is gone. */
+const offerEvery = 30;
+const failurePauses = [2000, 5000, 15_000, 60_000];
+
+/** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
+export interface HeadOfRuns {
+  run(): Promise<void>;
+  /** What it is doing, for `mediabatch workers`. */
+  facts?(): Json;
+}
+
+export interface WorkerOptions {
+  db: Database;
+  boss: HeadBoss;
+  clock: Clock;
+  /** Unique to this process. */
+  id: string;
+  account: string;
+  version: string;
+  /** Id of the store that it reaches. */
+  store?: string | undefined;
+  /** Files at once. */
+  files: number;
+  /** Default: that of this version. */
+  protocol?: number;
+  /** Aborted: hand over and end. Its reason is told. */
+  signal: AbortSignal;
+  /** End as soon as no run of the account is open. */
+  exitWhenIdle: boolean;
+  /** Takes secrets out of a text that is put on record. */
+  redact(text: string): string;
+  tell(news: WorkerNews): void;
+  makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
+  /** Fetches files until the signal is aborted. */
+  serveFiles?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** Works for the engine until it is told to end: one of the hands, and the head of its account whenever the seat is free. */
+export async function work(options: WorkerOptions): Promise<void> {
+  const { db, signal, tell } = options;
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, ending.signal]);
+  const wakeUp = makeWakeUp(options);
+  const listening = await db.listen(workChannel, wakeUp.hear);
+  const state: { doing: () => Json } = { doing: () => ({ is: 'waiting' }) };
+  const registered = register(options, { signal: either, doing: () => state.doing() });
+  const serving = options.serveFiles?.(either) ?? Promise.resolve();
+  // A store or a table that is gone is for a person to mend.
+  for (const part of [registered, serving]) part.catch(() => ending.abort());
+  try {
+    await openHeadQueue(options);
+    await lookForWork(options, { signal: either, wakeUp, state });
+    if (signal.aborted) tell({ is: 'ending', because: typeof signal.reason === 'string' ? signal.reason : 'asked to' });
+  } finally {
+    ending.abort();
+    // Nobody can tell a server that is away.
+    if (db.awaySince === undefined) await Promise.all([registered, serving]);
+    await listening.close();
+  }
+}
+
+interface Working {
+  signal: AbortSignal;
+  wakeUp: ReturnType<typeof makeWakeUp>;
+  state: { doing: () => Json };
+}
+
+async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Working): Promise<void> {
+  const { db, clock, tell } = options;
+  const tellOthers = makeTeller(options);
+  for (let [looks, failures] = [0, 0]; ; looks += 1) {
+    const open = await unlessAway(readOpenRuns(db), { db, signal });
+    if (open === undefined || signal.aborted) return;
+    tellOthers(open);
+    const runs = open.filter((some) => whyNot(some, options) === undefined).reduce((sum, some) => sum + some.runs, 0);
+    if (runs === 0 && options.exitWhenIdle) return tell({ is: 'ending', because: 'no run is open' });
+    if (runs > 0 && looks % offerEvery === 0) await offerHead(options);
+    const seat = runs > 0 ? await unlessAway(takeSeat({ ...options, worker: options.id }), { db, signal }) : undefined;
+    if (seat === undefined) {
+      await wakeUp.within(runs > 0 ? lookMs : idleLookMs, signal);
+      continue;
+    }
+    const error = await sit(seat, { options, runs, signal, state });
+    failures = error === undefined ? 0 : failures + 1;
+    if (error === undefined) continue;
+    const againAfterMs = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
+    tell({ is: 'failed', error, againAfterMs });
+    await clock.sleep(againAfterMs, signal);
+  }
+}
+
+/** What it resolves with; undefined when the signal is aborted while the server is away: that keeps nobody from ending. */
+async function unlessAway<T>(
+  work: Promise<T>,
+  { db, signal }: { db: Database; signal: AbortSignal },
+): Promise<T | undefined> {
+  let onAbort = () => {};
+  const left = new Promise<undefined>((resolve) => {
+    onAbort = () => db.awaySince !== undefined && resolve(undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+interface Sitting {
+  options: WorkerOptions;
+  runs: number;
+  signal: AbortSignal;
+  state: { doing: () => Json };
+}
+
+/** Is the head until no run is open, it is to end, or another one is. Resolves with the error that it left for. */
+async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
+  const { clock, tell } = options;
+  const { lease, epoch } = seat;
+  const left = new AbortController();
+  const tired = new AbortController();
+  const limit = setTimeout(() => tired.abort(), longestSittingMs);
+  const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
+  const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
+  beats.catch(() => {});
+  tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
+  try {
+    const head = options.makeHead(seat, leave);
+    state.doing = () => ({ is: 'head', epoch, ...(head.facts && { facts: head.facts() }) });
+    await head.run();
+    if (lease.lost.aborted) throw new HeadLostError();
+    tell({ is: 'head left', why: await seat.leave({ isClean: true }) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof HeadLostError || lease.lost.aborted) {
+      lease.lose();
+      tell({ is: 'head left', why: 'taken over' });
+      return undefined;
+    }
+    const text = options.redact(messageOf(error));
+    tell({ is: 'head left', why: await seat.leave({ isClean: false, error: text }) });
+    return text;
+  } finally {
+    clearTimeout(limit);
+    left.abort();
+    state.doing = () => ({ is: 'waiting' });
+    await beats.catch(() => {});
+  }
+}
+
+/** What is submitted, and what a head gives back, is told; nobody waits for the next look then. */
+function makeWakeUp({ account, clock }: WorkerOptions) {
+  let isDue = false;
+  let wake = () => {};
+  return {
+    /** `undefined`: something may have been missed. */
+    hear(payload: string | undefined) {
+      if (payload !== undefined && payload !== account) return;
+      isDue = true;
+      wake();
+    },
+    async within(ms: number, signal: AbortSignal): Promise<void> {
+      if (!isDue && !signal.aborted) {
+        const woken = new AbortController();
+        wake = () => woken.abort();
+        signal.addEventListener('abort', wake, { once: true });
+        await clock.sleep(ms, woken.signal);
+        signal.removeEventListener('abort', wake);
+      }
+      isDue = false;
+    },
+  };
+}

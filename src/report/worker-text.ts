@@ -1,0 +1,79 @@
+import type { NotForIt, WorkerNews } from '../contract/worker.ts';
+import { spanText } from './age-text.ts';
+import { countOf } from './numbers.ts';
+import { safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+
+const longestError = 300;
+
+/** A line of a worker's log, with the time in UTC. */
+export function workerLine(news: WorkerNews, { style, now }: { style: Style; now: number }): string {
+  const { word, text } = wordsOf(news, style);
+  const time = new Date(now).toISOString().replace(/\.\d+/, '');
+  return `${style.dim(time)} ${word} ${safeText(text, 1000)}\n`;
+}
+
+function wordsOf(news: WorkerNews, style: Style): { word: string; text: string } {
+  const worker = style.green('worker');
+  const head = style.green('head');
+  switch (news.is) {
+    case 'started':
+      return { word: worker, text: startText(news) };
+    case 'head': {
+      const { epoch, runs, waitMs } = news;
+      const waits =
+        waitMs > 0
+          ? `; what the last head may have sent is looked for in ${spanText(waitMs + 999)}`
+          : '';
+      return { word: head, text: `of the account from now on (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}` };
+    }
+    case 'head left':
+      return { word: news.why === 'taken over' ? style.yellow('head') : head, text: leftTexts[news.why] };
+    case 'not for it':
+      return { word: style.yellow('notice'), text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}` };
+    case 'server away':
+      return {
+        word: style.yellow('notice'),
+        text: `the engine is away (${safeText(news.error, longestError)}): nothing is bought until it is back`,
+      };
+    case 'server back':
+      return { word: worker, text: 'the engine is back' };
+    case 'failed':
+      return {
+        word: style.red('error'),
+        text: `${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
+      };
+    case 'ending':
+      return { word: worker, text: `ends: ${news.because}` };
+    default:
+      return news satisfies never;
+  }
+}
+
+const leftTexts = {
+  'no run is open': 'no more: no run is open',
+  'handed over': 'no more: handed over, with nothing on its way to the service',
+  'taken over': 'no more: another worker has the account, or may take it. Nothing is sent from here',
+};
+
+function startText({ worker, account, service, server, store, files }: Extract<WorkerNews, { is: 'started' }>): string {
+  const hands =
+    store === undefined ? 'fetches no files (no --store)' : `fetches files into ${store}, ${files} at once`;
+  return `${worker} works on ${server} for account ${account.slice(0, 8)} at ${service}; ${hands}`;
+}
+
+function notForItText(why: NotForIt, runs: number): string {
+  const [are, they] = runs === 1 ? ['is', 'it was'] : ['are', 'they were'];
+  switch (why.is) {
+    case 'account':
+      return `${are} not for this worker: of another MEDIABATCH_API_KEY, or another MEDIABATCH_BASE_URL`;
+    case 'protocol': {
+      const age = why.theirs > why.own ? 'a newer' : 'an older';
+      return `${are} not for this worker: ${they} begun by ${age} mediabatch (protocol ${why.theirs}, here ${why.own}), and needs workers of that version`;
+    }
+    case 'store':
+      return `${are} not for this worker: files go to another store than its --store`;
+    default:
+      return why satisfies never;
+  }
+}

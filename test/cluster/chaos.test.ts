@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { seeded } from '../rig/random.ts';
+import { type End, endOf, manifestOf, missingFiles, refusing, runLocally } from './rig/campaign.ts';
+import { Chaos } from './rig/chaos.ts';
+import { losesAnswers } from './rig/judge.ts';
+import { applied, ClusterPlace } from './rig/place.ts';
+
+const count = Number(process.env.MEDIABATCH_CLUSTER_SEEDS ?? 20);
+const first = Number(process.env.MEDIABATCH_CLUSTER_SEED ?? 1);
+const seeds = Array.from({ length: count }, (_, index) => first + index);
+
+/** All but one of 24 heroes, as many pairs, 8 films. */
+const cost = 23 * 3 + 23 * 3 + 8 * 10;
+/** A plan has to fit, with the refused one and what needs it. */
+const shape = { rows: 24, concurrency: 10, budget: cost + 6 };
+
+/** As one process does it with nothing going wrong: made once in each process that tests. */
+let calm: Promise<End> | undefined;
+
+async function runCalmly(onTestFinished: Parameters<typeof ClusterPlace.make>[0]): Promise<End> {
+  const place = await ClusterPlace.make(onTestFinished);
+  place.write('campaign.yaml', manifestOf(shape));
+  place.judge.jobMs = 50;
+  return runLocally(place, { fate: refusing(() => 'book') });
+}
+
+describe('three workers, a submitter and a server, killed and frozen at random', () => {
+  test.concurrent.for(seeds)('seed %i: as if nothing had happened', async (seed, { onTestFinished, expect: it }) => {
+    calm ??= runCalmly(onTestFinished);
+    const local = await calm;
+    const random = seeded(seed);
+    const place = await ClusterPlace.make(onTestFinished);
+    place.write('campaign.yaml', manifestOf(shape));
+    place.judge.jobMs = ({ subject }) => 200 + ((subject.length * 7919 + seed * 104_729) % 2500);
+    place.judge.fate = refusing(losesAnswers(random, 0.06));
+    const watch = place.watch(shape.budget, shape.concurrency);
+    const words = ['--store', place.store, '--events', 'events.jsonl'];
+    const chaos = new Chaos(place, { random, workers: 3, startSubmitter: () => place.submit(words) });
+    await chaos.rage(25_000);
+    const ran = await applied(chaos.submitter);
+    const wrong = await watch.end();
+    const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-2000)}`;
+    it(wrong, told).toEqual([]);
+    it(endOf(place, ran), told).toEqual(local);
+    it(missingFiles(place), told).toEqual([]);
+    for (const worker of chaos.workers) worker.signal('SIGTERM');
+    const ends = await Promise.all(chaos.workers.map(({ ended }) => ended));
+    it(ends.map(({ code, signal }) => code ?? signal)).toEqual(chaos.workers.map(() => 0));
+    await place.server.stop();
+    it(await place.processes.leftAfter(10)).toEqual([]);
+    process.stdout.write(`seed ${seed}: ${told.split('\n')[0]}\n`);
+  });
+});
+
+test('the calm run is what it is compared with: one step refused, what needs it not made, all else done', async ({
+  onTestFinished,
+}) => {
+  calm ??= runCalmly(onTestFinished);
+  const local = await calm;
+  expect(local.spent).toBe(cost);
+  expect(local.code).toBe(3);
+  expect(local.ends['hero@r2']).toBe('refused');
+  expect(Object.values(local.ends).filter((outcome) => outcome === 'done')).toHaveLength(23 + 23 + 8);
+});

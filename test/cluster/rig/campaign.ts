@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunEvent } from '../../../src/contract/event.ts';
+import type { Fate, IncomingCreate } from '../../rig/booking-service.ts';
+import { readLines } from '../../rig/command.ts';
+import { readLockFile } from '../../rig/oracle.ts';
+import type { Applied, ClusterPlace } from './place.ts';
+
+export interface Shape {
+  /** Rows of pictures; a third as many films, and as many pictures of pictures. */
+  rows: number;
+  budget: number;
+  concurrency: number;
+}
+
+/** Pictures, pictures and films made of them: kinds with replay and one with a list. Each asks for its own address. */
+export function manifestOf({ rows, budget, concurrency }: Shape): string {
+  const names = Array.from({ length: rows }, (_, index) => `r${index + 1}`);
+  const list = (some: string[]) => `[${some.join(', ')}]`;
+  const films = names.slice(0, Math.ceil(rows / 3));
+  return `version: 1
+name: chaos
+budget: { credits: ${budget} }
+service: { concurrency: ${concurrency} }
+prices: { image: 3, video: 10 }
+tasks:
+  hero: { kind: image, foreach: ${list(names)}, with: { prompt: "hero {{row}}" } }
+  pair:
+    kind: image
+    foreach: ${list(names)}
+    from: { hero: { key: "{{row}}" } }
+    with: { prompt: "pair {{row}}", referenceImages: ["{{tasks.hero.url}}"] }
+  film: { kind: video, foreach: ${list(films)}, with: { prompt: "film {{row}}", duration: 2 } }
+`;
+}
+
+/** Whatever happens, the service refuses this one: its step fails, and so does what needs it. */
+export const refused = 'image hero r2';
+
+export function refusing(others: (create: IncomingCreate) => Fate): (create: IncomingCreate) => Fate {
+  return (create) => (create.subject === refused ? 400 : others(create));
+}
+
+/** How a campaign came out. */
+export interface End {
+  code: number | null;
+  /** The lock without its first line, which names the service's address. */
+  lock: string;
+  /** How each step ended, by address. */
+  ends: Record<string, string>;
+  spent: number;
+}
+
+export function endOf(place: ClusterPlace, { code }: Pick<Applied, 'code'>, home = place.home): End {
+  const lock = readFileSync(join(home, 'campaign.lock.jsonl'), 'utf8').split('\n').slice(1).join('\n');
+  const events = readLines<RunEvent>(join(home, 'events.jsonl'));
+  const ends = events.flatMap((event): [string, string][] => {
+    if (event.event === 'step-finished') return [[event.address, event.outcome]];
+    return event.event === 'step-left' ? [[event.address, `left: ${event.reason}`]] : [];
+  });
+  return {
+    code,
+    lock,
+    ends: Object.fromEntries(ends.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    spent: place.judge.spent,
+  };
+}
+
+/** The last words of a run, without its times. */
+export function summaryIn(err: string): string {
+  const at = err.lastIndexOf('\n\n');
+  return err
+    .slice(at === -1 ? 0 : at)
+    .replaceAll(/\d+:\d\d(?::\d\d)?/g, 'TIME')
+    .trim();
+}
+
+/** Outputs of a lock that are not where they belong, byte for byte: in the campaign's folder, or in the store. */
+export function missingFiles(place: ClusterPlace): string[] {
+  const lock = readLockFile(place.path('campaign.lock.jsonl'));
+  const outputs = [...lock.steps.values()].flatMap(({ purchases: [newest] }) =>
+    newest?.state === 'done' ? (newest.outputs ?? []) : [],
+  );
+  const known = new Map<string, string>();
+  for (const folder of [place.store, place.home]) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || entry.name.startsWith('.')) continue;
+      const path = join(entry.parentPath, entry.name);
+      known.set(createHash('sha256').update(readFileSync(path)).digest('hex'), path);
+    }
+  }
+  return outputs.filter(({ path, sha256 }) => !known.get(sha256)?.endsWith(path)).map(({ path }) => path);
+}
+
+/** What the same campaign comes to by one process with nothing going wrong; made in a place of its own. */
+export async function runLocally(
+  place: ClusterPlace,
+  options: { fate?: (create: IncomingCreate) => Fate; args?: string[] } = {},
+): Promise<End> {
+  if (options.fate !== undefined) place.judge.fate = options.fate;
+  const ran = await place.applyLocally(place.home, ['--events', 'events.jsonl', ...(options.args ?? [])]);
+  return endOf(place, ran);
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openLines, readLines } from '../../../src/cluster/lines.ts';
+import type { LockFile } from '../../../src/contract/state.ts';
+import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
+import { openFresh } from '../../rig/postgres.ts';
+
+/** A home of a lock's lines: both are held to the same. */
+interface Home {
+  file: LockFile;
+  /** What a reader finds now, without the header. */
+  read(): Promise<string[]>;
+  /** From here on the lines belong to another. */
+  loseTo(): Promise<void>;
+}
+
+async function inFile(): Promise<Home> {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-lines-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const path = join(folder, 'lock.jsonl');
+  const file = await openLockFile(path, { header: '{"header":1}\n' });
+  onTestFinished(() => file.close());
+  return {
+    file,
+    read: async () => {
+      try {
+        const lines = readFileSync(path, 'utf8').split(/(?<=\n)/);
+        return lines.filter((line) => line !== '{"header":1}\n');
+      } catch {
+        return [];
+      }
+    },
+    loseTo: async () => {
+      const before = readFileSync(path);
+      rmSync(path);
+      writeFileSync(path, before);
+    },
+  };
+}
+
+async function inSql(): Promise<Home> {
+  const { database } = await openFresh();
+  await database.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
+  await database.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin)
+    VALUES ('r', 'a', 1, 'spring', 'open', true, '{}', '{}', '', '{}')`);
+  return {
+    file: openLines(database, { account: 'a', epoch: 1, run: 'r' }),
+    read: async () => (await readLines(database, 'r')).lines,
+    loseTo: async () => void (await database.query("UPDATE mediabatch.account SET epoch = 2 WHERE id = 'a'")),
+  };
+}
+
+const line = (n: number) => `{"line":${n}}\n`;
+const many = Array.from({ length: 500 }, (_, n) => line(n));
+
+describe.each([
+  ['in a file', inFile],
+  ['in SQL', inSql],
+])('lines %s', (_, open) => {
+  test('are there when the promise resolves', async () => {
+    const { file, read } = await open();
+    for (const n of [1, 2, 3]) {
+      await file.append(line(n));
+      expect((await read()).at(-1)).toBe(line(n));
+    }
+  });
+
+  test('keep the order in which they came, however many wait', async () => {
+    const { file, read } = await open();
+    await Promise.all(many.map((one) => file.append(one)));
+    expect(await read()).toEqual(many);
+  });
+
+  test('are refused once they belong to another, and everything after that', async () => {
+    const { file, read, loseTo } = await open();
+    await file.append(line(1));
+    await loseTo();
+    const later = await Promise.allSettled([file.append(line(2)), file.append(line(3))]);
+    expect(later.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(file.append(line(4))).rejects.toThrow();
+    // A file that was put in place of ours is somebody else’s; what went into the other one does not count.
+    expect(await read()).toEqual([line(1)]);
+  });
+
+  test('are replaced as a whole, and grow from there', async () => {
+    const { file, read } = await open();
+    await Promise.all(many.map((one) => file.append(one)));
+    await file.replace([line(7), line(8)]);
+    await file.append(line(9));
+    expect((await read()).filter((one) => one !== '')).toEqual([line(7), line(8), line(9)]);
+  });
+
+  test('are refused when they are closed, and when they are not one line', async () => {
+    const { file } = await open();
+    await file.append(line(1));
+    expect(() => file.append('{"a":\n1}\n')).toThrow('not one line');
+    await file.close();
+    await expect(file.append(line(2))).rejects.toThrow('closed');
+  });
+});

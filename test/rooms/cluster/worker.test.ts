@@ -1,0 +1,178 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Seat } from '../../../src/cluster/account.ts';
+import { readEngineState } from '../../../src/cluster/engine-state.ts';
+import { endRun, submitRun } from '../../../src/cluster/runs.ts';
+import { type WorkerOptions, work } from '../../../src/cluster/worker.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import { HeadLostError } from '../../../src/contract/errors.ts';
+import type { WorkerNews } from '../../../src/contract/worker.ts';
+import { engineHere, submission } from './engine-here.ts';
+
+const account = 'a'.repeat(32);
+type Engine = Awaited<ReturnType<typeof engineHere>>;
+
+/** A worker whose head does what the test says; it ends with the test. */
+function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptions> = {}) {
+  const end = new AbortController();
+  const news: WorkerNews[] = [];
+  const seats: { seat: Seat; signal: AbortSignal; finish: () => void; fail: (error: Error) => void }[] = [];
+  const changes: (() => void)[] = [];
+  const changed = () => {
+    for (const change of changes.splice(0)) change();
+  };
+  const ended = work({
+    db,
+    boss,
+    clock: systemClock,
+    id,
+    account,
+    version: '1.2.3',
+    files: 0,
+    signal: end.signal,
+    exitWhenIdle: false,
+    redact: (text) => text.replaceAll('secret', '[key]'),
+    tell(one) {
+      news.push(one);
+      changed();
+    },
+    makeHead: (seat, signal) => ({
+      facts: () => ({ inFlight: 3 }),
+      run: () =>
+        new Promise<void>((finish, fail) => {
+          seats.push({ seat, signal, finish, fail });
+          if (signal.aborted) finish();
+          signal.addEventListener('abort', () => finish(), { once: true });
+          changed();
+        }),
+    }),
+    ...more,
+  });
+  const stop = async (reason = 'SIGTERM') => {
+    end.abort(reason);
+    await ended;
+  };
+  onTestFinished(() => stop());
+  /** Resolves as soon as something of it is true; each change is looked at. */
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise<void>((resolve) => changes.push(resolve));
+  };
+  return { news, seats, until, stop, ended };
+}
+
+async function seatOf(worker: ReturnType<typeof startWorker>, nth = 0) {
+  await worker.until(() => worker.seats.length > nth);
+  const seat = worker.seats[nth];
+  if (seat === undefined) throw new Error('no seat');
+  return seat;
+}
+
+const heads = (workers: ReturnType<typeof startWorker>[]) => workers.filter(({ seats }) => seats.length > 0);
+
+test('of two workers one is the head; asked to end it hands over, and the other goes on with the next epoch', async () => {
+  const engine = await engineHere();
+  await submitRun(engine.db, engine.boss, submission({ account }));
+  const workers = [startWorker(engine, 'one'), startWorker(engine, 'two')];
+  await Promise.race(workers.map((worker) => seatOf(worker)));
+  expect(heads(workers)).toHaveLength(1);
+  const [first] = heads(workers);
+  const second = workers.find((worker) => worker !== first);
+  if (first === undefined || second === undefined) throw new Error('no head');
+  await first.stop();
+  expect(first.news.map(({ is }) => is)).toEqual(['head', 'head left', 'ending']);
+  expect(first.news).toContainEqual({ is: 'head left', why: 'handed over' });
+  const { seat } = await seatOf(second);
+  expect([seat.epoch, seat.waitMs()]).toEqual([2, 0]);
+});
+
+test('what is submitted while nobody is the head wakes a worker, and with the last run its seat is free', async () => {
+  const engine = await engineHere();
+  const worker = startWorker(engine, 'one');
+  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const { seat, finish } = await seatOf(worker);
+  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  finish();
+  await worker.until(() => worker.news.some(({ is }) => is === 'head left'));
+  expect(worker.news.at(-1)).toEqual({ is: 'head left', why: 'no run is open' });
+});
+
+test('a head that another has taken over becomes a worker like any other, and its lease is never fresh again', async () => {
+  const engine = await engineHere();
+  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const worker = startWorker(engine, 'one');
+  const { seat, fail } = await seatOf(worker);
+  // Somebody else was the head in between, and left.
+  await engine.db.query('UPDATE mediabatch.account SET epoch = epoch + 1');
+  await engine.db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
+  fail(new HeadLostError());
+  const again = await seatOf(worker, 1);
+  expect(seat.lease.isFresh()).toBe(false);
+  expect(again.seat.epoch).toBe(3);
+  expect(worker.news).toContainEqual({ is: 'head left', why: 'taken over' });
+  await endRun(engine.db, { account, epoch: 3, run: id }, { exit: 0, outcomes: {} });
+});
+
+test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
+  const engine = await engineHere();
+  await submitRun(engine.db, engine.boss, submission({ account }));
+  const worker = startWorker(engine, 'one', {
+    clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
+  });
+  const { fail } = await seatOf(worker);
+  fail(new Error('it broke with secret'));
+  await worker.until(() => worker.news.some(({ is }) => is === 'failed'));
+  expect(worker.news).toContainEqual({ is: 'failed', error: 'it broke with [key]', againAfterMs: 2000 });
+  expect((await readEngineState(engine.db)).accounts).toMatchObject([{ error: 'it broke with [key]' }]);
+  const { seat } = await seatOf(worker, 1);
+  // It may have left something on its way.
+  expect(seat.waitMs()).toBeGreaterThan(0);
+});
+
+test.each([
+  ['of another key or service', { account: 'b'.repeat(32) }, { is: 'account' }],
+  ['older', { protocol: 0 }, { is: 'protocol', theirs: 1, own: 0 }],
+  ['newer', { protocol: 2 }, { is: 'protocol', theirs: 1, own: 2 }],
+  ['with another store', { store: 'mine' }, { is: 'store' }],
+])('a worker %s takes nothing, and says why', async (_name, more, why) => {
+  const engine = await engineHere();
+  await submitRun(engine.db, engine.boss, submission({ account, store: 'theirs' }));
+  const worker = startWorker(engine, 'one', more);
+  await worker.until(() => worker.news.length > 0);
+  await worker.stop();
+  expect(worker.seats).toEqual([]);
+  expect(worker.news).toEqual([
+    { is: 'not for it', why, runs: 1 },
+    { is: 'ending', because: 'SIGTERM' },
+  ]);
+});
+
+test('ends by itself when no run is open, if it is told to', async () => {
+  const engine = await engineHere();
+  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const worker = startWorker(engine, 'one', { exitWhenIdle: true });
+  const { seat, finish } = await seatOf(worker);
+  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  finish();
+  await worker.ended;
+  expect(worker.news.at(-1)).toEqual({ is: 'ending', because: 'no run is open' });
+  expect((await readEngineState(engine.db)).workers).toEqual([]);
+});
+
+test('the engine tells its runs, its head and its workers', async () => {
+  const engine = await engineHere();
+  await submitRun(engine.db, engine.boss, submission({ account }));
+  const worker = startWorker(engine, 'one', {
+    store: 'folder',
+    files: 4,
+    clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
+  });
+  await seatOf(worker);
+  let state = await readEngineState(engine.db);
+  while (state.workers[0]?.rates === undefined) state = await readEngineState(engine.db);
+  expect(state).toMatchObject({
+    runs: [
+      { campaign: 'spring', state: 'open', steps: { ended: 0, of: 0 }, files: { wanted: 0, saved: 0, failed: 0 } },
+    ],
+    accounts: [{ id: account, head: 'one' }],
+    workers: [{ id: 'one', isHead: true, isSilent: false, files: 4, store: 'folder', rates: { inFlight: 3 } }],
+  });
+});
