@@ -4,7 +4,6 @@ import { OutputError } from '../contract/errors.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Outputs } from '../contract/ports.ts';
 import { checkOutputs } from '../disk/outputs/outputs.ts';
-import { isMap } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { LockLine, Output } from '../lock/record.ts';
@@ -31,12 +30,9 @@ export class FileBringer {
 
   /** Takes in new lines of the lock. */
   add(lines: readonly string[]): void {
-    const found = lines.flatMap((text): LockLine[] => {
-      if (!text.includes('"state":"done"')) return [];
-      const line: unknown = JSON.parse(text);
-      return isMap(line) ? [line as unknown as LockLine] : [];
-    });
-    for (const line of found) this.#last = this.#last.then(() => this.#bring(line));
+    const done = lines.filter((line) => line.includes('"state":"done"'));
+    for (const line of done.map((text) => JSON.parse(text) as LockLine))
+      this.#last = this.#last.then(() => this.#bring(line));
   }
 
   /** Resolves when everything that was taken in is here, or is among the missing. */

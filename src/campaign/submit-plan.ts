@@ -32,13 +32,13 @@ export function submissionOf(
 ): Submission {
   const { account, sandbox, manifest, store, lock, outline, createRoutes, settings } = about;
   const theirs = (row: PlanRow) => row.order !== undefined && !isForThisMachine(row);
-  const rows = plan.rows.map(({ order: _, later: __, ...row }) => row);
   const header: RunHeader = {
     plan: {
       ...plan,
-      rows: rows.map((row, index) =>
-        isForThisMachine(plan.rows[index] ?? row) ? { ...row, action: 'keep', reason: 'done where it was submitted' } : row,
-      ),
+      rows: plan.rows.map((row) => {
+        const { order: _, later: __, ...told } = row;
+        return isForThisMachine(row) ? { ...told, action: 'keep' } : told;
+      }),
     },
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
@@ -51,7 +51,8 @@ export function submissionOf(
     totals: plan.totals,
     origin: { host: hostname(), user: userName(), manifest },
     orders: plan.rows.flatMap((row) => (theirs(row) && row.order !== undefined ? [row.order] : [])),
-    lines: linesOf(lock),
+    // Read again when the transaction has to be repeated.
+    lines: { [Symbol.iterator]: () => linesOf(lock) },
   };
 }
 
