@@ -2,49 +2,49 @@ import type { Clock } from '../contract/clock.ts';
 import type { RunFact, StopReason } from '../contract/event.ts';
 import type { CreateGate, Departure } from '../contract/ports.ts';
 import { orderName, type StepOrder } from '../plan/plan.ts';
-import { CreateTurns } from './create-turns.ts';
-import { CreditWait } from './credit-wait.ts';
-
-/** One kind's creates of this run. */
-interface KindTraffic {
-  inside: number;
-  /** Creates wait for this while the kind's list is being read. */
-  closed: Promise<void> | undefined;
-  /** Called when the last create inside has left. */
-  quiet: (() => void) | undefined;
-}
+import { AccountGate } from './account-gate.ts';
 
 /**
- * The only way for a create to leave: at the rate that the service bears, within the limit of requests in flight, not
- * while the account is empty, not while the list of its kind is being read, and not after spending was stopped.
+ * The only way for a create of a run to leave: at the rate that the service bears, within the limit of requests in flight,
+ * not while the account is empty, not while the list of its kind is being read, and not after spending was stopped. All but
+ * the last belongs to the account, which several runs may share.
  */
 export class LocalGate implements CreateGate {
-  readonly #turns: CreateTurns;
-  readonly #creditWait: CreditWait;
+  readonly #account: AccountGate;
+  readonly #isShared: boolean;
+  /** Of this run, in names that the runs of an account have in common. */
+  readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
-  readonly #kinds = new Map<string, KindTraffic>();
-  readonly #inside = new Set<string>();
+  readonly #inside = new Map<string, string>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
   /** Price classes that were charged more than the plan says. */
   readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
 
-  constructor(options: {
-    clock: Clock;
-    /** Creates in flight at once: each may have a connection of its own. */
-    places: number;
-    /** How long to wait for an empty account, in ms. Default: not at all. */
-    creditWaitMs?: number;
-    emit(fact: RunFact): void;
-  }) {
-    const { clock, emit, places, creditWaitMs = 0 } = options;
-    this.#turns = new CreateTurns(clock);
-    this.#creditWait = new CreditWait({ clock, emit, waitMs: creditWaitMs });
+  constructor(
+    options: { emit(fact: RunFact): void } & (
+      | {
+          clock: Clock;
+          /** Creates in flight at once: each may have a connection of its own. */
+          places: number;
+          /** How long to wait for an empty account, in ms. Default: not at all. */
+          creditWaitMs?: number;
+        }
+      | { account: AccountGate; run: string }
+    ),
+  ) {
+    const { emit } = options;
     this.#emit = emit;
-    this.#free = places;
+    this.#isShared = 'account' in options;
+    this.#prefix = 'account' in options ? `${options.run} ` : '';
+    this.#account = 'account' in options ? options.account : new AccountGate(options);
+    this.#account.listeners.add(emit);
+  }
+
+  /** Called when the run is over: it hears nothing more of its account. */
+  close(): void {
+    this.#account.listeners.delete(this.#emit);
   }
 
   get stopped(): StopReason | undefined {
@@ -78,49 +78,45 @@ export class LocalGate implements CreateGate {
 
   async enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'> {
     const { signal, isAsked } = options;
-    const name = orderName(order);
+    const account = this.#account;
+    const name = this.#nameOf(order);
     for (;;) {
       if ((await this.#comeToTurn(name, options)) === 'stop') return 'stop';
-      const traffic = await this.#enterKind(order.kind);
-      await this.#takePlace();
-      this.#inside.add(name);
+      await account.enterKind(order.kind);
+      await account.takePlace();
+      this.#inside.set(name, order.kind);
       if (signal.aborted || (!isAsked && this.holdsPrice(order))) {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }
       // Permission given before the wait for a place may be gone by now.
       if (isAsked || !this.#isHeldBack(name)) {
-        this.#turns.left();
+        account.turns.left();
         return 'in';
       }
-      this.#inside.delete(name);
-      this.#givePlace();
-      leaveKind(traffic);
+      this.#goOut(name);
     }
   }
 
   leave(order: StepOrder, departure: Departure): 'again' | 'over' {
-    const name = orderName(order);
-    if (this.#inside.delete(name)) {
-      this.#givePlace();
-      leaveKind(this.#traffic(order.kind));
-    }
+    const name = this.#nameOf(order);
+    const { creditWait, turns } = this.#account;
+    this.#goOut(name);
     switch (departure.is) {
       case 'accepted':
-        this.#creditWait.accepted(name);
+        creditWait.accepted(name);
         return 'over';
       case 'returning':
         return 'again';
       case 'throttled':
-        this.#turns.penalize(departure.afterMs);
+        turns.penalize(departure.afterMs);
         return 'again';
       case 'out-of-credits':
-        if (this.#stopped === undefined && this.#creditWait.refused(name, departure.error) === 'waiting')
-          return 'again';
+        if (this.#stopped === undefined && creditWait.refused(name, departure.error) === 'waiting') return 'again';
         this.stop('balance', departure.error);
         return 'over';
       case 'undecided':
-        this.#creditWait.undecided(name);
+        creditWait.undecided(name);
         return 'over';
       default:
         return departure satisfies never;
@@ -130,77 +126,48 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    this.#creditWait.cancel();
+    // Other runs go on waiting.
+    if (this.#isShared) this.#account.creditWait.nudge();
+    else this.#account.creditWait.cancel();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail });
   }
 
-  /** Resolves when no create of this kind is in flight; none leaves until the returned function is called. */
-  async close(kind: string): Promise<() => void> {
-    const traffic = this.#traffic(kind);
-    let open = () => {};
-    traffic.closed = new Promise((resolve) => {
-      open = () => {
-        traffic.closed = undefined;
-        traffic.quiet = undefined;
-        resolve();
-      };
-    });
-    if (traffic.inside > 0) {
-      await new Promise<void>((resolve) => {
-        traffic.quiet = resolve;
-      });
-    }
-    return open;
+  /** Where no create of a kind is in flight while its list is read, of whatever run. */
+  get doors(): Pick<AccountGate, 'close'> {
+    return this.#account;
   }
 
   async #comeToTurn(
     name: string,
     { signal, isAsked }: { signal: AbortSignal; isAsked: boolean },
   ): Promise<'go' | 'stop'> {
-    const isOff = () =>
-      !isAsked && (this.#stopped !== undefined || (!signal.aborted && this.#creditWait.holdsBack(name)));
+    const { creditWait, turns } = this.#account;
+    const isStopped = () => this.#stopped !== undefined;
+    const isOff = () => !isAsked && (isStopped() || (!signal.aborted && creditWait.holdsBack(name)));
     for (;;) {
       if (!isAsked) {
-        await this.#creditWait.admit(name, signal);
-        if (this.#stopped !== undefined) return 'stop';
+        await creditWait.admit(name, signal, isStopped);
+        if (isStopped()) return 'stop';
       }
-      if ((await this.#turns.next(signal, isOff)) === 'came') return 'go';
+      if ((await turns.next(signal, isOff)) === 'came') return 'go';
     }
   }
 
   #isHeldBack(name: string): boolean {
-    return this.#stopped !== undefined || this.#creditWait.holdsBack(name) || this.#turns.isPaused;
+    const { creditWait, turns } = this.#account;
+    return this.#stopped !== undefined || creditWait.holdsBack(name) || turns.isPaused;
   }
 
-  async #enterKind(kind: string): Promise<KindTraffic> {
-    const traffic = this.#traffic(kind);
-    while (traffic.closed !== undefined) await traffic.closed;
-    traffic.inside += 1;
-    return traffic;
+  #goOut(name: string): void {
+    const kind = this.#inside.get(name);
+    if (kind === undefined) return;
+    this.#inside.delete(name);
+    this.#account.givePlace();
+    this.#account.leaveKind(kind);
   }
 
-  async #takePlace(): Promise<void> {
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#free -= 1;
+  #nameOf(order: StepOrder): string {
+    return this.#prefix + orderName(order);
   }
-
-  #givePlace(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
-
-  #traffic(kind: string): KindTraffic {
-    const known = this.#kinds.get(kind);
-    if (known !== undefined) return known;
-    const traffic: KindTraffic = { inside: 0, closed: undefined, quiet: undefined };
-    this.#kinds.set(kind, traffic);
-    return traffic;
-  }
-}
-
-function leaveKind(traffic: KindTraffic): void {
-  traffic.inside -= 1;
-  if (traffic.inside === 0) traffic.quiet?.();
 }

@@ -52,11 +52,14 @@ export class CreditWait {
     return 'waiting';
   }
 
-  /** Resolves when this step's create may leave, when the wait is over, or when the signal is aborted. */
-  async admit(address: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when this step's create may leave, when the wait is over, when the signal is aborted, or when it is `isOff`,
+   * which is asked again at every change.
+   */
+  async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {
       const pause = this.#pause;
-      if (pause === undefined || signal.aborted || pause.tried === address) return;
+      if (pause === undefined || signal.aborted || isOff() || pause.tried === address) return;
       const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#clock.now() : this.#waitMs;
       if (leftMs <= 0) {
         pause.tried = address;
@@ -98,6 +101,11 @@ export class CreditWait {
     this.#pause = { ...pause, nextTryMs };
     const timeOf = (ms: number) => new Date(ms).toISOString();
     this.#emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
+    this.#wake();
+  }
+
+  /** Makes every waiting create check again. */
+  nudge(): void {
     this.#wake();
   }
 

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { waitsFor } from '../plan/actions.ts';
-import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
+import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
@@ -10,6 +10,7 @@ import { ChainedOrders } from './chained-orders.ts';
 import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
 import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
+import { tellLeft } from './tell-left.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
@@ -19,7 +20,7 @@ const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lo
  * up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
 export function drive(plan: Plan, ports: Ports, options: DriveOptions): Driven {
-  for (const row of plan.rows) if (row.order === undefined) leave(row, ports);
+  for (const row of plan.rows) if (row.order === undefined) tellLeft(row, ports);
   return new Drive(plan, ports, options);
 }
 
@@ -60,7 +61,9 @@ class Drive implements Driven {
     this.#waiting = counts;
     this.#dependents = dependents;
     const heights = measureHeights(this.#orders, dependents);
-    this.#ready = new ChainedOrders(this.#orders, { dependents, heights }, plan.totals);
+    const before = options.ends ?? new Map<string, StepEnd>();
+    const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
+    this.#ready = new ChainedOrders(open, { dependents, heights }, plan.totals);
     this.#posts = holdPosts(this.#orders, (order) => this.#ready.add(order));
     this.ends = this.#run();
   }
@@ -118,10 +121,33 @@ class Drive implements Driven {
   }
 
   async #run(): Promise<DriveResult> {
-    for (const [name, order] of this.#orders) if (!this.#waiting.has(name)) this.#posts.ready(order);
+    const leaveSlots = this.#options.slots?.join(this.#options.concurrency, () => this.#fillSlots());
+    const first = [...this.#orders].filter(([name]) => !this.#waiting.has(name));
+    this.#takeEnds();
+    for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
     this.#posts.release();
     // Only after everything that can start is ready: priority decides the order from the first slot on.
     this.#fillSlots();
+    try {
+      return await this.#goOn();
+    } finally {
+      leaveSlots?.();
+    }
+  }
+
+  /** What has ended before lets its dependents go on, or blocks them, as it did then. */
+  #takeEnds(): void {
+    const links: Link[] = [];
+    for (const [name, end] of this.#options.ends ?? []) {
+      const order = this.#orders.get(name);
+      if (order === undefined) continue;
+      this.#ended.set(name, end);
+      links.push(...this.#end(order, end));
+    }
+    this.#follow(links);
+  }
+
+  async #goOn(): Promise<DriveResult> {
     for (;;) {
       if (this.#underWay > 0) {
         await new Promise<void>((resolve) => {
@@ -155,11 +181,13 @@ class Drive implements Driven {
   }
 
   #fillSlots(): void {
-    while (this.#slotsTaken < this.#options.concurrency) {
+    const { concurrency, slots } = this.#options;
+    while (this.#slotsTaken < concurrency && slots?.isFree !== false) {
       const order = this.#ready.take({ isIdle: this.#underWay === 0 });
       if (order === undefined) return;
       this.#begun.add(orderName(order));
       this.#slotsTaken += 1;
+      slots?.take();
       this.#underWay += 1;
       void this.#carryOut(order);
     }
@@ -188,6 +216,7 @@ class Drive implements Driven {
         if (!isTaken) return;
         isTaken = false;
         this.#slotsTaken -= 1;
+        this.#options.slots?.give();
         // Deferred: the caller first emits why the slot is free. The job is over, or spending has stopped.
         queueMicrotask(() => this.#fillSlots());
       },
@@ -227,6 +256,7 @@ class Drive implements Driven {
   /** Dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderName(on);
+    if (!this.#ended.has(name)) this.#options.onEnd?.(name, how);
     this.#ended.set(name, how);
     if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
@@ -257,19 +287,4 @@ class Drive implements Driven {
 function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
   if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
-}
-
-function leave(row: PlanRow, ports: Ports): void {
-  const { address, task, kind, action, reason, blockedBy, send } = row;
-  // The step has a row of its own.
-  if (send !== undefined) return;
-  ports.emit({
-    event: 'step-left',
-    address,
-    task,
-    kind,
-    action,
-    reason: reason.text,
-    ...(blockedBy !== undefined && { blockedBy }),
-  });
 }

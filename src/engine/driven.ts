@@ -1,5 +1,6 @@
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import type { SharedSlots } from './shared-slots.ts';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
@@ -13,6 +14,12 @@ export interface DriveOptions {
    * ends when nothing is under way.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
+  /** Orders of the plan that have ended before, by name: they are not acted on, and who depends on them knows. */
+  ends?: ReadonlyMap<string, StepEnd> | undefined;
+  /** Slots of the account, which other plans share. Absent: there are no others. */
+  slots?: SharedSlots | undefined;
+  /** Hears of each end as it comes, before dependents begin. */
+  onEnd?: ((name: string, end: StepEnd) => void) | undefined;
 }
 
 /** The end of every order that was acted on, by name. */

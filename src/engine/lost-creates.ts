@@ -3,7 +3,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { ListedJob, ListWalk } from '../contract/listed-job.ts';
 import type { LookUp, LostCreates, LostSend, Service } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock } from '../lock/record.ts';
+import type { StepRecord } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type LostCreate } from '../run/look-up.ts';
@@ -46,17 +46,19 @@ interface KindDoors {
  * its kind is in flight, so whatever it shows is either on record or one of the lost ones.
  */
 export class ListLookUp implements LostCreates {
-  readonly #lock: () => Lock;
+  readonly #records: () => Iterable<StepRecord>;
   readonly #service: Pick<Service, 'newestJob' | 'walkJobs'>;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #times: LookUpTimes;
   readonly #hold: boolean;
   readonly #gate: KindDoors;
+  readonly #notBefore: () => number;
   readonly #rooms = new Map<string, Room>();
 
   constructor(options: {
-    lock(): Lock;
+    /** What is on record, of all runs of the account that are known here. */
+    records(): Iterable<StepRecord>;
     service: Pick<Service, 'newestJob' | 'walkJobs'>;
     clock: Clock;
     signal: AbortSignal;
@@ -64,10 +66,16 @@ export class ListLookUp implements LostCreates {
     /** Leave lost creates to a person. */
     hold: boolean;
     gate: KindDoors;
+    /**
+     * Until when, in ms since 1970, a create of somebody who held the account before may still arrive: nothing is concluded
+     * from a list earlier. Default: there was nobody.
+     */
+    notBefore?: () => number;
   }) {
     this.#gate = options.gate;
     this.#hold = options.hold;
-    this.#lock = options.lock;
+    this.#records = options.records;
+    this.#notBefore = options.notBefore ?? (() => 0);
     this.#service = options.service;
     this.#clock = options.clock;
     this.#signal = options.signal;
@@ -120,6 +128,8 @@ export class ListLookUp implements LostCreates {
     let open = () => {};
     let asked: Waiting[] = [];
     try {
+      const quietMs = this.#notBefore() - this.#clock.now();
+      if (quietMs > 0) await this.#clock.sleep(quietMs, this.#signal);
       // Creates go on while the service adds the first one to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
       open = await this.#gate.close(kind);
@@ -177,7 +187,7 @@ export class ListLookUp implements LostCreates {
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
-    for (const record of this.#lock().steps.values()) {
+    for (const record of this.#records()) {
       for (const purchase of record.purchases) {
         if ((purchase.kind ?? record.kind) !== kind || !isOpenSend(purchase)) continue;
         const [id, { request, resent }] = [sendOf(purchase), purchase];
@@ -190,7 +200,7 @@ export class ListLookUp implements LostCreates {
   /** Jobs of this kind on record or found in this run; services may number those of each kind separately. */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
-    for (const record of this.#lock().steps.values()) {
+    for (const record of this.#records()) {
       for (const { jobId, request, kind: own = record.kind } of record.purchases) {
         if (jobId !== undefined && own === kind && known.get(jobId) === undefined) known.set(jobId, request);
       }

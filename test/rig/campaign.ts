@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { carryOut } from '../../src/campaign/carry-out.ts';
 import { LiveRun } from '../../src/campaign/live-run.ts';
 import { planAgain } from '../../src/campaign/plan-again.ts';
 import { settleLock } from '../../src/campaign/settle.ts';
 import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
+import { carryOut } from '../../src/engine/carry-out.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';

