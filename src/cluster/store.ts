@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { writeNewFile } from '../disk/fs/replace.ts';
-import { isMap } from '../ground/values.ts';
 import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
 
 /** Where the files of runs go, for whoever reaches it. */
 export interface Store {
