@@ -94,8 +94,8 @@ test.concurrent('two campaigns of an account: one poller, one cap of its own eac
   for (const name of ['one', 'two']) {
     const own = place.judge.ledger.filter(({ subject }) => subject.includes(` ${name} `));
     const spent = own.reduce((sum, { credits }) => sum + credits, 0);
-    it(spent, name).toBeLessThanOrEqual(75);
-    it(spent, name).toBeGreaterThan(65);
+    it(spent, `${name}\n${told}`).toBeLessThanOrEqual(75);
+    it(spent, `${name}\n${JSON.stringify(place.judge.ledger.map((x) => x.subject))}${told}`).toBeGreaterThan(65);
   }
   for (const what of ['create', 'status', 'list'] as const) {
     const from = place.judge.asked.filter((one) => one.what === what).map((one) => one.from);
