@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { OutputError } from '../contract/errors.ts';
 import type { Tell } from '../contract/notice.ts';
-import type { Outputs } from '../contract/ports.ts';
+import type { OutputFiles } from '../contract/ports.ts';
 import { checkOutputs } from '../disk/outputs/outputs.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
@@ -13,7 +13,7 @@ interface Places {
   from: string;
   /** The campaign's own folder of outputs. */
   to: string;
-  outputs: Outputs;
+  outputs: OutputFiles;
   tell: Tell;
 }
 
