@@ -2,7 +2,6 @@ import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import type { Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
 import { messageOf } from '../ground/values.ts';
@@ -171,9 +170,9 @@ export class HeadRun {
   }
 
   #openOutputs(): Outputs {
-    const { store } = this.#ground;
+    const { store, service } = this.#ground;
     if (store === undefined) throw new Error('internal error: a head without the store of its run');
-    return createOutputs(store.outputsOf(this.#record.campaign));
+    return fetchHere(service, store.filesOf(this.#record.campaign));
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */

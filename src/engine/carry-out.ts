@@ -36,8 +36,6 @@ export interface CarryOutOptions {
   onError: 'continue' | 'finish';
   /** Creates on the wire at once. Default: 64. */
   creates?: number;
-  /** Files on the wire at once. Default: 16. */
-  downloads?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
@@ -75,10 +73,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
       ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
       : holding(account.lost, hold);
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
-  const { onError, downloads = 16, goesOn, ends, onEnd } = options;
+  const { onError, goesOn, ends, onEnd } = options;
   const { concurrency } = plan;
   const slots = account?.slots;
-  return { ledger, gate, driven: drive(plan, ports, { concurrency, downloads, onError, goesOn, ends, onEnd, slots }) };
+  return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, goesOn, ends, onEnd, slots }) };
 }
 
 /** The search of an account, for a run that may leave lost creates to a person. */

@@ -1,5 +1,4 @@
 import type { JobResult } from '../contract/answer.ts';
-import { OutputError } from '../contract/errors.ts';
 import type { OutputTarget } from '../contract/output-target.ts';
 import type { Ports } from '../contract/ports.ts';
 import type { Output } from '../lock/record.ts';
@@ -26,11 +25,14 @@ export async function collectOutput(
   for (let tries = 1; tries <= mostTries; tries += 1) {
     if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
-    const answer = await service.open(url, signal);
+    const answer = await outputs.fetch(job.target, url, { signal });
     switch (answer.is) {
+      case 'saved':
+        return { is: 'collected', output: answer.output };
       case 'refused':
         return { is: 'uncollected', error: answer.message, interrupted: false };
       case 'unreachable':
+      case 'bad-bytes':
         error = answer.message;
         break;
       case 'expired': {
@@ -42,14 +44,6 @@ export async function collectOutput(
         if (end.is === 'completed') url = end.result.files[job.index] ?? url;
         break;
       }
-      case 'open':
-        try {
-          return { is: 'collected', output: await outputs.save(job.target, answer.download) };
-        } catch (failure) {
-          if (!(failure instanceof OutputError) || failure.why !== 'bad-bytes') throw failure;
-          error = failure.message;
-        }
-        break;
       default:
         return answer satisfies never;
     }
