@@ -10,7 +10,7 @@ import type { Lock, StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { resumeOrder, totalsOfFold } from '../plan/resume-order.ts';
+import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import type { Seat } from './account.ts';
@@ -49,6 +49,8 @@ interface Found {
   lock: Lock;
   plan: Plan;
   ends: Map<string, StepEnd>;
+  /** Price classes of which something was charged more than the plan says. */
+  closedPrices: ReadonlySet<string>;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -94,6 +96,7 @@ export class HeadRun {
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
+    for (const name of found.closedPrices) carried.gate.closePrice(name);
     if (this.#isCancelled) this.cancel();
     try {
       const ends = await carried.driven.ends;
@@ -111,26 +114,31 @@ export class HeadRun {
 
   async #find(): Promise<Found> {
     const { db, clock, accountOf, service } = this.#ground;
-    const { id, totals } = this.#record;
+    const { id, totals: submitted, settings } = this.#record;
     const header = await readHeader(db, id);
     Object.assign(this.#ground.routes, header.createRoutes);
     const lock = await this.#readLock();
     const ends = await readEnds(db, id);
+    const planned: StepOrder[] = [];
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, id)) {
       const name = orderName(order);
-      const facts = { now: clock.now(), accountOf, replays: service.replays(order.kind) };
+      const replays = service.replays(order.kind) ? ('yes' as const) : ('no' as const);
+      const facts = { now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown };
       const next = ends.has(name) ? { order } : resumeOrder(order, lock, facts);
+      planned.push(order);
       orders.set(name, 'order' in next ? next.order : order);
       if ('end' in next) {
         ends.set(name, next.end);
         this.#ends.add(name, next.end);
       }
     }
+    const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
+    const { totals, closedPrices } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals: totalsOfFold(lock, totals) }, ends, isNew };
+    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, ends, isNew };
   }
 
   async #readLock(): Promise<Lock> {
