@@ -61,6 +61,14 @@ export type DownloadAnswer =
   | { is: 'refused'; message: string }
   | { is: 'unreachable'; message: string };
 
+/** A file of a finished job, and a link by which it comes. Links expire; job and index are its name. */
+export interface JobFile {
+  jobId: string;
+  /** From 0. */
+  index: number;
+  url: string;
+}
+
 /** Result of one try to bring an output where it belongs. */
 export type FetchAnswer =
   | { is: 'saved'; output: Output }

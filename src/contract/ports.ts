@@ -8,6 +8,7 @@ import type {
   DownloadAnswer,
   FetchAnswer,
   JobEnd,
+  JobFile,
   UploadAnswer,
 } from './answer.ts';
 import type { Clock } from './clock.ts';
@@ -200,7 +201,7 @@ export interface Downloads {
 /** Brings outputs to where the campaign has them, and looks after them there. */
 export interface Outputs extends Omit<OutputFiles, 'save'> {
   /** One try. Throws `OutputError` where the files are at fault, not the download. */
-  fetch(target: OutputTarget, link: string, options: { signal: AbortSignal }): Promise<FetchAnswer>;
+  fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
 }
 
 /** The files of a campaign below one folder. */

@@ -6,8 +6,8 @@ import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 export function fetchHere(downloads: Downloads, saved: OutputFiles, { files = 16 } = {}): Outputs {
   const queue = new PQueue({ concurrency: files });
   return {
-    async fetch(target, link, { signal }) {
-      const answer = await downloads.open(link, signal);
+    async fetch(target, { url }, { signal }) {
+      const answer = await downloads.open(url, signal);
       if (answer.is !== 'open') return answer;
       try {
         return { is: 'saved', output: await queue.add(() => saved.save(target, answer.download)) };

@@ -20,12 +20,13 @@ export async function collectOutput(
   job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
 ): Promise<Collected> {
   const { service, outputs, clock, signal } = ports;
-  let url = job.result.files[job.index] ?? '';
+  const { jobId, index } = job;
+  let url = job.result.files[index] ?? '';
   let error = '';
   for (let tries = 1; tries <= mostTries; tries += 1) {
     if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
-    const answer = await outputs.fetch(job.target, url, { signal });
+    const answer = await outputs.fetch(job.target, { jobId, index, url }, { signal });
     switch (answer.is) {
       case 'saved':
         return { is: 'collected', output: answer.output };
@@ -38,10 +39,10 @@ export async function collectOutput(
       case 'expired': {
         error = answer.message;
         const end = await service.watch(
-          { kind: order.kind, jobId: job.jobId },
+          { kind: order.kind, jobId },
           { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
         );
-        if (end.is === 'completed') url = end.result.files[job.index] ?? url;
+        if (end.is === 'completed') url = end.result.files[index] ?? url;
         break;
       }
       default:
