@@ -2,11 +2,10 @@ import type { FetchAnswer } from '../contract/answer.ts';
 import { HeadLostError, OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
-import { type Boss, filesQueue, filesQueueOptions } from './boss.ts';
+import { type Boss, filesQueue, filesQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { fileChannel, fileId, type FileReport, filesChannel, type FileTask, jobIdOf, placeOf } from './file-task.ts';
 import { held, type Term } from './guarded.ts';
-import { ofBoss } from './of-boss.ts';
 import type { RunRecord } from './run-record.ts';
 import type { Seal } from './seal.ts';
 import type { Slots } from './slots.ts';
@@ -161,16 +160,13 @@ export class FileDesk {
     ]);
     if (rows.length === 0) throw new HeadLostError();
     const wanted = new Map(rows.filter(({ state }) => state === 'wanted').map(({ id, tries }) => [id, tries]));
-    const queues = Map.groupBy(
-      orders.filter(({ id }) => wanted.has(id)),
-      ({ queue }) => queue,
-    );
-    for (const [queue, some] of queues) {
-      // What was waiting once already does not wait behind all others again.
-      const jobs = some.map(({ id }) => {
-        const tries = wanted.get(id) ?? 1;
-        return { id: jobIdOf(id, tries), data: { file: id }, priority: tries };
+    for (const queue of new Set(orders.map((order) => order.queue))) {
+      const jobs = orders.flatMap(({ id, queue: its }) => {
+        const tries = its === queue ? wanted.get(id) : undefined;
+        // What has waited once does not wait behind all others again.
+        return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
+      if (jobs.length === 0) continue;
       await boss.insert(queue, jobs, { db: ofBoss(sql) });
       await sql.query('SELECT pg_notify($1, $2)', [filesChannel, queue]);
     }
