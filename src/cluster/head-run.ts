@@ -7,8 +7,9 @@ import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-o
 import { exitCodeOf } from '../engine/exit-code.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
+import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
+import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
@@ -144,7 +145,8 @@ export class HeadRun {
 
   async #readLock(): Promise<Lock> {
     const { db } = this.#ground;
-    const texts: string[] = [];
+    // The submitter's lock may have had no lines, and so no header.
+    const texts = [writeHeader({ version: lockVersion })];
     for (let after: string | undefined; ; ) {
       const { lines, next } = await readLines(db, this.#record.id, after);
       if (lines.length === 0) break;
