@@ -3,12 +3,13 @@ import type { Clock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
-import type { Service } from '../contract/ports.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { carryOut } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
+import { fetchHere } from '../engine/fetch-here.ts';
 import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
@@ -91,12 +92,17 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       totals: plan.totals,
       tasks: outline.tasks,
     });
+    const files = createOutputs(paths.outputs, {
+      seen,
+      saved: new SavedFiles(paths.state, paths.outputs),
+      kept: new KeptFiles(paths.state, paths.kept),
+    });
     const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
     const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
       bodies: createRequestBodies(paths.state),
-      outputs: outputsOf(campaign),
+      outputs: fetchHere(service ?? noService, files),
       service: service ?? noService,
       clock,
       emit,
@@ -220,7 +226,7 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   return counts;
 }
 
-type RunService = Service & { close(): Promise<void> };
+type RunService = Service & Downloads & { close(): Promise<void> };
 
 /** The HTTP client is large, so it is loaded only when the service is going to be called. */
 async function openServiceIfNeeded(

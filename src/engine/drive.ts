@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { waitsFor } from '../plan/actions.ts';
@@ -163,19 +162,13 @@ class Drive implements Driven {
     return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
   }
 
-  /** Wraps the ports: events may let other orders start, and the number of concurrent downloads is limited. */
+  /** Wraps the ports: events may let other orders start. */
   #watchPorts(ports: Ports): Ports {
-    const downloads = new PQueue({ concurrency: this.#options.downloads });
     return {
       ...ports,
       emit: (fact) => {
         ports.emit(fact);
         if (this.#ready.note(fact)) this.#fillSlots();
-      },
-      outputs: {
-        save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
-        relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
-        measure: (output) => ports.outputs.measure(output),
       },
     };
   }
