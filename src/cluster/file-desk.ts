@@ -4,7 +4,7 @@ import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
-import { fileChannel, fileId, type FileReport, filesChannel, type FileTask, jobIdOf, placeOf } from './file-task.ts';
+import { type FileReport, type FileTask, fileChannel, fileId, filesChannel, jobIdOf, placeOf } from './file-task.ts';
 import { held, type Term } from './guarded.ts';
 import type { RunRecord } from './run-record.ts';
 import type { Seal } from './seal.ts';
@@ -63,7 +63,8 @@ export class FileDesk {
   /** The outputs of a run. `own`: what this process reaches; files for which it has no place soon go to others. */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnHand): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
-    const order = (id: string, task: FileTask, signal?: AbortSignal) => this.#order({ id, run: run.id, queue, task }, signal);
+    const order = (id: string, task: FileTask, signal?: AbortSignal) =>
+      this.#order({ id, run: run.id, queue, task }, signal);
     const byHands: Outputs = {
       async fetch({ notice, ...target }, { jobId, index, url }, { signal }) {
         const id = fileId(run.id, target.address, index, jobId);

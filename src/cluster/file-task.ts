@@ -40,5 +40,7 @@ export function fileId(...facts: (string | number)[]): string {
 /** Id of the job for the n-th try of a file, in the form of a UUID: the same try is never queued twice. */
 export function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
 }

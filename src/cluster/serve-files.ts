@@ -6,7 +6,7 @@ import { fetchHere } from '../engine/fetch-here.ts';
 import { messageOf } from '../ground/values.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from './boss.ts';
 import type { Database } from './database.ts';
-import { fileChannel, type FileReport, filesChannel, type FileResult, type FileTask } from './file-task.ts';
+import { type FileReport, type FileResult, type FileTask, fileChannel, filesChannel } from './file-task.ts';
 import type { Seal } from './seal.ts';
 import type { Slots } from './slots.ts';
 import { makeWakeUp } from './wake-up.ts';
