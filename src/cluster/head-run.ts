@@ -1,9 +1,10 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
-import type { Outputs, Service } from '../contract/ports.ts';
+import type { Downloads, Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
+import { fetchHere } from '../engine/fetch-here.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock, StepRecord } from '../lock/record.ts';
@@ -37,7 +38,7 @@ export interface HeadRunGround {
   clock: Clock;
   /** Aborted: nothing new is paid for; what is on the wire is awaited, everything is recorded, and the next head goes on. */
   signal: AbortSignal;
-  service: Service;
+  service: Service & Downloads;
   shared: SharedAccount;
   /** Grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };

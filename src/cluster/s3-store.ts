@@ -114,7 +114,8 @@ class BucketFiles implements StoreFiles {
 
   async #put(target: OutputTarget, output: Output, path: string): Promise<void> {
     await this.#orOutputError(output.path, async () => {
-      if (await this.#makeRoom(target, output)) await this.#bucket.putFile(this.#keyOf(output.path), { ...output, path });
+      if (await this.#makeRoom(target, output))
+        await this.#bucket.putFile(this.#keyOf(output.path), { ...output, path });
     });
   }
 

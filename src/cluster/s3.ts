@@ -99,7 +99,8 @@ export class Bucket {
     const handle = await open(file.path);
     try {
       const buffer = Buffer.alloc(Math.min(partBytes, file.bytes));
-      const read = async (at: number) => buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
+      const read = async (at: number) =>
+        buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
       if (file.bytes <= partBytes) return void (await this.#done('PUT', key, { headers, body: await read(0) }));
       await this.#putParts(key, { headers, bytes: file.bytes, read });
     } finally {
@@ -124,7 +125,10 @@ export class Bucket {
       const parts: string[] = [];
       for (let at = 0; at < bytes; at += partBytes) {
         const number = parts.length + 1;
-        const { tag } = await this.#done('PUT', key, { query: `partNumber=${number}&uploadId=${id}`, body: await read(at) });
+        const { tag } = await this.#done('PUT', key, {
+          query: `partNumber=${number}&uploadId=${id}`,
+          body: await read(at),
+        });
         parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`);
       }
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
