@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../contract/clock.ts';
 import type { WorkerNews } from '../contract/worker.ts';
-import { makeRedact } from '../service/secrets.ts';
+import { makeRedact, readCredential } from '../service/secrets.ts';
 import { accountOf } from './account-id.ts';
 import { openBoss } from './boss.ts';
 import { openDatabase } from './database.ts';
@@ -69,7 +69,18 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         store: store?.id,
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
-          new Head({ db, account, seat, access, seal, store, accountOf: digestOf, clock, signal: until }),
+          new Head({
+            replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
+            db,
+            account,
+            seat,
+            access,
+            seal,
+            store,
+            accountOf: digestOf,
+            clock,
+            signal: until,
+          }),
       });
     } finally {
       await boss.stop({ graceful: false });
