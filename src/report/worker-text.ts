@@ -21,16 +21,16 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
       return { word: worker, text: startText(news) };
     case 'head': {
       const { epoch, runs, waitMs } = news;
-      const waits =
-        waitMs > 0
-          ? `; what the last head may have sent is looked for in ${spanText(waitMs + 999)}`
-          : '';
+      const waits = waitMs > 0 ? `; what the last head may have sent is looked for in ${spanText(waitMs + 999)}` : '';
       return { word: head, text: `of the account from now on (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}` };
     }
     case 'head left':
       return { word: news.why === 'taken over' ? style.yellow('head') : head, text: leftTexts[news.why] };
     case 'not for it':
-      return { word: style.yellow('notice'), text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}` };
+      return {
+        word: style.yellow('notice'),
+        text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}`,
+      };
     case 'server away':
       return {
         word: style.yellow('notice'),
@@ -57,8 +57,7 @@ const leftTexts = {
 };
 
 function startText({ worker, account, service, server, store, files }: Extract<WorkerNews, { is: 'started' }>): string {
-  const hands =
-    store === undefined ? 'fetches no files (no --store)' : `fetches files into ${store}, ${files} at once`;
+  const hands = store === undefined ? 'fetches no files (no --store)' : `fetches files into ${store}, ${files} at once`;
   return `${worker} works on ${server} for account ${account.slice(0, 8)} at ${service}; ${hands}`;
 }
 

@@ -96,7 +96,8 @@ function ratesText(rates: EngineWorker['rates']): string {
 function troublesText({ runs, accounts, workers }: EngineState, style: Style): string {
   const lines: string[] = [];
   for (const { id, error } of accounts) {
-    if (error !== undefined) lines.push(`${style.red('error')} head of account ${id.slice(0, 8)}: ${safeText(error, 300)}`);
+    if (error !== undefined)
+      lines.push(`${style.red('error')} head of account ${id.slice(0, 8)}: ${safeText(error, 300)}`);
   }
   for (const { host, pid, error } of workers) {
     if (error !== undefined) lines.push(`${style.red('error')} ${safeText(`${host} ${pid}: ${error}`, 300)}`);
