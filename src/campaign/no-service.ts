@@ -1,7 +1,7 @@
-import type { Ports } from '../contract/ports.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
 
 /** A plan without orders asks nothing of the service. */
-export const noService: Ports['service'] = {
+export const noService: Service & Downloads = {
   replays: () => false,
   clockAheadMs: unasked,
   create: unasked,

@@ -3,14 +3,13 @@ import type { Clock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
-import type { Service } from '../contract/ports.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
 import type { Guard } from '../disk/lock/guard.ts';
-import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
-import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { carryOut } from '../engine/carry-out.ts';
+import { exitCodeOf } from '../engine/exit-code.ts';
+import { fetchHere } from '../engine/fetch-here.ts';
 import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
@@ -20,11 +19,11 @@ import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import type { Access } from './environment.ts';
-import { exitCodeOf } from './exit-code.ts';
 import type { LiveRun } from './live-run.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { RunSettings } from './options.ts';
+import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
 
@@ -63,7 +62,7 @@ export interface RunResult {
 /** Carries the plan out in this process: disk and network become the ports of a run here, and are taken apart again. */
 export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOptions): Promise<RunResult> {
   const { loaded, outline, clock, on, access, live } = options;
-  const { paths, seen, service: address } = campaign;
+  const { paths, service: address } = campaign;
   const startedAt = clock.now();
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   let isLeft = false;
@@ -98,11 +97,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       lock,
       file,
       bodies: createRequestBodies(paths.state),
-      outputs: createOutputs(paths.outputs, {
-        seen,
-        saved: new SavedFiles(paths.state, paths.outputs),
-        kept: new KeptFiles(paths.state, paths.kept),
-      }),
+      outputs: fetchHere(service ?? noService, outputsOf(campaign)),
       service: service ?? noService,
       clock,
       emit,
@@ -226,7 +221,7 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   return counts;
 }
 
-type RunService = Service & { close(): Promise<void> };
+type RunService = Service & Downloads & { close(): Promise<void> };
 
 /** The HTTP client is large, so it is loaded only when the service is going to be called. */
 async function openServiceIfNeeded(

@@ -1,3 +1,5 @@
+import type { Output } from '../lock/record.ts';
+
 export interface CreatedJob {
   jobId: string;
   /** `null`: the answer did not say. */
@@ -58,6 +60,21 @@ export type DownloadAnswer =
   /** The address or the answer is not acceptable; a retry does not help. */
   | { is: 'refused'; message: string }
   | { is: 'unreachable'; message: string };
+
+/** A file of a finished job, and a link by which it comes. Links expire; job and index are its name. */
+export interface JobFile {
+  jobId: string;
+  /** From 0. */
+  index: number;
+  url: string;
+}
+
+/** Result of one try to bring an output where it belongs. */
+export type FetchAnswer =
+  | { is: 'saved'; output: Output }
+  | Exclude<DownloadAnswer, { is: 'open' }>
+  /** What came is not what it should be: to be fetched again. */
+  | { is: 'bad-bytes'; message: string };
 
 /** Result of bringing a file into the media library. */
 export type UploadAnswer =

@@ -1,7 +1,16 @@
 import type { Output, PurchaseState } from '../lock/record.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import type { CreateAnswer, CreatedJob, Download, DownloadAnswer, JobEnd, UploadAnswer } from './answer.ts';
+import type {
+  CreateAnswer,
+  CreatedJob,
+  Download,
+  DownloadAnswer,
+  FetchAnswer,
+  JobEnd,
+  JobFile,
+  UploadAnswer,
+} from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { RunFact, StopReason } from './event.ts';
 import type { ListedJob, ListWalk, LookUpVerdict } from './listed-job.ts';
@@ -182,12 +191,23 @@ export interface Service {
   newestJob(kind: string): Promise<string>;
   /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
-  open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
   /** Costs nothing, and may be repeated. */
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
 
-export interface Outputs {
+/** Begins downloads, in this process. */
+export interface Downloads {
+  open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
+}
+
+/** Brings outputs to where the campaign has them, and looks after them there. */
+export interface Outputs extends Omit<OutputFiles, 'save'> {
+  /** One try. Throws `OutputError` where the files are at fault, not the download. */
+  fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
+}
+
+/** The files of a campaign below one folder. */
+export interface OutputFiles {
   /** Streams into a temporary file, verifies it, and renames it into place. Throws `OutputError`. */
   save(target: OutputTarget, download: Download): Promise<Output>;
   /**

@@ -36,13 +36,13 @@ export interface CarryOutOptions {
   onError: 'continue' | 'finish';
   /** Creates on the wire at once. Default: 64. */
   creates?: number;
-  /** Files on the wire at once. Default: 16. */
-  downloads?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
   /** What several runs of one account share. Absent: this run has it for itself. */
   account?: SharedAccount | undefined;
+  /** What earlier heads of this run were charged, by price class. */
+  learned?: ReadonlyMap<string, number> | undefined;
   /** Tells runs apart in what they share. */
   run?: string;
 }
@@ -67,7 +67,9 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { account, run = '' } = options;
   const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
   const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
-  const ledger = new LocalLedger({ lock, file, bodies, gate, totals: plan.totals, accountOf, isAlone, emit });
+  const ledger = new LocalLedger({
+    ...{ lock, file, bodies, gate, totals: plan.totals, learned: options.learned, accountOf, isAlone, emit },
+  });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
   const lost =
@@ -75,10 +77,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
       ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
       : holding(account.lost, hold);
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
-  const { onError, downloads = 16, goesOn, ends, onEnd } = options;
+  const { onError, goesOn, ends, onEnd } = options;
   const { concurrency } = plan;
   const slots = account?.slots;
-  return { ledger, gate, driven: drive(plan, ports, { concurrency, downloads, onError, goesOn, ends, onEnd, slots }) };
+  return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, goesOn, ends, onEnd, slots }) };
 }
 
 /** The search of an account, for a run that may leave lost creates to a person. */

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { waitsFor } from '../plan/actions.ts';
@@ -149,7 +148,7 @@ class Drive implements Driven {
 
   async #goOn(): Promise<DriveResult> {
     for (;;) {
-      if (this.#underWay > 0) {
+      if (this.#underWay > 0 || this.#waitsForPlace) {
         await new Promise<void>((resolve) => {
           this.#onFinished = resolve;
         });
@@ -159,23 +158,22 @@ class Drive implements Driven {
     return this.#ended;
   }
 
+  /** Other plans have all places: one of theirs is given up sooner or later, and then this one goes on. */
+  get #waitsForPlace(): boolean {
+    return this.#errors.length === 0 && this.#ready.size > 0 && this.#options.slots?.isFree === false;
+  }
+
   async #goesOn(): Promise<boolean> {
     return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
   }
 
-  /** Wraps the ports: events may let other orders start, and the number of concurrent downloads is limited. */
+  /** Wraps the ports: events may let other orders start. */
   #watchPorts(ports: Ports): Ports {
-    const downloads = new PQueue({ concurrency: this.#options.downloads });
     return {
       ...ports,
       emit: (fact) => {
         ports.emit(fact);
         if (this.#ready.note(fact)) this.#fillSlots();
-      },
-      outputs: {
-        save: (target, download) => downloads.add(() => ports.outputs.save(target, download)),
-        relocate: (target, from, choices) => downloads.add(() => ports.outputs.relocate(target, from, choices)),
-        measure: (output) => ports.outputs.measure(output),
       },
     };
   }

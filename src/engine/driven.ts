@@ -5,8 +5,6 @@ import type { SharedSlots } from './shared-slots.ts';
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
   concurrency: number;
-  /** Outputs fetched at once. */
-  downloads: number;
   /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
   onError: 'continue' | 'finish';
   /**

@@ -52,7 +52,7 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
 
 const leftTexts = {
   'no run is open': 'no more: no run is open',
-  'handed over': 'no more: handed over, with nothing on its way to the service',
+  'handed over': 'no more: handed over',
   'taken over': 'no more: another worker has the account, or may take it. Nothing is sent from here',
 };
 
@@ -71,7 +71,7 @@ function notForItText(why: NotForIt, runs: number): string {
       return `${are} not for this worker: ${they} begun by ${age} mediabatch (protocol ${why.theirs}, here ${why.own}), and needs workers of that version`;
     }
     case 'store':
-      return `${are} not for this worker: files go to another store than its --store`;
+      return `${are} not for this worker: files go to a store that is not its --store`;
     default:
       return why satisfies never;
   }

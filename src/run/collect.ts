@@ -1,5 +1,4 @@
 import type { JobResult } from '../contract/answer.ts';
-import { OutputError } from '../contract/errors.ts';
 import type { OutputTarget } from '../contract/output-target.ts';
 import type { Ports } from '../contract/ports.ts';
 import type { Output } from '../lock/record.ts';
@@ -21,35 +20,31 @@ export async function collectOutput(
   job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
 ): Promise<Collected> {
   const { service, outputs, clock, signal } = ports;
-  let url = job.result.files[job.index] ?? '';
+  const { jobId, index } = job;
+  let url = job.result.files[index] ?? '';
   let error = '';
   for (let tries = 1; tries <= mostTries; tries += 1) {
     if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
-    const answer = await service.open(url, signal);
+    const answer = await outputs.fetch(job.target, { jobId, index, url }, { signal });
     switch (answer.is) {
+      case 'saved':
+        return { is: 'collected', output: answer.output };
       case 'refused':
         return { is: 'uncollected', error: answer.message, interrupted: false };
       case 'unreachable':
+      case 'bad-bytes':
         error = answer.message;
         break;
       case 'expired': {
         error = answer.message;
         const end = await service.watch(
-          { kind: order.kind, jobId: job.jobId },
+          { kind: order.kind, jobId },
           { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
         );
-        if (end.is === 'completed') url = end.result.files[job.index] ?? url;
+        if (end.is === 'completed') url = end.result.files[index] ?? url;
         break;
       }
-      case 'open':
-        try {
-          return { is: 'collected', output: await outputs.save(job.target, answer.download) };
-        } catch (failure) {
-          if (!(failure instanceof OutputError) || failure.why !== 'bad-bytes') throw failure;
-          error = failure.message;
-        }
-        break;
       default:
         return answer satisfies never;
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.ts';
-import type { Service } from '../contract/ports.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import { type CreateRoutes, createJob } from './create.ts';
@@ -39,7 +39,7 @@ export interface ServiceOptions {
 }
 
 /** Creates, status, downloads and uploads over HTTP. */
-export function createService(options: ServiceOptions): Service & { close(): Promise<void> } {
+export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const holdsKey = makeKeyFinder(options.token);
   const credential = readCredential(options.token);

@@ -5,6 +5,7 @@ import { settleLock } from '../../src/campaign/settle.ts';
 import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
 import { carryOut } from '../../src/engine/carry-out.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
+import { fetchHere } from '../../src/engine/fetch-here.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Graph } from '../../src/graph/graph.ts';
@@ -152,7 +153,7 @@ export class TestCampaign {
       lock,
       file,
       bodies,
-      outputs,
+      outputs: fetchHere(service, outputs, { files: 4 }),
       service,
       clock,
       emit,
@@ -164,7 +165,6 @@ export class TestCampaign {
       onUnknown,
       onError,
       creates,
-      downloads: 4,
       goesOn: live && (() => live.goesOn()),
     });
     if (live !== undefined) {

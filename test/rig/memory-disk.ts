@@ -1,5 +1,5 @@
 import type { OutputError } from '../../src/contract/errors.ts';
-import type { Outputs } from '../../src/contract/ports.ts';
+import type { OutputFiles } from '../../src/contract/ports.ts';
 import type { LockFile, RequestBodies } from '../../src/contract/state.ts';
 import { readLock } from '../../src/lock/read.ts';
 import { type Lock, lockVersion, type Output } from '../../src/lock/record.ts';
@@ -62,7 +62,7 @@ export function memoryBodies(): RequestBodies & { kept: Map<string, string> } {
 }
 
 /** Files in memory: path to digest. `problem` makes the next saves fail. */
-export function memoryOutputs(): Outputs & {
+export function memoryOutputs(): OutputFiles & {
   files: Map<string, string>;
   problems: OutputError[];
   /** What every file is like. */

@@ -2,7 +2,7 @@ import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../s
 import type { Clock } from '../../src/contract/clock.ts';
 import type { ServiceError } from '../../src/contract/errors.ts';
 import type { ListedJob, ListWalk } from '../../src/contract/listed-job.ts';
-import type { Service, UploadOrder } from '../../src/contract/ports.ts';
+import type { Downloads, Service, UploadOrder } from '../../src/contract/ports.ts';
 import type { Json } from '../../src/ground/json.ts';
 import { kinds } from '../../src/kinds/index.ts';
 
@@ -20,7 +20,7 @@ export interface BookedJob {
 }
 
 /** The service in memory, with its own ledger: what it has charged, whatever the client believes. */
-export class ScriptedService implements Service {
+export class ScriptedService implements Service, Downloads {
   readonly ledger: BookedJob[] = [];
   readonly requests: { call: 'create' | 'watch' | 'open' | 'upload' | 'list'; what: string }[] = [];
   readonly creates: { key: string; body: string }[] = [];

@@ -1,4 +1,4 @@
-import type { Outputs } from '../../contract/ports.ts';
+import type { OutputFiles } from '../../contract/ports.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { measureMedia } from './measure-media.ts';
@@ -22,7 +22,7 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 export function createOutputs(
   root: string,
   options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: KeptFiles } = {},
-): Outputs {
+): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept } = options;
   const disk = new PacedDisk();
   // Moves run one after another: files that swap names are in each other's way.

@@ -1,6 +1,15 @@
 import type { Clock } from '../../../src/contract/clock.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
-import type { CreateGate, Ledger, LostCreates, Outputs, Ports, Service } from '../../../src/contract/ports.ts';
+import type {
+  CreateGate,
+  Downloads,
+  Ledger,
+  LostCreates,
+  OutputFiles,
+  Ports,
+  Service,
+} from '../../../src/contract/ports.ts';
+import { fetchHere } from '../../../src/engine/fetch-here.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 
@@ -9,8 +18,8 @@ export interface Script {
   ledger?: Partial<Ledger>;
   gate?: Partial<CreateGate>;
   lost?: Partial<LostCreates>;
-  service?: Partial<Service>;
-  outputs?: Partial<Outputs>;
+  service?: Partial<Service & Downloads>;
+  outputs?: Partial<OutputFiles>;
   random?: number;
   /** Called with the length of each sleep; may abort. */
   onSleep?(ms: number, abort: () => void): void;
@@ -87,7 +96,7 @@ export function tracedPorts(script: Script = {}): Traced {
     lookUp: unscripted('lookUp'),
     ...script.lost,
   };
-  const service: Service = {
+  const service: Service & Downloads = {
     replays: () => true,
     clockAheadMs: async () => 0,
     create: unscripted('create'),
@@ -98,12 +107,13 @@ export function tracedPorts(script: Script = {}): Traced {
     upload: unscripted('upload'),
     ...script.service,
   };
-  const outputs: Outputs = {
+  const files: OutputFiles = {
     save: unscripted('save'),
     relocate: unscripted('relocate'),
     measure: unscripted('measure'),
     ...script.outputs,
   };
+  const outputs = fetchHere(service, files);
   const emit = (fact: RunFact) => {
     events.push(fact);
   };

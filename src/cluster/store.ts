@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { readSmallFile } from '../disk/fs/plain-file.ts';
+import { writeNewFile } from '../disk/fs/replace.ts';
+import { findOutputFile } from '../disk/outputs/output-path.ts';
+import { createOutputs } from '../disk/outputs/outputs.ts';
+import { isOutputPath } from '../lock/check-line.ts';
+import { readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
+
+export type { Store, StoreFiles } from './store-marker.ts';
+
+const marker = 'store.json';
+const mostBytes = 4096;
+
+/**
+ * A folder that all machines share, or `s3://bucket/prefix`. A marker in it says so: a place without one may be a folder where
+ * something is to be mounted, so it is refused (MB3705) unless `makes`, which puts one there.
+ */
+export async function openStore(
+  name: string,
+  { makes, env = process.env }: { makes: boolean; env?: NodeJS.Dict<string> },
+): Promise<Store> {
+  if (!name.startsWith('s3:')) return openFolder(name, makes);
+  const { openS3Store } = await import('./s3-store.ts');
+  return openS3Store(name, { makes, env });
+}
+
+async function openFolder(name: string, makes: boolean): Promise<Store> {
+  const folder = resolve(name);
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');
+  const state = join(folder, '.mediabatch');
+  const id = findMarker(name, join(state, marker)) ?? (makes ? await makeMarker(name, state) : undefined);
+  if (id === undefined) throw unusable(name, 'has no .mediabatch/store.json, so nothing was ever saved there');
+  return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign)) };
+}
+
+function filesBelow(root: string): StoreFiles {
+  return {
+    ...createOutputs(root),
+    async read({ path }) {
+      const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
+      const stats = full === undefined ? undefined : await stat(full).catch(() => undefined);
+      return full === undefined || stats?.isFile() !== true ? undefined : createReadStream(full);
+    },
+  };
+}
+
+function findMarker(name: string, path: string): string | undefined {
+  const bytes = readSmallFile(path, mostBytes);
+  return bytes === undefined ? undefined : readMarker(name, bytes);
+}
+
+/** Of two that make one at once, the first one counts. */
+async function makeMarker(name: string, state: string): Promise<string | undefined> {
+  const path = join(state, marker);
+  const id = randomBytes(8).toString('hex');
+  // Every user of the store has to read it.
+  await mkdir(state, { recursive: true });
+  try {
+    await writeNewFile(path, writeMarker(id));
+  } catch (error) {
+    const there = findMarker(name, path);
+    if (there === undefined) throw error;
+    return there;
+  }
+  return id;
+}

@@ -1,0 +1,22 @@
+import PQueue from 'p-queue';
+import { OutputError } from '../contract/errors.ts';
+import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
+
+/** Outputs that this process fetches, and saves, itself. `files`: written, or moved, at once. Default: 16. */
+export function fetchHere(downloads: Downloads, saved: OutputFiles, { files = 16 } = {}): Outputs {
+  const queue = new PQueue({ concurrency: files });
+  return {
+    async fetch(target, { url }, { signal }) {
+      const answer = await downloads.open(url, signal);
+      if (answer.is !== 'open') return answer;
+      try {
+        return { is: 'saved', output: await queue.add(() => saved.save(target, answer.download)) };
+      } catch (error) {
+        if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
+        return { is: 'bad-bytes', message: error.message };
+      }
+    },
+    relocate: (target, from, choices) => queue.add(() => saved.relocate(target, from, choices)),
+    measure: (output) => saved.measure(output),
+  };
+}
