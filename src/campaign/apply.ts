@@ -2,42 +2,23 @@ import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
-import type { Graph } from '../graph/graph.ts';
-import { outlineOf } from '../graph/outline.ts';
-import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
-import type { OutputToCheck } from '../plan/assemble.ts';
-import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
+import type { Applied, ApplyGraphOptions } from './apply-options.ts';
 import { checkSettings } from './check-options.ts';
-import { chosenBy, holdToCeilings, isNamedBy, refuseStale } from './check-saved-plan.ts';
-import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
+import { graphOf } from './checked-graph.ts';
 import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { requireAccess } from './environment.ts';
-import { holdGuard } from './hold-guard.ts';
-import { LiveRun } from './live-run.ts';
-import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
-import { makePlan } from './make-plan.ts';
+import { holdAndPlan } from './hold-and-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import {
-  type PlanningOptions,
-  pickPlanningOptions,
-  pickRunSettings,
-  type RehearsalOptions,
-  type RunSettings,
-} from './options.ts';
+import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
-import { planAgain } from './plan-again.ts';
-import { requireLock } from './read-lock.ts';
 import { recordRun } from './record-run.ts';
 import { refuseUnplanned } from './refuse-unplanned.ts';
 import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
 import { type Ending, type RunResult, runPlan } from './run.ts';
-import type { SavedPlan } from './saved-plan.ts';
-import { noteUpToDate } from './up-to-date.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Hears everything that happens, as it happens. */
@@ -103,43 +84,13 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
   };
 }
 
-/** Who watches a run, and may end it. */
-export interface Observer extends Ending {
-  on: (event: RunEvent) => void;
-  /** Called when the run has ended, however it did. */
-  end?: () => Promise<void>;
-}
-
-export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
-  /** Gives the graph. Called once: nobody else holds the graph while the run lasts, because it is large. */
-  check(): Promise<CheckedGraph>;
-  lockTimeoutMs?: number | undefined;
-  rehearsal?: RehearsalOptions | undefined;
-  /** Asked whether the service of the lock has a new address. Absent: it has not. */
-  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-  /** Plan made before, agreed to by whoever applies it. */
-  saved?: SavedPlan | undefined;
-  /** Addresses that the selections matched when the plan was first made. */
-  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
-  /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
-  verify?: ((plan: Plan, graph: Graph) => void) | undefined;
-  /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
-  agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
-  observe(plan: Plan): Promise<Observer>;
-  /**
-   * People look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named for
-   * afterwards. Called before anything is sent; `end` when the run has ended, however it did.
-   */
-  review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
-  /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
-  given?: string | undefined;
-}
-
-export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; carriedOut: Plan; result: RunResult };
-
 /** Plans while the campaign is held, asks, runs, writes the lock. */
 export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOptions): Promise<Applied> {
   checkSettings(options);
+  if (options.engine !== undefined) {
+    const { applyOnEngine } = await import('./apply-on-engine.ts');
+    return applyOnEngine(campaign, { ...options, engine: options.engine });
+  }
   const { sandbox, environment, paths, seen, tell } = campaign;
   const { made, outline, loaded, facts, guard, finding, makeLive } = await holdAndPlan(campaign, options);
   try {
@@ -191,57 +142,5 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
     }
   } finally {
     await guard.release();
-  }
-}
-
-/**
- * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of,
- * unless people are to decide during the run.
- */
-async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
-  const { paths, service, seen, tell } = campaign;
-  const { saved, askAboutMove, given } = options;
-  const checked = await options.check();
-  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);
-  try {
-    const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
-    if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
-    const { lock } = loaded;
-    const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
-    const planOf = ({ graph, facts, trace }: CheckedGraph, { again }: { again: boolean }) => {
-      // What it has to tell has been told.
-      const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock, facts, trace }, { ...options, chosen, isRun: true }); // I18
-    };
-    const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
-    const { plan: made, states } = planned;
-    if (saved !== undefined) {
-      refuseStale(saved, { plan: made, graph, service });
-      holdToCeilings(saved, made);
-    }
-    options.verify?.(made, graph);
-    const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
-    const { redo, selected, hints } = planned;
-    const makeLive = (agreed: Plan) =>
-      new LiveRun({
-        ...{ agreed, graph, lock, redo, selected },
-        isNamed: (row) => saved === undefined || isNamedBy(saved, row),
-        async plan(now, stillRedone, took) {
-          const same = { hints, selected, onUnknown: options.onUnknown };
-          const means = {
-            replays: campaign.replays,
-            accountOf: campaign.accountOf,
-            now: () => systemClock.now(),
-            look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
-          };
-          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same);
-          if (saved !== undefined) holdToCeilings(saved, again.plan);
-          return again;
-        },
-      });
-    return { made, outline: outlineOf(graph), loaded, facts, guard, finding, ...(options.review && { makeLive }) };
-  } catch (error) {
-    await guard.release();
-    throw error;
   }
 }

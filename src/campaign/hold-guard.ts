@@ -3,11 +3,20 @@ import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
+import { type EngineNote, readEngineNote } from '../disk/lock/engine-note.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
 import { advise, call } from '../plan/advice.ts';
 
-/** The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. */
-export async function holdGuard(lockPath: string, waitMs: number, tell: Tell): Promise<Guard> {
+/**
+ * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
+ * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`.
+ */
+export async function holdGuard(
+  lockPath: string,
+  waitMs: number,
+  tell: Tell,
+  { forEngine = false }: { forEngine?: boolean } = {},
+): Promise<Guard> {
   const shown = relative('', lockPath) || lockPath;
   const wayOut = findWayOut(dirname(lockPath));
   if (wayOut !== undefined) {
@@ -25,7 +34,22 @@ export async function holdGuard(lockPath: string, waitMs: number, tell: Tell): P
     const { host, pid } = answer.tookOver;
     tell({ is: 'notice', text: `took over from a run that is gone (process ${pid} on ${host})` });
   }
+  const note = forEngine ? undefined : readEngineNote(lockPath);
+  if (note !== undefined) {
+    await answer.guard.release();
+    throw elsewhereError(shown, note);
+  }
   return answer.guard;
+}
+
+/** Two runs of one campaign would share its keys, and a list kind would be bought twice. */
+function elsewhereError(shown: string, { engine, since }: EngineNote): CampaignError {
+  return new CampaignError({
+    code: 'MB3704',
+    message: `${shown} belongs to a run that was submitted to ${engine} at ${since}`,
+    hint: advise`${call('apply', '--engine', engine)} attaches to it, and brings what it has made; ${call('cancel', '--engine', engine)} stops it`,
+    lock: shown,
+  });
 }
 
 async function waitForGuard(

@@ -5,12 +5,10 @@ import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
 import type { Guard } from '../disk/lock/guard.ts';
-import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
-import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { carryOut } from '../engine/carry-out.ts';
+import { exitCodeOf } from '../engine/exit-code.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import type { LookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
@@ -21,11 +19,11 @@ import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import type { Access } from './environment.ts';
-import { exitCodeOf } from './exit-code.ts';
 import type { LiveRun } from './live-run.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { RunSettings } from './options.ts';
+import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
 
@@ -64,7 +62,7 @@ export interface RunResult {
 /** Carries the plan out in this process: disk and network become the ports of a run here, and are taken apart again. */
 export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOptions): Promise<RunResult> {
   const { loaded, outline, clock, on, access, live } = options;
-  const { paths, seen, service: address } = campaign;
+  const { paths, service: address } = campaign;
   const startedAt = clock.now();
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   let isLeft = false;
@@ -94,17 +92,12 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       totals: plan.totals,
       tasks: outline.tasks,
     });
-    const files = createOutputs(paths.outputs, {
-      seen,
-      saved: new SavedFiles(paths.state, paths.outputs),
-      kept: new KeptFiles(paths.state, paths.kept),
-    });
     const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
     const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
       bodies: createRequestBodies(paths.state),
-      outputs: fetchHere(service ?? noService, files),
+      outputs: fetchHere(service ?? noService, outputsOf(campaign)),
       service: service ?? noService,
       clock,
       emit,

@@ -34,11 +34,14 @@ export async function openRunLock(
   }
 }
 
+/** What a run knows at its end. */
+type Recorded = Pick<LocalLedger, 'lock' | 'recorded'>;
+
 /** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
   file: LockFile,
   context: {
-    ledger: LocalLedger;
+    ledger: Recorded;
     outline: GraphOutline;
     loaded: Pick<LoadedLock, 'needsRewrite'>;
     emit(fact: RunFact): void;
@@ -62,7 +65,7 @@ export async function settleLock(
 /** Somebody (git, an editor) wrote the lock meanwhile: what is there and what this run knows are joined, nothing is dropped. */
 async function joinWithChanged(
   path: string,
-  { ledger, outline }: { ledger: LocalLedger; outline: GraphOutline },
+  { ledger, outline }: { ledger: Recorded; outline: GraphOutline },
 ): Promise<void> {
   const bytes = await readLockBytes(path);
   const reading = bytes === undefined ? undefined : readLock(path, bytes);

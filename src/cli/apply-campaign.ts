@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
 import { applyGraph } from '../campaign/apply.ts';
+import type { EngineChoice } from '../campaign/apply-options.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
+import { engineOf } from '../campaign/engine-address.ts';
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
@@ -82,6 +84,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       speed: options.sandboxSpeed,
       failRate: options.sandboxFailRate,
     },
+    engine: engineFor(options),
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
     verify(made, graph) {
       unselected = findUnselected(made, { options, graph, command: 'apply' });
@@ -144,4 +147,10 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
   await notification?.ended(applied);
   return exit;
+}
+
+/** In a rehearsal only one that was asked for: the address in the environment is for real runs. */
+function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | undefined {
+  const url = sandbox === true ? engine : engineOf(engine, process.env);
+  return url === undefined ? undefined : { url, store };
 }

@@ -62,4 +62,8 @@ export interface ApplyOptions extends PlanCommandOptions {
   sandboxCredits?: number;
   sandboxSpeed?: number;
   sandboxFailRate?: number;
+  /** Address of the engine whose workers carry the plan out. */
+  engine?: string;
+  /** With an engine: where its workers put files. */
+  store?: string;
 }

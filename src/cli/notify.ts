@@ -1,4 +1,4 @@
-import type { Applied } from '../campaign/apply.ts';
+import type { Applied } from '../campaign/apply-options.ts';
 import { readNotifyAddress } from '../campaign/notify.ts';
 import { systemClock } from '../contract/clock.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';

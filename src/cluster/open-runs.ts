@@ -24,11 +24,11 @@ export function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   );
 }
 
-/** Why a worker takes nothing of these runs; undefined: it does. A worker without a store may be their head. */
+/** Why a worker takes nothing of these runs; undefined: it does. */
 export function whyNot(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotForIt | undefined {
   if (open.account !== account) return { is: 'account' };
   if (open.protocol !== protocol) return { is: 'protocol', theirs: open.protocol, own: protocol };
-  if (open.store !== null && store !== undefined && open.store !== store) return { is: 'store' };
+  if (open.store !== null && open.store !== store) return { is: 'store' };
   return undefined;
 }
 

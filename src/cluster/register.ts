@@ -1,14 +1,24 @@
 import { hostname } from 'node:os';
+import type { Clock } from '../contract/clock.ts';
 import type { Json } from '../ground/json.ts';
+import type { Database } from './database.ts';
 import { protocol as ownProtocol } from './protocol.ts';
-import type { WorkerOptions } from './worker.ts';
 
 /** Time between two signs of life of a worker, in ms. */
 const beatMs = 5000;
 /** A worker that was silent for so long is forgotten by the others. */
 const forgottenAfter = '1 hour';
 
-type Registered = Pick<WorkerOptions, 'db' | 'clock' | 'id' | 'account' | 'version' | 'store' | 'files' | 'protocol'>;
+interface Registered {
+  db: Database;
+  clock: Clock;
+  id: string;
+  account: string;
+  version: string;
+  store?: string | undefined;
+  files: number;
+  protocol?: number;
+}
 
 /** Keeps this worker's row up to date until the signal is aborted, and removes it then if the server is there. */
 export async function register(

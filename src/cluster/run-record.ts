@@ -20,7 +20,7 @@ export interface ClusterSettings {
 export interface RunHeader {
   /** Its rows have no orders. */
   plan: Plan;
-  outline: GraphOutline;
+  outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
   /** Routes of creates, as far as the service's document tells. */
   createRoutes: Json;
 }

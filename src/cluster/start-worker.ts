@@ -3,20 +3,15 @@ import { hostname } from 'node:os';
 import type { Clock } from '../contract/clock.ts';
 import type { WorkerNews } from '../contract/worker.ts';
 import { makeRedact } from '../service/secrets.ts';
-import type { Seat } from './account.ts';
 import { accountOf } from './account-id.ts';
 import { openBoss } from './boss.ts';
-import { type Database, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { checkEngineUrl, showEngine } from './engine-url.ts';
+import { Head } from './head.ts';
 import { migrate } from './schema.ts';
-import { type HeadOfRuns, work } from './worker.ts';
-
-/** What a head and the hands of a worker stand on. */
-export interface WorkerGround {
-  db: Database;
-  account: string;
-  tell(news: WorkerNews): void;
-}
+import { makeSeal } from './seal.ts';
+import { openStore } from './store.ts';
+import { work } from './worker.ts';
 
 export interface StartWorkerOptions {
   /** Address of the database. */
@@ -31,14 +26,18 @@ export interface StartWorkerOptions {
   signal: AbortSignal;
   exitWhenIdle: boolean;
   tell(news: WorkerNews): void;
-  makeHead(ground: WorkerGround, seat: Seat, signal: AbortSignal): HeadOfRuns;
-  /** The store that this worker reaches, and how files get there. */
-  store?: { id: string; name: string; files: number; serve(ground: WorkerGround, signal: AbortSignal): Promise<void> };
+  /** Digest of a send's id and the credential. */
+  accountOf(send: string): string | undefined;
+  /** The store that this worker reaches, as a person named it. */
+  store: string | undefined;
+  /** Files at once. */
+  files: number;
 }
 
 /** Opens the engine and works for it until it is told to end. */
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
-  const { engine, access, sandbox, clock, signal, tell, store } = options;
+  const { engine, access, sandbox, clock, signal, tell, accountOf: digestOf } = options;
+  const store = options.store === undefined ? undefined : await openStore(options.store, { makes: false });
   const account = accountOf(sandbox === undefined ? access : { sandbox });
   const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const redact = makeRedact(access.token);
@@ -51,9 +50,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
     await migrate(db);
     // What the queue does by itself fails when the server is away, which our own calls say.
     const boss = await openBoss(engine, db, { supervises: true, onError: () => {} });
-    const ground = { db, account, tell };
+    const seal = makeSeal(access.token);
     const server = showEngine(engine);
-    const files = store?.files ?? 0;
+    const files = store === undefined ? 0 : options.files;
     tell({
       is: 'started',
       worker: id,
@@ -69,8 +68,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         version: options.version,
         store: store?.id,
         exitWhenIdle: options.exitWhenIdle,
-        makeHead: (seat, until) => options.makeHead(ground, seat, until),
-        ...(store && { serveFiles: (until: AbortSignal) => store.serve(ground, until) }),
+        makeHead: (seat, until) =>
+          new Head({ db, account, seat, access, seal, store, accountOf: digestOf, clock, signal: until }),
       });
     } finally {
       await boss.stop({ graceful: false });

@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { makeTeller, readOpenRuns, whyNot } from './open-runs.ts';
 import { register } from './register.ts';
 import { workChannel } from './runs.ts';
+import { makeWakeUp } from './wake-up.ts';
 
 /** Between two looks for a free seat while runs of the account are open, in ms: a part of the time that a takeover takes. */
 const lookMs = 1000;
@@ -55,7 +56,8 @@ export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
-  const wakeUp = makeWakeUp(options);
+  // What is submitted, and what a head gives back, is told.
+  const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const listening = await db.listen(workChannel, wakeUp.hear);
   const state: { doing: () => Json } = { doing: () => ({ is: 'waiting' }) };
   const registered = register(options, { signal: either, doing: () => state.doing() });
@@ -162,28 +164,4 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
     state.doing = () => ({ is: 'waiting' });
     await beats.catch(() => {});
   }
-}
-
-/** What is submitted, and what a head gives back, is told; nobody waits for the next look then. */
-function makeWakeUp({ account, clock }: WorkerOptions) {
-  let isDue = false;
-  let wake = () => {};
-  return {
-    /** `undefined`: something may have been missed. */
-    hear(payload: string | undefined) {
-      if (payload !== undefined && payload !== account) return;
-      isDue = true;
-      wake();
-    },
-    async within(ms: number, signal: AbortSignal): Promise<void> {
-      if (!isDue && !signal.aborted) {
-        const woken = new AbortController();
-        wake = () => woken.abort();
-        signal.addEventListener('abort', wake, { once: true });
-        await clock.sleep(ms, woken.signal);
-        signal.removeEventListener('abort', wake);
-      }
-      isDue = false;
-    },
-  };
 }

@@ -71,7 +71,7 @@ function notForItText(why: NotForIt, runs: number): string {
       return `${are} not for this worker: ${they} begun by ${age} mediabatch (protocol ${why.theirs}, here ${why.own}), and needs workers of that version`;
     }
     case 'store':
-      return `${are} not for this worker: files go to another store than its --store`;
+      return `${are} not for this worker: files go to a store that is not its --store`;
     default:
       return why satisfies never;
   }

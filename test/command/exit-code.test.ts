@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf, type RunFindings } from '../../src/campaign/exit-code.ts';
+import { exitCodeOf, type RunFindings } from '../../src/engine/exit-code.ts';
 import type { Action, Plan } from '../../src/plan/plan.ts';
 
 function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
+import { engineOption } from './engine-commands.ts';
 import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
@@ -117,7 +118,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
       .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
       .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
-      .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto'),
+      .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto')
+      .addOption(engineOption())
+      .option('--store <folder>', 'with --engine: where workers put files, a folder that all of them reach'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
   );
@@ -133,6 +136,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         )
         .option('--list', 'one line for each step, with its job, credits, file and error')
         .option('--json', 'one JSON document on stdout')
+        .option('--engine <address>', 'with what the run of this campaign on an engine has recorded by now')
         .addOption(
           new Option('--follow', 'show the run that is under way in another terminal, until it ends').conflicts([
             'list',

@@ -1,0 +1,261 @@
+import { setMaxListeners } from 'node:events';
+import type { Engine } from '../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
+import { systemClock } from '../contract/clock.ts';
+import type { RunEvent } from '../contract/event.ts';
+import { exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
+import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
+import type { Guard } from '../disk/lock/guard.ts';
+import type { GraphOutline } from '../graph/outline.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
+import { requireAccess } from './environment.ts';
+import { holdAndPlan } from './hold-and-plan.ts';
+import { holdGuard } from './hold-guard.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { type LoadedLock, requireLock } from './read-lock.ts';
+import { recordRun } from './record-run.ts';
+import { requireService } from './require-service.ts';
+import { type RunResult, runPlan } from './run.ts';
+import { isForThisMachine, submissionOf } from './submit-plan.ts';
+import { watchOnEngine } from './watch-engine.ts';
+
+type Options = ApplyGraphOptions & { engine: EngineChoice };
+
+/**
+ * Plans and asks as ever, does what needs this disk, submits the rest, and watches. Where the engine has a run of this
+ * campaign already, nothing is planned: that one is watched.
+ */
+export async function applyOnEngine(campaign: OpenCampaign, options: Options): Promise<Applied> {
+  refuseHere(campaign, options);
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { openEngine } = await import('../cluster/open-engine.ts');
+  const { tell } = campaign;
+  const engine = await openEngine(options.engine.url, requireAccess(campaign.environment), {
+    onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
+    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    signal: closing.signal,
+  });
+  try {
+    const work = { engine, campaign, options, closing };
+    return (await attach(work)) ?? (await submit(work));
+  } finally {
+    await engine.close();
+  }
+}
+
+interface Work {
+  engine: Engine;
+  campaign: OpenCampaign;
+  options: Options;
+  /** Aborted: nobody waits for the engine any more. */
+  closing: AbortController;
+}
+
+function refuseHere({ sandbox }: OpenCampaign, { review }: Options): void {
+  if (review === undefined && !sandbox) return;
+  const [option, why] = sandbox
+    ? ['--sandbox', 'workers elsewhere do not reach the embedded service of this process']
+    : ['--review', 'people decide between two runs then'];
+  throw new CampaignError({
+    code: 'MB3001',
+    message: `${option} and --engine do not go together yet: ${why}`,
+    hint: 'leave one of them out',
+    options: [option, '--engine'],
+  });
+}
+
+/** The run that this clone has submitted, ended or not, or one of another clone that is open. */
+async function attach(work: Work): Promise<Applied | undefined> {
+  const { engine, campaign, options } = work;
+  const { paths, tell } = campaign;
+  const { findOpenRun, readHeader, readRun } = await import('../cluster/runs.ts');
+  const checked = await options.check();
+  work.options = { ...options, check: async () => checked };
+  const note = readEngineNote(paths.lock);
+  if (note !== undefined) refuseOtherEngine(note, engine);
+  const noted = note && (await readRun(engine.database, note.run));
+  // A submit that came to nothing.
+  if (noted === undefined && note?.submitted === false) await removeEngineNote(paths.lock);
+  else if (noted === undefined && note !== undefined) throw lostRun(note.run, engine);
+  const run = noted ?? (await findOpenRun(engine.database, engine.account, checked.graph.name));
+  if (run === undefined) return undefined;
+  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
+  try {
+    const loaded = await requireLock(campaign, campaign.service);
+    await noteRun(work, run.id, { submitted: true, since: run.submitted });
+    const { plan, outline } = await readHeader(engine.database, run.id);
+    tell({ is: 'notice', text: attachedText(run, engine) });
+    return await watch(work, { run: run.id, plan, made: plan, outline: outlineFrom(outline), loaded });
+  } finally {
+    await guard.release();
+  }
+}
+
+function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
+  const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
+  const how = state === 'ended' ? 'it has ended meanwhile' : 'nothing is submitted again';
+  return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
+}
+
+function outlineFrom({ tasks, addresses }: RunHeader['outline']): GraphOutline {
+  return { tasks, addresses: new Set(addresses) };
+}
+
+async function submit(work: Work): Promise<Applied> {
+  const { engine, campaign, options } = work;
+  const { environment, paths, tell, seen } = campaign;
+  const held = await holdAndPlan(campaign, { ...options, forEngine: true });
+  const { made, outline, facts, guard, finding } = held;
+  try {
+    const plan = await options.agree(made);
+    if (plan === 'no' || plan === 'interrupted') return { is: plan };
+    const access = requireAccess(environment);
+    const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
+    if (isTheirs) await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    const loaded = await doHere(work, plan, { ...held, guard });
+    if ('result' in loaded) return { is: 'ran', made, carriedOut: plan, result: loaded.result };
+    if (!isTheirs) {
+      const result = await runHere(work, plan, { ...held, loaded, guard });
+      await seen.keep(finding);
+      return { is: 'ran', made, carriedOut: plan, result };
+    }
+    const { submitRun, readHeader } = await import('../cluster/runs.ts');
+    const submission = submissionOf(plan, {
+      account: engine.account,
+      sandbox: campaign.sandbox,
+      manifest: paths.manifest,
+      store: options.engine.store === undefined ? null : (await storeOf(options.engine.store)).id,
+      lock: loaded.lock,
+      outline,
+      createRoutes: facts.createRoutes,
+      settings: options,
+    });
+    await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });
+    const { id, attached } = await submitRun(engine.database, engine.boss, submission);
+    await noteRun(work, id, { submitted: true, since: new Date(systemClock.now()) });
+    if (!attached) return await watch(work, { run: id, plan, made, outline, loaded });
+    tell({
+      is: 'notice',
+      text: `another clone has just submitted this campaign to ${engine.shown}: attached to its run`,
+    });
+    const other = await readHeader(engine.database, id);
+    return await watch(work, { run: id, plan: other.plan, made, outline: outlineFrom(other.outline), loaded });
+  } finally {
+    await guard.release();
+  }
+}
+
+async function storeOf(folder: string) {
+  const { openStore } = await import('../cluster/store.ts');
+  return openStore(folder, { makes: true });
+}
+
+interface Held extends Pick<Awaited<ReturnType<typeof holdAndPlan>>, 'outline' | 'loaded' | 'facts' | 'finding'> {
+  guard: Guard;
+}
+
+/** Uploads and moves, if there are any; then the lock as they leave it. `result`: one of them failed, and nothing is submitted. */
+async function doHere(work: Work, plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
+  const { campaign } = work;
+  const rows = plan.rows.filter(isForThisMachine);
+  if (rows.length === 0 || rows.length === plan.rows.filter(({ order }) => order !== undefined).length)
+    return held.loaded;
+  const result = await runPlan({ ...plan, rows }, campaign, {
+    ...work.options,
+    ...held,
+    access: requireAccess(campaign.environment),
+    clock: systemClock,
+    createRoutes: held.facts.createRoutes,
+    on: () => {},
+  });
+  if (result.exit !== exitCodes.done) return { result };
+  return requireLock(campaign, campaign.service);
+}
+
+/** Nothing of the plan is for workers. */
+async function runHere({ campaign, options }: Work, plan: Plan, held: Held): Promise<RunResult> {
+  const { on, end, ...ending } = await options.observe(plan);
+  try {
+    return await runPlan(plan, campaign, {
+      ...options,
+      ...ending,
+      ...held,
+      access: plan.rows.some(({ order }) => order !== undefined) ? requireAccess(campaign.environment) : undefined,
+      clock: systemClock,
+      createRoutes: held.facts.createRoutes,
+      on,
+    });
+  } finally {
+    await end?.();
+  }
+}
+
+interface Watched {
+  run: string;
+  plan: Plan;
+  made: Plan;
+  outline: GraphOutline;
+  loaded: LoadedLock;
+}
+
+/** Until it has ended, or somebody leaves: then the run goes on. */
+async function watch({ engine, campaign, options, closing }: Work, watched: Watched): Promise<Applied> {
+  const { run, plan, made, outline, loaded } = watched;
+  const { store } = options.engine;
+  const folder = store === undefined ? undefined : (await storeOf(store)).outputsOf(plan.campaign);
+  const { on, end, signal, stray } = await options.observe(plan);
+  const leave = () => closing.abort();
+  signal?.addEventListener('abort', leave, { once: true });
+  if (signal?.aborted) leave();
+  stray?.first.then(leave);
+  try {
+    const { signal: until } = closing;
+    const result = await recordRun(plan, campaign, {
+      on,
+      clock: systemClock,
+      run: (hear: (event: RunEvent) => void) =>
+        watchOnEngine(engine, campaign, { run, outline, loaded, store: folder, signal: until, on: hear }),
+    });
+    if (stray?.seen !== undefined) throw stray.seen.error;
+    return { is: 'ran', made, carriedOut: plan, result };
+  } finally {
+    signal?.removeEventListener('abort', leave);
+    await end?.();
+    if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine) });
+  }
+}
+
+function detachedText({ shown }: Engine): string {
+  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`mediabatch cancel\` stops it`;
+}
+
+async function noteRun(
+  { engine, campaign }: Work,
+  run: string,
+  { submitted, since }: { submitted: boolean; since: Date },
+): Promise<void> {
+  const { account, shown } = engine;
+  await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
+}
+
+function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
+  if (note.engine === shown && note.account === account) return;
+  const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `this campaign has a run ${other}`,
+    hint: 'attach to that one first; nothing was sent',
+    lock: note.engine,
+  });
+}
+
+function lostRun(run: string, { shown }: Engine): CampaignError {
+  return new CampaignError({
+    code: 'MB3702',
+    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
+    hint: 'if its database was made anew, what the run has bought since stands in no lock: `mediabatch jobs` shows it; `mediabatch unlock` gives the campaign free. Nothing was sent',
+  });
+}

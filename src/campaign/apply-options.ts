@@ -1,0 +1,53 @@
+import type { RunEvent } from '../contract/event.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { CheckedGraph } from './checked-graph.ts';
+import type { LiveRun } from './live-run.ts';
+import type { Answer, MoveQuestion } from './lock-service.ts';
+import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.ts';
+import type { Ending, RunResult } from './run.ts';
+import type { SavedPlan } from './saved-plan.ts';
+
+/** Who watches a run, and may end it. */
+export interface Observer extends Ending {
+  on: (event: RunEvent) => void;
+  /** Called when the run has ended, however it did. */
+  end?: () => Promise<void>;
+}
+
+export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
+  /** Gives the graph. Called once: nobody else holds the graph while the run lasts, because it is large. */
+  check(): Promise<CheckedGraph>;
+  lockTimeoutMs?: number | undefined;
+  rehearsal?: RehearsalOptions | undefined;
+  /** Asked whether the service of the lock has a new address. Absent: it has not. */
+  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
+  /** Plan made before, agreed to by whoever applies it. */
+  saved?: SavedPlan | undefined;
+  /** Addresses that the selections matched when the plan was first made. */
+  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
+  /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
+  verify?: ((plan: Plan, graph: Graph) => void) | undefined;
+  /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
+  agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
+  observe(plan: Plan): Promise<Observer>;
+  /**
+   * People look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named for
+   * afterwards. Called before anything is sent; `end` when the run has ended, however it did.
+   */
+  review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
+  /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
+  given?: string | undefined;
+  /** Workers of an engine carry the plan out. Absent: this process does. */
+  engine?: EngineChoice | undefined;
+}
+
+/** Where a run is carried out, when it is not here. */
+export interface EngineChoice {
+  /** Address of the database. */
+  url: string;
+  /** As a person named it: where workers put files. Absent: they come to whoever is attached. */
+  store?: string | undefined;
+}
+
+export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; carriedOut: Plan; result: RunResult };

@@ -1,0 +1,71 @@
+import { systemClock } from '../contract/clock.ts';
+import { outlineOf } from '../graph/outline.ts';
+import type { Json } from '../ground/json.ts';
+import type { OutputToCheck } from '../plan/assemble.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { ApplyGraphOptions } from './apply-options.ts';
+import { chosenBy, holdToCeilings, isNamedBy, refuseStale } from './check-saved-plan.ts';
+import { type CheckedGraph, planByDocument } from './checked-graph.ts';
+import { holdGuard } from './hold-guard.ts';
+import { LiveRun } from './live-run.ts';
+import { agreeToMove } from './lock-service.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
+import { makePlan } from './make-plan.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { planAgain } from './plan-again.ts';
+import { requireLock } from './read-lock.ts';
+import { noteUpToDate } from './up-to-date.ts';
+
+/**
+ * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of,
+ * unless people are to decide during the run.
+ */
+export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions & { forEngine?: boolean }) {
+  const { paths, service, seen, tell } = campaign;
+  const { saved, askAboutMove, given } = options;
+  const checked = await options.check();
+  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
+    forEngine: options.forEngine === true,
+  });
+  try {
+    const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
+    if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
+    const { lock } = loaded;
+    const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
+    const planOf = ({ graph, facts, trace }: CheckedGraph, { again }: { again: boolean }) => {
+      // What it has to tell has been told.
+      const teller = again ? { ...campaign, tell: () => {} } : campaign;
+      return makePlan(teller, { graph, lock, facts, trace }, { ...options, chosen, isRun: true }); // I18
+    };
+    const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
+    const { plan: made, states } = planned;
+    if (saved !== undefined) {
+      refuseStale(saved, { plan: made, graph, service });
+      holdToCeilings(saved, made);
+    }
+    options.verify?.(made, graph);
+    const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
+    const { redo, selected, hints } = planned;
+    const makeLive = (agreed: Plan) =>
+      new LiveRun({
+        ...{ agreed, graph, lock, redo, selected },
+        isNamed: (row) => saved === undefined || isNamedBy(saved, row),
+        async plan(now, stillRedone, took) {
+          const same = { hints, selected, onUnknown: options.onUnknown };
+          const means = {
+            replays: campaign.replays,
+            accountOf: campaign.accountOf,
+            now: () => systemClock.now(),
+            look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
+          };
+          const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same);
+          if (saved !== undefined) holdToCeilings(saved, again.plan);
+          return again;
+        },
+      });
+    return { made, outline: outlineOf(graph), loaded, facts, guard, finding, ...(options.review && { makeLive }) };
+  } catch (error) {
+    await guard.release();
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import type { ClusterSettings, RunHeader, Submission } from '../cluster/run-record.ts';
+import type { GraphOutline } from '../graph/outline.ts';
+import type { Json } from '../ground/json.ts';
+import type { Lock } from '../lock/record.ts';
+import { writeLines } from '../lock/write.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { CreateRoutes } from '../service/create.ts';
+import type { RunSettings } from './options.ts';
+
+const defaults = { requestTimeoutMs: 30_000, createTimeoutMs: 120_000 };
+
+/** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
+export function isForThisMachine({ order }: PlanRow): boolean {
+  return order !== undefined && (order.action === 'move' || order.file !== undefined);
+}
+
+/** What a head needs of a plan, all but what this machine does itself. */
+export function submissionOf(
+  plan: Plan,
+  about: {
+    account: string;
+    sandbox: boolean;
+    manifest: string;
+    store: string | null;
+    lock: Lock;
+    outline: GraphOutline;
+    createRoutes: CreateRoutes;
+    settings: RunSettings;
+  },
+): Submission {
+  const { account, sandbox, manifest, store, lock, outline, createRoutes, settings } = about;
+  const theirs = (row: PlanRow) => row.order !== undefined && !isForThisMachine(row);
+  const header: RunHeader = {
+    plan: {
+      ...plan,
+      rows: plan.rows.map((row) => {
+        const { order: _, later: __, ...told } = row;
+        return isForThisMachine(row) ? { ...told, action: 'keep' } : told;
+      }),
+    },
+    outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
+    createRoutes: createRoutes as unknown as Json,
+  };
+  return {
+    id: randomUUID(),
+    ...{ account, sandbox, store, header },
+    campaign: plan.campaign,
+    settings: settingsOf(plan, settings),
+    totals: plan.totals,
+    origin: { host: hostname(), user: userName(), manifest },
+    orders: plan.rows.flatMap((row) => (theirs(row) && row.order !== undefined ? [row.order] : [])),
+    // Read again when the transaction has to be repeated.
+    lines: { [Symbol.iterator]: () => linesOf(lock) },
+  };
+}
+
+/** Those of the steps: the engine knows the service of an account. */
+function* linesOf(lock: Lock): Generator<string> {
+  const lines = writeLines(lock);
+  lines.next();
+  yield* lines;
+}
+
+function settingsOf(plan: Plan, settings: RunSettings): ClusterSettings {
+  const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, patienceMs, pollIntervalMs } = settings;
+  return {
+    concurrency: plan.concurrency,
+    ...{ onError, onUnknown, creditWaitMs },
+    createTimeoutMs: settings.createTimeoutMs ?? defaults.createTimeoutMs,
+    requestTimeoutMs: settings.requestTimeoutMs ?? defaults.requestTimeoutMs,
+    ...(patienceMs !== undefined && { patienceMs }),
+    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+  };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user of a container may have no name.
+    return '';
+  }
+}

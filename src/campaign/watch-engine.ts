@@ -1,0 +1,90 @@
+import type { Engine } from '../cluster/open-engine.ts';
+import type { RunEvent, RunFact } from '../contract/event.ts';
+import { exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
+import { removeEngineNote } from '../disk/lock/engine-note.ts';
+import { readLockBytes } from '../disk/lock/lock-file.ts';
+import type { GraphOutline } from '../graph/outline.ts';
+import { readLock } from '../lock/read.ts';
+import { writeLines } from '../lock/write.ts';
+import { FileBringer } from './bring-files.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { outputsOf } from './outputs-of.ts';
+import type { LoadedLock } from './read-lock.ts';
+import type { RunResult } from './run.ts';
+import { openRunLock, settleLock } from './settle.ts';
+
+export interface WatchOptions {
+  /** Id of the run. */
+  run: string;
+  outline: GraphOutline;
+  loaded: LoadedLock;
+  /** Folder below which the workers put the files of this campaign. */
+  store: string | undefined;
+  /** Aborted: nobody watches any more; the run goes on. */
+  signal: AbortSignal;
+  on(event: RunEvent): void;
+}
+
+/**
+ * Watches a run that an engine carries out. Each line of its lock is appended to the lock here as it comes; when the run has
+ * ended, the lock is settled as after any run.
+ */
+export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
+  const { run, outline, loaded, signal, on } = options;
+  const { paths, service, tell } = campaign;
+  const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
+  const known = new Set(writeLines(lock));
+  const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
+  const { store } = options;
+  const bringer = store === undefined ? undefined : makeBringer(store, campaign);
+  let recorded = false;
+  try {
+    const { watchRun } = await import('../cluster/watch-run.ts');
+    const record = await watchRun(engine.database, run, {
+      signal,
+      async onLines(lines) {
+        const news = lines.filter((line) => !known.has(line));
+        recorded ||= news.length > 0;
+        await Promise.all(news.map((line) => file.append(line)));
+        bringer?.add(lines);
+      },
+      // Its end is told when the lock is settled.
+      onEvents: (events) => events.filter(({ event }) => event !== 'run-ended').forEach(on),
+    });
+    if (record === undefined) throw unknownRun(run, engine);
+    await bringer?.end();
+    if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
+    const { missing = [] } = bringer ?? {};
+    if (missing.length > 0) {
+      const text = `${missing.length} files are not in the store as the lock has them: ${missing.slice(0, 5).join(', ')}`;
+      tell({ is: 'notice', text });
+    }
+    const bytes = await readLockBytes(paths.lock);
+    const now = bytes === undefined ? lock : { ...lock, ...readLock(paths.lock, bytes).lock };
+    const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
+    await settleLock(file, { ledger: { lock: now, recorded }, outline, loaded, emit });
+    await removeEngineNote(paths.lock);
+    const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
+    if (end !== undefined) on(end);
+    return { exit, outcomes: new Map(Object.entries(outcomes)), ...(end !== undefined && { end }) };
+  } catch (error) {
+    if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+function makeBringer(from: string, campaign: OpenCampaign): FileBringer {
+  const { paths, tell } = campaign;
+  return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell });
+}
+
+function unknownRun(run: string, { shown }: Engine): CampaignError {
+  return new CampaignError({
+    code: 'MB3702',
+    message: `${shown} does not know the run ${run} of this campaign`,
+    hint: 'if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at `mediabatch jobs`, then remove the note with `mediabatch unlock`',
+  });
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../contract/clock.ts';
+
+/** Waits that what is told cuts short. What is told while nobody waits is not missed. */
+export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: string): boolean }) {
+  let isDue = false;
+  let end = () => {};
+  const wake = () => {
+    isDue = true;
+    end();
+  };
+  return {
+    wake,
+    /** `undefined`: something may have been missed. */
+    hear(payload: string | undefined): void {
+      if (payload === undefined || isFor(payload)) wake();
+    },
+    async within(ms: number, signal?: AbortSignal): Promise<void> {
+      if (!isDue && signal?.aborted !== true) {
+        const woken = new AbortController();
+        end = () => woken.abort();
+        signal?.addEventListener('abort', end, { once: true });
+        await clock.sleep(ms, woken.signal);
+        signal?.removeEventListener('abort', end);
+      }
+      isDue = false;
+    },
+  };
+}
