@@ -1,15 +1,14 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
-import type { Downloads, Outputs, Service } from '../contract/ports.ts';
+import type { Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
-import { fetchHere } from '../engine/fetch-here.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
+import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
+import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
@@ -20,11 +19,11 @@ import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
 import { EventWriter, readEvents } from './events.ts';
+import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import type { Store } from './store.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -32,14 +31,16 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** The store that this process reaches. */
-  store: Store | undefined;
+  /** Where files are given to hands. */
+  desk: FileDesk;
+  /** What this process fetches with itself. */
+  own: OwnHand | undefined;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   clock: Clock;
   /** Aborted: nothing new is paid for; what is on the wire is awaited, everything is recorded, and the next head goes on. */
   signal: AbortSignal;
-  service: Service & Downloads;
+  service: Service;
   shared: SharedAccount;
   /** Grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
@@ -146,7 +147,8 @@ export class HeadRun {
 
   async #readLock(): Promise<Lock> {
     const { db } = this.#ground;
-    const texts: string[] = [];
+    // The submitter's lock may have had no lines, and so no header.
+    const texts = [writeHeader({ version: lockVersion })];
     for (let after: string | undefined; ; ) {
       const { lines, next } = await readLines(db, this.#record.id, after);
       if (lines.length === 0) break;
@@ -181,9 +183,8 @@ export class HeadRun {
   }
 
   #openOutputs(): Outputs {
-    const { store } = this.#ground;
-    if (store === undefined) throw new Error('internal error: a head without the store of its run');
-    return fetchHere(this.#ground.service, createOutputs(store.outputsOf(this.#record.campaign)));
+    const { desk, own } = this.#ground;
+    return desk.outputsOf(this.#record, own);
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */
