@@ -2,16 +2,16 @@ import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import type { Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
+import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
+import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { resumeOrder, totalsOfFold } from '../plan/resume-order.ts';
+import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import type { Seat } from './account.ts';
@@ -19,11 +19,11 @@ import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
 import { EventWriter, readEvents } from './events.ts';
+import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import type { Store } from './store.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -31,8 +31,10 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** The store that this process reaches. */
-  store: Store | undefined;
+  /** Where files are given to hands. */
+  desk: FileDesk;
+  /** What this process fetches with itself. */
+  own: OwnHand | undefined;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   clock: Clock;
@@ -50,6 +52,9 @@ interface Found {
   lock: Lock;
   plan: Plan;
   ends: Map<string, StepEnd>;
+  /** Price classes of which something was charged more than the plan says. */
+  closedPrices: ReadonlySet<string>;
+  learned: ReadonlyMap<string, number>;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -95,6 +100,7 @@ export class HeadRun {
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
+    for (const name of found.closedPrices) carried.gate.closePrice(name);
     if (this.#isCancelled) this.cancel();
     try {
       const ends = await carried.driven.ends;
@@ -112,31 +118,37 @@ export class HeadRun {
 
   async #find(): Promise<Found> {
     const { db, clock, accountOf, service } = this.#ground;
-    const { id, totals } = this.#record;
+    const { id, totals: submitted, settings } = this.#record;
     const header = await readHeader(db, id);
     Object.assign(this.#ground.routes, header.createRoutes);
     const lock = await this.#readLock();
     const ends = await readEnds(db, id);
+    const planned: StepOrder[] = [];
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, id)) {
       const name = orderName(order);
-      const facts = { now: clock.now(), accountOf, replays: service.replays(order.kind) };
+      const replays = service.replays(order.kind) ? ('yes' as const) : ('no' as const);
+      const facts = { now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown };
       const next = ends.has(name) ? { order } : resumeOrder(order, lock, facts);
+      planned.push(order);
       orders.set(name, 'order' in next ? next.order : order);
       if ('end' in next) {
         ends.set(name, next.end);
         this.#ends.add(name, next.end);
       }
     }
+    const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
+    const { totals, closedPrices, learned } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals: totalsOfFold(lock, totals) }, ends, isNew };
+    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, learned, ends, isNew };
   }
 
   async #readLock(): Promise<Lock> {
     const { db } = this.#ground;
-    const texts: string[] = [];
+    // The submitter's lock may have had no lines, and so no header.
+    const texts = [writeHeader({ version: lockVersion })];
     for (let after: string | undefined; ; ) {
       const { lines, next } = await readLines(db, this.#record.id, after);
       if (lines.length === 0) break;
@@ -149,11 +161,11 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ plan, lock, ends }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ plan, lock, ends, learned }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
     return carryOut(plan, {
-      ...{ lock, ends, service, clock, signal, accountOf },
+      ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
@@ -171,9 +183,8 @@ export class HeadRun {
   }
 
   #openOutputs(): Outputs {
-    const { store } = this.#ground;
-    if (store === undefined) throw new Error('internal error: a head without the store of its run');
-    return createOutputs(store.outputsOf(this.#record.campaign));
+    const { desk, own } = this.#ground;
+    return desk.outputsOf(this.#record, own);
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */
