@@ -54,6 +54,7 @@ interface Found {
   ends: Map<string, StepEnd>;
   /** Price classes of which something was charged more than the plan says. */
   closedPrices: ReadonlySet<string>;
+  learned: ReadonlyMap<string, number>;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -137,11 +138,11 @@ export class HeadRun {
       }
     }
     const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
-    const { totals, closedPrices } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
+    const { totals, closedPrices, learned } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, ends, isNew };
+    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, learned, ends, isNew };
   }
 
   async #readLock(): Promise<Lock> {
@@ -160,11 +161,11 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ plan, lock, ends }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ plan, lock, ends, learned }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
     return carryOut(plan, {
-      ...{ lock, ends, service, clock, signal, accountOf },
+      ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
