@@ -148,9 +148,9 @@ async function submit(work: Work): Promise<Applied> {
   }
 }
 
-async function storeOf(folder: string) {
+async function storeOf(name: string) {
   const { openStore } = await import('../cluster/store.ts');
-  return openStore(folder, { makes: true });
+  return openStore(name, { makes: true });
 }
 
 interface Held extends Pick<Awaited<ReturnType<typeof holdAndPlan>>, 'outline' | 'loaded' | 'facts' | 'finding'> {
@@ -205,7 +205,7 @@ interface Watched {
 async function watch({ engine, campaign, options, closing }: Work, watched: Watched): Promise<Applied> {
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
-  const folder = store === undefined ? undefined : (await storeOf(store)).outputsOf(plan.campaign);
+  const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
   const { on, end, signal, stray } = await options.observe(plan);
   const leave = () => closing.abort();
   signal?.addEventListener('abort', leave, { once: true });
@@ -217,7 +217,7 @@ async function watch({ engine, campaign, options, closing }: Work, watched: Watc
       on,
       clock: systemClock,
       run: (hear: (event: RunEvent) => void) =>
-        watchOnEngine(engine, campaign, { run, outline, loaded, store: folder, signal: until, on: hear }),
+        watchOnEngine(engine, campaign, { run, outline, loaded, store: files, signal: until, on: hear }),
     });
     if (stray?.seen !== undefined) throw stray.seen.error;
     return { is: 'ran', made, carriedOut: plan, result };

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import type { StoreFiles } from '../cluster/store.ts';
 import { OutputError } from '../contract/errors.ts';
 import type { Tell } from '../contract/notice.ts';
-import type { Outputs } from '../contract/ports.ts';
+import type { OutputFiles } from '../contract/ports.ts';
 import { checkOutputs } from '../disk/outputs/outputs.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
@@ -10,17 +10,23 @@ import type { LockLine, Output } from '../lock/record.ts';
 
 interface Places {
   /** Where workers have put the files of this campaign. */
-  from: string;
+  from: StoreFiles;
   /** The campaign's own folder of outputs. */
   to: string;
-  outputs: Outputs;
+  outputs: OutputFiles;
   tell: Tell;
 }
+
+/** A file of a store that is far away mostly waits. */
+const atOnce = 8;
+/** The next run fetches what does not come. */
+const mostTries = 3;
 
 /** Brings files of a store into the campaign's folder, by the digests of its lock: what is there already stays. */
 export class FileBringer {
   readonly #places: Places;
-  #last: Promise<void> = Promise.resolve();
+  readonly #lanes: Promise<void>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  #next = 0;
   /** Files that the lock calls saved and that the store does not have so. */
   readonly missing: string[] = [];
 
@@ -31,44 +37,55 @@ export class FileBringer {
   /** Takes in new lines of the lock. */
   add(lines: readonly string[]): void {
     const done = lines.filter((line) => line.includes('"state":"done"'));
-    for (const line of done.map((text) => JSON.parse(text) as LockLine))
-      this.#last = this.#last.then(() => this.#bring(line));
+    for (const line of done.map((text) => JSON.parse(text) as LockLine)) {
+      const lane = this.#next++ % atOnce;
+      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(() => this.#bring(line));
+      // Told at the end.
+      this.#lanes[lane].catch(() => {});
+    }
   }
 
-  /** Resolves when everything that was taken in is here, or is among the missing. */
-  end(): Promise<void> {
-    return this.#last;
+  /** Resolves when everything that was taken in is here, or is among the missing. Throws `OutputError` of this disk. */
+  async end(): Promise<void> {
+    await Promise.all(this.#lanes);
   }
 
   async #bring({ address, kind, outputs = [] }: LockLine): Promise<void> {
-    const { to, from, outputs: port, tell } = this.#places;
+    const { to, tell } = this.#places;
     const media = kinds[kind]?.media;
     if (media === undefined || media === 'none') return;
     const named = outputs.filter(({ path }) => isOutputPath(path));
     const states = await checkOutputs(to, named);
     for (const output of named) {
       if (states.get(output.path) === 'intact') continue;
-      const body = createReadStream(join(from, output.path));
+      const save = output.path.replace(/\.[^./]+$/, '');
+      const notice = (text: string) => tell({ is: 'notice', text });
+      if (!(await this.#copy(output, { address, media, save, replaces: [], notice }))) this.missing.push(output.path);
+    }
+  }
+
+  async #copy(output: Output, target: Parameters<OutputFiles['save']>[0]): Promise<boolean> {
+    const { from, outputs: files } = this.#places;
+    for (let tries = 1; tries <= mostTries; tries += 1) {
+      const body = await from.read(output);
+      if (body === undefined) return false;
       try {
-        const saved = await port.save(
-          {
-            address,
-            media,
-            save: withoutExtension(output.path),
-            replaces: [],
-            notice: (text) => tell({ is: 'notice', text }),
-          },
-          { body, bytes: output.bytes, type: output.type },
-        );
-        if (saved.sha256 !== output.sha256) this.missing.push(output.path);
+        await files.save(target, { body: checked(body, output), bytes: output.bytes, type: output.type });
+        return true;
       } catch (error) {
         if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
-        this.missing.push(output.path);
       }
     }
+    return false;
   }
 }
 
-function withoutExtension(path: Output['path']): string {
-  return path.replace(/\.[^./]+$/, '');
+/** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */
+async function* checked(body: AsyncIterable<Uint8Array>, { path, sha256 }: Output): AsyncGenerator<Uint8Array> {
+  const digest = createHash('sha256');
+  for await (const chunk of body) {
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
 }

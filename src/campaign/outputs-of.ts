@@ -1,6 +1,6 @@
 import type { OutputFiles } from '../contract/ports.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { createOutputFiles } from '../disk/outputs/outputs.ts';
+import { createOutputs } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 

@@ -92,17 +92,12 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       totals: plan.totals,
       tasks: outline.tasks,
     });
-    const files = createOutputs(paths.outputs, {
-      seen,
-      saved: new SavedFiles(paths.state, paths.outputs),
-      kept: new KeptFiles(paths.state, paths.kept),
-    });
     const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
     const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
       bodies: createRequestBodies(paths.state),
-      outputs: fetchHere(service ?? noService, files),
+      outputs: fetchHere(service ?? noService, outputsOf(campaign)),
       service: service ?? noService,
       clock,
       emit,

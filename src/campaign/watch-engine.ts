@@ -1,4 +1,5 @@
 import type { Engine } from '../cluster/open-engine.ts';
+import type { StoreFiles } from '../cluster/store.ts';
 import type { RunEvent, RunFact } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
@@ -19,8 +20,8 @@ export interface WatchOptions {
   run: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** Folder below which the workers put the files of this campaign. */
-  store: string | undefined;
+  /** Where the workers put the files of this campaign. */
+  store: StoreFiles | undefined;
   /** Aborted: nobody watches any more; the run goes on. */
   signal: AbortSignal;
   on(event: RunEvent): void;
@@ -76,7 +77,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-function makeBringer(from: string, campaign: OpenCampaign): FileBringer {
+function makeBringer(from: StoreFiles, campaign: OpenCampaign): FileBringer {
   const { paths, tell } = campaign;
   return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell });
 }

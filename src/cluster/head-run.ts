@@ -2,7 +2,6 @@ import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import type { Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
-import { createOutputs } from '../disk/outputs/outputs.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
 import { messageOf } from '../ground/values.ts';
@@ -20,11 +19,11 @@ import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
 import { EventWriter, readEvents } from './events.ts';
+import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import type { Store } from './store.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -32,8 +31,10 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** The store that this process reaches. */
-  store: Store | undefined;
+  /** Where files are given to hands. */
+  desk: FileDesk;
+  /** What this process fetches with itself. */
+  own: OwnHand | undefined;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   clock: Clock;
@@ -53,6 +54,7 @@ interface Found {
   ends: Map<string, StepEnd>;
   /** Price classes of which something was charged more than the plan says. */
   closedPrices: ReadonlySet<string>;
+  learned: ReadonlyMap<string, number>;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -136,11 +138,11 @@ export class HeadRun {
       }
     }
     const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
-    const { totals, closedPrices } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
+    const { totals, closedPrices, learned } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, ends, isNew };
+    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, learned, ends, isNew };
   }
 
   async #readLock(): Promise<Lock> {
@@ -159,11 +161,11 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ plan, lock, ends }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ plan, lock, ends, learned }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
     return carryOut(plan, {
-      ...{ lock, ends, service, clock, signal, accountOf },
+      ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
@@ -181,9 +183,8 @@ export class HeadRun {
   }
 
   #openOutputs(): Outputs {
-    const { store } = this.#ground;
-    if (store === undefined) throw new Error('internal error: a head without the store of its run');
-    return createOutputs(store.outputsOf(this.#record.campaign));
+    const { desk, own } = this.#ground;
+    return desk.outputsOf(this.#record, own);
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */

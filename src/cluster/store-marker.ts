@@ -1,0 +1,50 @@
+import { CampaignError } from '../contract/failure.ts';
+import type { OutputFiles } from '../contract/ports.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import type { Output } from '../lock/record.ts';
+
+/** Where the files of runs go, for whoever reaches it. */
+export interface Store {
+  /** Tells it from every other store, whatever it is called on a machine. */
+  id: string;
+  /** As a person named it. */
+  name: string;
+  /** The outputs of a campaign there. */
+  filesOf(campaign: string): StoreFiles;
+}
+
+export interface StoreFiles extends OutputFiles {
+  /**
+   * Bytes of a saved file, unchecked; `undefined`: there is none. Read them to their end, or close them. Rejects, also in
+   * between, when the store is away.
+   */
+  read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+/** The id in the bytes of a store's marker. Throws MB3705 when it is none. */
+export function readMarker(name: string, bytes: Buffer): string {
+  const found = parse(bytes.toString('utf8'));
+  if (isMap(found) && typeof found.id === 'string' && /^[0-9a-f]{16}$/.test(found.id)) return found.id;
+  throw unusable(name, 'has a .mediabatch/store.json that is damaged');
+}
+
+export function writeMarker(id: string): Buffer {
+  return Buffer.from(`${JSON.stringify({ mediabatch: 'store', version: 1, id })}\n`);
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+export function unusable(name: string, why: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `the store ${name} ${why}`,
+    hint: 'check whether it is mounted, or what its address is; `apply --store` makes a new store in a place that is there',
+  });
+}
