@@ -81,11 +81,21 @@ export class FileBringer {
 }
 
 /** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */
-async function* checked(body: AsyncIterable<Uint8Array>, { path, sha256 }: Output): AsyncGenerator<Uint8Array> {
+function checked(body: AsyncIterable<Uint8Array>, { path, sha256 }: Output): AsyncIterable<Uint8Array> {
   const digest = createHash('sha256');
-  for await (const chunk of body) {
-    digest.update(chunk);
-    yield chunk;
-  }
-  if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
+  const chunks = body[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const next = await chunks.next();
+        if (next.done !== true) digest.update(next.value);
+        else if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
+        return next;
+      },
+      async return() {
+        await chunks.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
 }
