@@ -14,6 +14,8 @@ const passing = new Set([
     'ENETUNREACH',
     'ENETDOWN',
     'EAI_AGAIN',
+    // Names of containers are gone while theirs restart.
+    'ENOTFOUND',
     'ENOENT',
   ],
 ]);

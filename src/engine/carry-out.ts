@@ -41,6 +41,8 @@ export interface CarryOutOptions {
   onEnd?: DriveOptions['onEnd'];
   /** What several runs of one account share. Absent: this run has it for itself. */
   account?: SharedAccount | undefined;
+  /** What earlier heads of this run were charged, by price class. */
+  learned?: ReadonlyMap<string, number> | undefined;
   /** Tells runs apart in what they share. */
   run?: string;
 }
@@ -65,7 +67,9 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { account, run = '' } = options;
   const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
   const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
-  const ledger = new LocalLedger({ lock, file, bodies, gate, totals: plan.totals, accountOf, isAlone, emit });
+  const ledger = new LocalLedger({
+    ...{ lock, file, bodies, gate, totals: plan.totals, learned: options.learned, accountOf, isAlone, emit },
+  });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
   const lost =

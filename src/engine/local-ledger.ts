@@ -47,6 +47,7 @@ export class LocalLedger implements Ledger {
     bodies: RequestBodies;
     gate: PricedGate;
     totals: PlanTotals;
+    learned?: ReadonlyMap<string, number> | undefined;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
     /** True while this run is the only one on this lock; checked before each create. */
@@ -67,6 +68,7 @@ export class LocalLedger implements Ledger {
       lostBefore: totals.lostPrices,
       total: totals.budget,
       run: totals.maxCredits,
+      learned: options.learned,
     });
     // Steps that wait for a price need not wait any more.
     gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });

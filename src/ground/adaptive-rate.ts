@@ -28,6 +28,11 @@ export class AdaptiveRate {
     return this.#pausedUntil > this.#clock.now();
   }
 
+  /** Time from one request to the next, in ms: 0 without a limit. */
+  get gapMs(): number {
+    return 1000 / this.#rate;
+  }
+
   /** Earliest departure of the next request, ms since 1970. */
   get nextAt(): number {
     return Math.max(this.#pausedUntil, this.#nextAt);

@@ -52,7 +52,7 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
 
 const leftTexts = {
   'no run is open': 'no more: no run is open',
-  'handed over': 'no more: handed over, with nothing on its way to the service',
+  'handed over': 'no more: handed over',
   'taken over': 'no more: another worker has the account, or may take it. Nothing is sent from here',
 };
 

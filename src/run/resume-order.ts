@@ -26,6 +26,8 @@ export function resumeOrder(planned: StepOrder, lock: Lock, facts: SendFacts): {
     if (job === undefined) return open.length > 0 ? ask(order, open, facts) : { order: afterRefusals(order, own) };
     const charged = planned.jobId === job.jobId ? 0 : (job.credits ?? null);
     spent = spent === null || charged === null ? null : spent + charged;
+    // Whether its file meets \`expect\` is seen when it is fetched.
+    if (job.state === 'done' && planned.expect !== undefined) return { order: attachTo(order, job) };
     if (job.state === 'done') return { end: { outcome: 'done', credits: spent } };
     if (job.state === 'lost') return { end: { outcome: 'lost', credits: spent, error: job.error } };
     if (job.state !== 'failed') return { order: attachTo(order, job) };
@@ -89,11 +91,13 @@ function attachTo({ send: _send, ...order }: StepOrder, { jobId, attempt, key, c
 export function totalsOfFold(
   totals: PlanTotals,
   { planned, lock, asked }: { planned: Iterable<StepOrder>; lock: Lock; asked: ReadonlySet<string> },
-): { totals: PlanTotals; closedPrices: ReadonlySet<string> } {
+): { totals: PlanTotals; closedPrices: ReadonlySet<string>; learned: ReadonlyMap<string, number> } {
   const alreadyPaid = spentCredits(lock);
   const closed = closedSends(lock);
   const lost: string[] = [];
   const closedPrices = new Set<string>();
+  /** What was charged, by price class: what nobody knew before need not be found out again. */
+  const learned = new Map<string, number>();
   const seen = new Set<string>();
   let held = 0;
   for (const { address, fingerprint, generation, price, asksOnly } of planned) {
@@ -102,6 +106,8 @@ export function totalsOfFold(
       if (purchase.fingerprint !== fingerprint || purchase.generation < generation) continue;
       const ceiling = ceilingOf(price);
       if (ceiling !== undefined && (purchase.credits ?? 0) > ceiling) closedPrices.add(price.class);
+      const { credits = 0 } = purchase;
+      if (credits > 0) learned.set(price.class, Math.max(credits, learned.get(price.class) ?? 0));
       const isSilent = purchase.jobId !== undefined && purchase.credits === undefined && purchase.state !== 'refused';
       const isLost = isOpenSend(purchase) && !closed.has(sendOf(purchase)) && !asked.has(sendOf(purchase));
       const name = isSilent ? `job ${purchase.jobId}` : isLost ? sendOf(purchase) : undefined;
@@ -125,5 +131,6 @@ export function totalsOfFold(
       ...(left !== undefined && { maxCredits: lost.length > 0 ? 0 : left }),
     },
     closedPrices,
+    learned,
   };
 }

@@ -5,6 +5,8 @@ import { fitLogNormal, massesOf } from './log-normal.ts';
 /** Weight of the fitted distribution, in jobs. */
 const fittedJobs = 6;
 const mostSamples = 300;
+/** With more jobs running than this, the last so many to end say little about the others. */
+const manyRunning = 4 * mostSamples;
 const mostKept = 100;
 /**
  * Number of jobs of earlier runs from which a distribution counts as well known. The same number from this run would be
@@ -76,7 +78,8 @@ export class KnownDurations {
   refresh(running: readonly number[]): void {
     this.#learned = 0;
     if (this.#stride > 1 && this.#stride * mostSamples >= 2 * running.length) this.#stride /= 2;
-    while (this.samples.length >= mostSamples && this.#stride * mostSamples < running.length) {
+    const wanted = running.length > manyRunning ? running.length / mostSamples : 1;
+    while (this.samples.length >= mostSamples && this.#stride < wanted) {
       this.#stride *= 2;
       this.samples = everyNth(this.samples, 2);
     }

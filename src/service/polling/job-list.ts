@@ -57,6 +57,8 @@ export class JobList {
   #readAt = 0;
   #reading = 0;
   #failures = 0;
+  /** Records on the longest page that was followed by others. */
+  #fullSize = 0;
 
   constructor(kind: Kind, clock: { now(): number }) {
     this.#kind = kind;
@@ -123,13 +125,15 @@ export class JobList {
     const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
     if (chosen.length === 0 && isProbe) chosen.push([1, 0]);
     chosen.sort(([, a], [, b]) => a - b);
-    this.#chosen = (isKnown ? chosen : chosen.slice(-1)).map(([page, benefit]) => ({
+    // Of few pages the best may be another one after each read.
+    const isMany = isKnown && pages.size > manyPages;
+    this.#chosen = (isMany ? chosen : chosen.slice(-1)).map(([page, benefit]) => ({
       rank: this.#places.middleOf(page),
       benefit,
     }));
     const untilNext = Math.max(leastThoughtMs, this.jobs.size * thoughtMsPerJob);
     this.#thinkAt = now + untilNext;
-    this.#gapMs = untilNext / Math.max(1, chosen.length);
+    this.#gapMs = untilNext / Math.max(1, this.#chosen.length);
   }
 
   async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
@@ -152,11 +156,19 @@ export class JobList {
       return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]) };
     }
     this.#failures = 0;
-    // Not every list returns as many records as requested.
-    const size = readPageSize(body, items.length);
-    if (size !== undefined) this.#places.size = size;
-    const isLast = items.length < this.#places.size || !hasMore(body, page);
+    const isFollowed = hasMore(body, page);
+    this.#learnSize(body, items.length, isFollowed);
+    const isLast = items.length < this.#places.size || !isFollowed;
     return this.#tell(items, asked, { isLast, total: readTotal(body) });
+  }
+
+  /** Not every list returns as many records as requested. Of pages that differ in length the longest one is full. */
+  #learnSize(body: Data, count: number, isFollowed: boolean): void {
+    const size = readPageSize(body, count);
+    const isFull = size === count && isFollowed;
+    if (size === undefined || (!isFull && this.#fullSize > 0)) return;
+    if (isFull) this.#fullSize = Math.max(this.#fullSize, size);
+    this.#places.size = Math.max(this.#fullSize, size);
   }
 
   #tell(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): Told {

@@ -129,7 +129,9 @@ export class ListPlaces {
     const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
-    const mostInVain = readsInVain * Math.max(usualPages, this.#jobs.size / this.#size);
+    // With short pages, and with few jobs, queries one by one cost less than that.
+    const pages = Math.max(usualPages, this.#jobs.size / this.#size);
+    const mostInVain = Math.min(readsInVain * pages, this.#jobs.size + mostPages);
     for (const job of this.#jobs) {
       // It existed before the page was requested: no record that came later can be it.
       if (job.soughtAt <= asked.at) job.mostRank ??= top;

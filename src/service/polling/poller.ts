@@ -34,6 +34,8 @@ export interface PollerOptions {
 }
 
 const mostInFlight = 64;
+/** Where requests are limited, a due query waits for better ones for as long as queries of all jobs take; at least: */
+const leastPatienceMs = 10_000;
 /** With at most this many jobs left, all are rescheduled whenever one ends. */
 const mostHurried = 8;
 /** A job that claims to be older is not believed. */
@@ -183,8 +185,9 @@ export class Poller {
   /** Makes the query of greatest benefit, if any reaches its threshold now. */
   #lookAtBest(now: number): boolean {
     const best = this.#bestPage(now);
-    // Without a limit, first come first served; otherwise the greatest benefit, if that exceeds a list's.
-    const single = this.#rate.isLimited ? this.#ready.takeBest(now, best?.benefit) : this.#ready.takeFirst();
+    const patienceMs = Math.max(leastPatienceMs, this.#jobs.size * this.#rate.gapMs);
+    const limits = { leastBenefit: best?.benefit, overdueAt: now - patienceMs };
+    const single = this.#rate.isLimited ? this.#ready.takeBest(now, limits) : this.#ready.takeFirst();
     if (single !== undefined) {
       void this.#lookAtJob(single);
       return true;

@@ -16,6 +16,7 @@ export function isCurrent({ job, turn }: Place): boolean {
 export class ReadyQueue {
   #places: Place[] = [];
   #head = 0;
+  #wasOverdue = false;
 
   get isEmpty(): boolean {
     return this.#head >= this.#places.length;
@@ -47,17 +48,31 @@ export class ReadyQueue {
     return undefined;
   }
 
-  /** The job with the greatest benefit, if that exceeds `leastBenefit`. */
-  takeBest(now: number, leastBenefit: number | undefined): WatchedJob | undefined {
+  /**
+   * The job with the greatest benefit, if that exceeds `leastBenefit`. What a list promises it may not keep: every other
+   * turn is that of the job that was due first, if that was before `overdueAt`.
+   */
+  takeBest(
+    now: number,
+    { leastBenefit, overdueAt }: { leastBenefit: number | undefined; overdueAt: number },
+  ): WatchedJob | undefined {
     this.#places = this.#places.slice(this.#head).filter(isCurrent);
     this.#head = 0;
+    const overdue = this.#wasOverdue ? undefined : this.#takeMost(({ queuedAt }) => overdueAt - queuedAt, 0);
+    this.#wasOverdue = overdue !== undefined;
+    const benefit = (job: WatchedJob) => benefitOf(job, now - job.startedAt, job.lastAge ?? -1);
+    return overdue ?? this.#takeMost(benefit, leastBenefit ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** The job with the highest number, if that exceeds `least`. */
+  #takeMost(numberOf: (job: WatchedJob) => number, least: number): WatchedJob | undefined {
     let best = -1;
-    let most = leastBenefit ?? Number.NEGATIVE_INFINITY;
+    let most = least;
     for (const [index, { job }] of this.#places.entries()) {
-      const benefit = benefitOf(job, now - job.startedAt, job.lastAge ?? -1);
-      if (benefit <= most) continue;
+      const number = numberOf(job);
+      if (number <= most) continue;
       best = index;
-      most = benefit;
+      most = number;
     }
     return best === -1 ? undefined : this.#places.splice(best, 1)[0]?.job;
   }

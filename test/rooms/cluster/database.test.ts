@@ -1,0 +1,168 @@
+import { createServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../src/cluster/database.ts';
+import { openLines, readLines } from '../../../src/cluster/lines.ts';
+import { migrate } from '../../../src/cluster/schema.ts';
+import { losingLine } from '../../rig/losing-line.ts';
+import { freshDatabase, openFresh } from '../../rig/postgres.ts';
+
+const open = (url: string) => openDatabase(url, { name: 'test' });
+
+/** A database that is reached through a line that loses answers. */
+async function openLosing() {
+  const { url, database: direct } = await openFresh();
+  const line = await losingLine(url);
+  const database = await open(line.url);
+  onTestFinished(() => database.close());
+  return { line, database, direct };
+}
+
+/** Whatever connects is refused, as a pooler for transactions refuses what belongs to a session. */
+async function refusingServer(): Promise<string> {
+  const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter: idle_in_transaction_session_timeout', ''];
+  const body = Buffer.from(`${fields.join('\0')}\0`);
+  const head = Buffer.alloc(5, 'E');
+  head.writeInt32BE(body.length + 4, 1);
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([head, body])));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `postgres://me:hidden-word@127.0.0.1:${(server.address() as { port: number }).port}/postgres`;
+}
+
+describe('an engine that cannot be used is refused, without its password', () => {
+  test.each([
+    [
+      'nobody listens',
+      (url: URL) => Object.assign(url, { port: '1', password: 'hidden-word' }),
+      /whether the server runs/,
+    ],
+    ['another password', (url: URL) => Object.assign(url, { password: 'hidden-word' }), /user or password/],
+    ['no such database', (url: URL) => Object.assign(url, { pathname: '/none' }), /createdb/],
+    [
+      'no such host',
+      (url: URL) => Object.assign(url, { hostname: 'none.invalid', password: 'hidden-word' }),
+      /no host/,
+    ],
+  ])('%s', async (_what, change, hint) => {
+    const url = change(new URL(await freshDatabase()));
+    const error: unknown = await open(url.href).catch((failed: unknown) => failed);
+    expect(error).toMatchObject({ failure: { code: 'MB3702', hint: expect.stringMatching(hint) } });
+    expect(JSON.stringify(error) + String(error)).not.toContain(url.password);
+  });
+
+  test('a pooler that keeps no sessions', async () => {
+    const url = await refusingServer();
+    await expect(open(url)).rejects.toMatchObject({
+      failure: { code: 'MB3702', hint: expect.stringMatching(/pooler/) },
+    });
+  });
+});
+
+describe('a connection of ours', () => {
+  test('commits durably where the server is set not to', async () => {
+    const { url, database } = await openFresh();
+    const { pathname } = new URL(url);
+    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET synchronous_commit = 'off'`);
+    const other = await open(url);
+    expect(await other.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+    await other.close();
+  });
+
+  test('does not hold its locks when its process freezes', async () => {
+    const { database } = await openFresh();
+    const text = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
+    expect(await database.query(text)).toEqual([{ limit: '10s' }]);
+  });
+});
+
+describe('an answer that was lost', () => {
+  test('of a COMMIT: the transaction is made again, and its rows are there once', async () => {
+    const { line, database, direct } = await openLosing();
+    await direct.query('CREATE TABLE made (id text PRIMARY KEY, times int)');
+    line.lose('COMMIT', 2);
+    let calls = 0;
+    await database.transaction(async (sql) => {
+      calls += 1;
+      await sql.query("INSERT INTO made VALUES ('one', 1) ON CONFLICT DO NOTHING");
+    });
+    expect({ calls, lost: line.lost }).toEqual({ calls: 3, lost: 2 });
+    expect(await direct.query('SELECT * FROM made')).toEqual([{ id: 'one', times: 1 }]);
+  });
+
+  test('of an append: the line is there once, and in order', async () => {
+    const { line, database, direct } = await openLosing();
+    await direct.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
+    await direct.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin)
+      VALUES ('r', 'a', 1, 'spring', 'open', true, '{}', '{}', '', '{}')`);
+    const lines = openLines(database, { account: 'a', epoch: 1, run: 'r' });
+    const written: string[] = [];
+    for (let no = 0; no < 12; no += 1) {
+      if (no % 3 === 0) line.lose('INSERT INTO mediabatch.line');
+      written.push(`{"line":${no}}\n`);
+      await lines.append(`{"line":${no}}\n`);
+    }
+    expect(line.lost).toBe(4);
+    expect((await readLines(direct, 'r')).lines).toEqual(written);
+  });
+
+  test('of a migration: the tables are as they were', async () => {
+    const url = await freshDatabase();
+    const line = await losingLine(url);
+    const database = await open(line.url);
+    onTestFinished(() => database.close());
+    line.lose('COMMIT');
+    await migrate(database);
+    expect(line.lost).toBe(1);
+    expect(await database.query('SELECT version FROM mediabatch.meta')).toHaveLength(1);
+  });
+});
+
+test('a transaction whose failed statement was overlooked is not taken for done', async () => {
+  const { database } = await openFresh();
+  const work = database.transaction((sql) => sql.query('SELECT 1 / 0').catch(() => 'overlooked'));
+  await expect(work).rejects.toThrow('failed transaction');
+});
+
+test('away and back are told once each, and whoever listens is told that something may have been missed', async () => {
+  const { url, database: direct } = await openFresh();
+  const line = await losingLine(url);
+  const told: string[] = [];
+  const database = await openDatabase(line.url, {
+    name: 'test',
+    onAway: () => told.push('away'),
+    onBack: () => told.push('back'),
+  });
+  onTestFinished(() => database.close());
+  const heard: (string | undefined)[] = [];
+  await database.listen('news', (payload) => heard.push(payload));
+  await direct.query("NOTIFY news, 'first'");
+  await expect.poll(() => heard).toEqual([undefined, 'first']);
+  line.lose('SELECT 7', 4);
+  await database.query('SELECT 7');
+  expect(told).toEqual(['away', 'back']);
+  await direct.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+  );
+  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([undefined, 'first', undefined]);
+  await direct.query("NOTIFY news, 'second'");
+  await expect.poll(() => heard).toEqual([undefined, 'first', undefined, 'second']);
+  const text =
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()";
+  expect(await direct.query(text)).toEqual([{ n: 1 }]);
+});
+
+test('a closed database ends what waits for it', async () => {
+  const { url } = await openFresh();
+  const line = await losingLine(url);
+  const database = await open(line.url);
+  line.lose('SELECT 7', 1000);
+  const asked = database.query('SELECT 7');
+  await expect.poll(() => line.lost).toBeGreaterThan(1);
+  await database.close();
+  await expect(asked).rejects.toThrow();
+});
