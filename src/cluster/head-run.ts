@@ -4,7 +4,6 @@ import type { Downloads, Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
-import { fetchHere } from '../engine/fetch-here.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
